@@ -2,8 +2,8 @@
  * Creates a token Secret for each service account that has no token Secret, and lists the Secret in the account's
  * `secrets`. Runs only with `--create-token-secrets`, because these tokens never expire.
  *
- * The Secret is created before it is listed. If the process is killed between the two writes, the next pass lists the
- * existing Secret instead of creating a second Secret.
+ * The Secret is created before it is listed. If the process is killed between these two writes, the next pass lists the
+ * existing Secret instead of creating another.
  */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -34,7 +34,7 @@ export async function ensureTokenSecret(
 ): Promise<StepOutcome> {
   const cachedAccount = parts.accounts.get(name)
   if (cachedAccount === undefined || hasListed(parts, cachedAccount, parts.secrets.objects())) return 'done'
-  // The cache may be stale. Reading the account and its Secrets from the server prevents a second Secret.
+  // The cache may be stale. Reading the account and its Secrets from the server avoids creating a second Secret.
   const account = await ignoreNotFound(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata
@@ -47,7 +47,7 @@ export async function ensureTokenSecret(
   return 'done'
 }
 
-/** Whether the account lists one of these Secrets, and the Secret contains a token of the account. */
+/** Whether the account lists one of these Secrets and that Secret contains a token for the account. */
 function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, currentSecrets: Iterable<Secret>): boolean {
   const secretNames = new Set((account.secrets ?? []).map((each) => each.name))
   for (const secret of currentSecrets)

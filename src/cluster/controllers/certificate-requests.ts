@@ -17,8 +17,8 @@ export function isPending(request: CertificateSigningRequest): boolean {
 }
 
 /**
- * Decodes the request, or returns the parse error. A stored request may be older than the current validation, and
- * therefore may be impossible to decode.
+ * Decodes the request, or returns the parse error. A stored request may be older than the current validation rules and
+ * may therefore be impossible to decode.
  */
 export function decodeRequest({ spec }: CertificateSigningRequest): CertificateRequest | MalformedInput {
   try {

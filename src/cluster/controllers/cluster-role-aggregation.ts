@@ -23,8 +23,8 @@ export function clusterRoleAggregationLoop(parts: AggregationParts): Loop {
   const { informer } = parts
   return {
     name: 'clusterrole-aggregation',
-    // Reconciles all aggregated roles after any change of a role, because the change may affect any of them. There are
-    // only a few aggregated roles.
+    // Reconciles all aggregated roles after any role change, because the change may affect any of them. There are only
+    // a few aggregated roles.
     sources: [fromInformer(informer, () => aggregated(informer))],
     reconcile: (name, signal) => reconcile(parts, name, signal),
   }

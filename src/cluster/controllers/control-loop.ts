@@ -30,7 +30,7 @@ export interface ControlLoop extends Availability {
   readonly onByDefault?: boolean
   /**
    * Whether the loop creates, schedules or tracks pods. Test servers run such loops only on request, because their
-   * users expect that a Deployment creates nothing.
+   * users expect a Deployment to create nothing.
    */
   readonly cluster?: boolean
   /**
@@ -52,7 +52,7 @@ export interface ControlLoop extends Availability {
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the default flags already prevent the loop from running. If so, the reason is not logged. */
+  /** Whether the default flags already prevent the loop from running, in which case the reason is not logged. */
   readonly isUsual?: boolean
 }
 
@@ -76,11 +76,9 @@ export interface LoopContext {
 export interface LoopOptions {
   /** Time in milliseconds without changes after which a quota is recounted. */
   readonly quotaSyncMs: number
-  /**
-   * Runs a function while no write that affects quota is in progress. Undefined if other processes also handle writes.
-   */
+  /** Runs a function while no quota-related write is in progress. Undefined if other processes also handle writes. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
-  /** Parent directory of the built-in provisioner's volumes. If undefined, the provisioner does not run. */
+  /** Parent directory for the volumes of the built-in provisioner. If undefined, the provisioner does not run. */
   readonly volumeDirectory?: string
   /** Returns the current CA certificates (PEM) with which clients verify the API server, or undefined if unknown. */
   readonly rootAuthority?: () => string
@@ -88,19 +86,19 @@ export interface LoopOptions {
   readonly issueToken?: LegacyTokenOf
   /** Whether every service account gets a token Secret automatically. */
   readonly createTokenSecrets?: boolean
-  /** Time without use after which a legacy token is marked, in milliseconds. Defaults to a year. */
+  /** Milliseconds without use after which a legacy token is marked. Defaults to one year. */
   readonly unusedTokenMs?: number
   /**
-   * Minimum time in milliseconds for which pod changes are collected before Endpoints or EndpointSlices are updated.
-   * Defaults to 0.
+   * Minimum milliseconds for which pod changes are collected before Endpoints or EndpointSlices are updated. Defaults
+   * to 0.
    */
   readonly endpointBatchMs?: number
   readonly sliceBatchMs?: number
   /** Maximum number of endpoints per EndpointSlice. Defaults to 100. */
   readonly maxEndpointsPerSlice?: number
   /**
-   * Minimum time in milliseconds for which Endpoints changes are collected before the mirrored EndpointSlices are
-   * updated. Defaults to 0.
+   * Minimum milliseconds for which Endpoints changes are collected before the mirrored EndpointSlices are updated.
+   * Defaults to 0.
    */
   readonly mirroringBatchMs?: number
   /** Maximum number of mirrored addresses per subset. Defaults to 1000. */

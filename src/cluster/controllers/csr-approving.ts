@@ -4,8 +4,8 @@
  * `/selfnodeclient` for a certificate in its own name.
  *
  * While the agent of a node is alive, only that agent gets a certificate for the node. A bootstrap token alone is
- * therefore not enough to take over the identity of a working node. A client with a token for one node cannot get a
- * certificate for another node.
+ * therefore not enough to take over the identity of a working node, and a client with a token for one node cannot get a
+ * certificate for another.
  *
  * The verdict is written with the resourceVersion that was checked. A recognized request without permission stays
  * pending and is retried, because permission may be granted later.
@@ -41,8 +41,8 @@ export interface ApprovingParts extends LivenessParts {
 }
 
 /**
- * Backoff for requests without permission. The maximum delay limits the time until the loop notices permissions that
- * were granted later.
+ * Backoff for requests without permission. The maximum delay bounds the time until the loop notices that permission was
+ * granted.
  */
 const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
 
@@ -83,7 +83,7 @@ function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: Certifi
   return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
 }
 
-/** Returns the reason why a request for the name of another node is denied. */
+/** Returns the reason for denying a request that names another node. */
 async function denialOf(
   parts: ApprovingParts,
   { spec }: CertificateSigningRequest,

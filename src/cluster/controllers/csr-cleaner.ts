@@ -1,8 +1,8 @@
 /**
  * Deletes obsolete CertificateSigningRequests. A request that was approved or denied, or that has failed, is deleted
- * after one hour. A pending request is deleted one day after its creation. A request is also deleted when its
- * certificate expires. Deletion requires the resourceVersion that was checked. Requests that are not due yet are
- * checked again when due, and at regular intervals before that because the clock may change.
+ * one hour later. A pending request is deleted one day after its creation. A request is also deleted when its
+ * certificate expires. Each deletion requires the resourceVersion that was checked. Requests that are not due yet are
+ * checked again when they are due, and at regular intervals until then, because the clock may change.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -30,8 +30,8 @@ const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
 /**
- * Maximum time until the loop checks a request again, even if the request is due much later. The limit is needed
- * because the system clock may change.
+ * Maximum milliseconds until the loop checks a request again, even if the request is due much later. The limit is
+ * needed because the system clock may change.
  */
 const maxWaitMs = hourMs / 6
 
@@ -51,8 +51,8 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
 }
 
 /**
- * Returns the time to delete the request: one hour after the decision, one day after the creation, or the expiry of the
- * certificate if that is earlier.
+ * Returns the time at which to delete the request: one hour after the decision or one day after the creation, or when
+ * the certificate expires if that is earlier.
  */
 function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))

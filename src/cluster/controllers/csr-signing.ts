@@ -1,11 +1,11 @@
 /**
- * Signs approved requests of the four built-in signers, each with its own CA. A request that breaks its signer's rules
- * gets the condition Failed, which lists all violations. The loop ignores requests that are not approved, that are
- * already signed or have failed, or that are addressed to other signers.
+ * Signs approved requests of the four built-in signers, each with its own CA. A request that violates its signer's
+ * rules gets the condition Failed, which lists all violations. The loop ignores requests that are not approved, are
+ * already signed, have failed, or are addressed to other signers.
  *
- * The certificate is valid for the requested time, but for at least ten minutes and at most the time that the flag
- * sets. The status is written with the resourceVersion that was checked, so of two concurrent signers only one succeeds
- * and a certificate is never replaced.
+ * The certificate is valid for the requested time, but for at least ten minutes and at most the maximum set by the
+ * flag. The status is written with the resourceVersion that was checked, so that only one of two concurrent signers
+ * succeeds and a certificate is never replaced.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -69,7 +69,7 @@ function signerOf({ signers }: Vendor, { spec }: CertificateSigningRequest): Sig
 
 type Status = NonNullable<CertificateSigningRequest['status']>
 
-/** Returns the status with the certificate or with the Failed condition. */
+/** Returns the status with either the certificate or the Failed condition. */
 function answer(
   { clock, maxLifetimeMs }: SigningParts,
   request: CertificateSigningRequest,

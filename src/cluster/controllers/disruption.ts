@@ -61,7 +61,7 @@ export function disruptionLoop(parts: DisruptionParts): Loop {
     sources: [
       fromInformer(budgets),
       fromInformer(pods, (change) => selection.keysOf(change)),
-      // The loop reads the owners of the pods while it reconciles a budget. Changes of owners trigger nothing, because
+      // The loop reads the owners of the pods while it reconciles a budget. Changes to owners trigger nothing, because
       // their pods change as well.
       ...owners.map((informer) => fromInformer(informer, () => [])),
     ],

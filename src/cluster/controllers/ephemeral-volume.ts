@@ -1,7 +1,7 @@
 /**
- * Creates the PersistentVolumeClaims for ephemeral volumes of Pods. A claim is named after the Pod and the volume, and
- * the Pod owns it, so the claim is deleted with the Pod. A claim of that name that the Pod does not own is reported and
- * left unchanged.
+ * Creates the PersistentVolumeClaims for the ephemeral volumes of Pods. A claim is named after its Pod and volume and
+ * is owned by the Pod, so it is deleted with the Pod. If a claim with that name exists but the Pod does not own it, the
+ * loop reports the claim and leaves it unchanged.
  */
 
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -61,8 +61,8 @@ async function reconcile(parts: EphemeralVolumeParts, pod: Pod, signal: AbortSig
 }
 
 /**
- * Creates the claim if it is missing. Returns the reason if the claim belongs to another owner, or undefined if the Pod
- * owns the claim.
+ * Creates the claim if it is missing. Returns undefined if the Pod owns the claim, and otherwise a message that names
+ * the conflict.
  */
 async function ensureClaim(
   { client, claims: informer }: EphemeralVolumeParts,

@@ -1,10 +1,10 @@
 /**
  * Removes unused legacy tokens: service account tokens in Secrets that an account lists and no pod refers to. A token
- * that was not used for the clean-up period is marked as invalid, and servers reject it from then on. Its Secret is
- * deleted after another period. The loop keeps Secrets that no account lists, because users created them.
+ * that has not been used for the clean-up period is marked as invalid, and servers reject it from then on. Its Secret
+ * is deleted after another such period. The loop keeps Secrets that no account lists, because users created them.
  *
- * A ConfigMap contains the day since which servers record the use of tokens. In the first period after that day, no
- * token is marked.
+ * A ConfigMap contains the day since which servers have recorded the use of tokens. No token is marked in the first
+ * period after that day.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -37,16 +37,18 @@ export interface LegacyTokenCleanerParts {
   readonly tokens: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
   readonly pods: Informer<Pod>
-  /** Time without use after which a token is marked, and after which the Secret of a marked token is deleted. */
+  /**
+   * Milliseconds without use after which a token is marked, and after which the Secret of a marked token is deleted.
+   */
   readonly periodMs: number
 }
 
 const dayMs = 24 * 60 * 60_000
 
-/** The clean-up period if no period is set: a year. */
+/** The default clean-up period: one year. */
 export const defaultUnusedTokenMs = 365 * dayMs
 
-/** Dependencies of the loop, including the pods by the keys of the Secrets to which the pods refer. */
+/** Dependencies of the loop, including an index of pods by the Secrets they use. */
 interface Cleaning extends LegacyTokenCleanerParts {
   readonly podsBySecret: Index<Pod>
 }

@@ -1,6 +1,6 @@
 /**
  * Runs the control loops of the table in parallel. Each loop gets a client for its own service account, loops share
- * informers, and loops that cannot run are logged. The caller decides how the accounts reach the server.
+ * informers, and loops that cannot run are logged. The caller provides the clients.
  */
 
 import type { ApiObject } from '../../api/model/object.ts'

@@ -37,8 +37,8 @@ interface Finding {
 }
 
 /**
- * Returns the five namespace conditions of the API. Each condition contains the findings of the pass, or the healthy
- * state if there are no findings.
+ * Returns the five namespace conditions of the API. Each condition contains either the findings of the pass or, without
+ * findings, the healthy state.
  */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [

@@ -4,7 +4,7 @@
  * Each pass deletes the contents, lists the remaining objects and reports them in the status. When the namespace is
  * empty, the pass removes the finalizer and the server deletes the namespace. Otherwise the loop runs another pass
  * later. Passes share no state, so a restart loses nothing. No object can be added in the meantime, because a create
- * requires the namespace to be unchanged.
+ * requires an unchanged namespace.
  *
  * A restore of the store may undo the deletion at any moment. A pass therefore lists the objects first, reads the
  * namespace again, and then deletes exactly the listed objects. The deletion names the list's resourceVersion, which a
@@ -38,7 +38,7 @@ export interface NamespaceLoopParts {
   readonly clock: Clock
 }
 
-/** Backoff between passes. The contents are not watched but polled, at least once per maximum delay. */
+/** Backoff between passes. The contents are polled rather than watched, at least once per maximum delay. */
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
 export function namespaceLoop(parts: NamespaceLoopParts): Loop {
@@ -53,7 +53,7 @@ export function namespaceLoop(parts: NamespaceLoopParts): Loop {
 async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
   const cachedNamespace = parts.informer.get({ name })
   if (cachedNamespace === undefined || !isOurs(parts, cachedNamespace)) return 'done'
-  // The cache may be stale: a different namespace may have the same name now.
+  // The cache may be stale, and the name may now belong to a different namespace.
   const namespace = await ignoreNotFound(parts.client.get(kinds.Namespace, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
@@ -93,14 +93,14 @@ const typesAtOnce = 8
 
 interface EmptiedNamespace {
   readonly name: string
-  /** Returns whether the namespace is still terminating. Each call reads the namespace from the server. */
+  /** Returns whether the namespace is still terminating. Reads the namespace from the server on each call. */
   readonly isGoing: () => Promise<boolean>
   readonly signal: AbortSignal
 }
 
 /**
- * Deletes the contents of a namespace, pods first. The objects that pods rely on, such as network policies, remain
- * until all pods have stopped.
+ * Deletes the contents of a namespace, pods first. Objects on which pods rely, such as network policies, remain until
+ * all pods have stopped.
  */
 async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): Promise<Sweep> {
   const { types, failures } = await discover(client, { signal: place.signal })

@@ -52,7 +52,7 @@ function byType(names: readonly string[], { vendor }: Counting): Map<CountedType
 async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   const { client, namespace, spec, signal } = counting
   const sum = new Map<string, Quantity>()
-  // A server of an older version does not serve the type, so the usage is zero.
+  // Servers of an older version do not serve the type, so the usage is zero.
   if (!(await versionsOf(client, type, signal)).includes('v1')) return sum
   const listedType: ResourceType = { ...type, version: 'v1', namespaced: true }
   for await (const { items } of client.pages(listedType, { namespace, signal }))
@@ -61,7 +61,7 @@ async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
 }
 
 /**
- * Counts each object once for every resource name of the quota. Only pods have scopes, so the usage is zero if the
+ * Counts each object once for every resource name in the quota. Only pods have scopes, so the usage is zero if the
  * quota has scopes.
  */
 async function countObjects(counting: Counting, type: CountedType, names: readonly string[]): Promise<Amounts> {
@@ -72,8 +72,8 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
 }
 
 /**
- * Returns the number of objects of a type. Requests a list with one object, and adds the remaining item count. A type
- * that is not served has no objects.
+ * Returns the number of objects of a type. Lists a single object and adds the remaining item count. A type that is not
+ * served has no objects.
  */
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {
   for (const version of await versionsOf(client, type, signal)) {

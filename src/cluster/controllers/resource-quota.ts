@@ -3,16 +3,16 @@
  *
  * The server charges and refunds usage as objects are created and deleted
  * (`apiserver/admission/controls/resource-quota.ts`). Therefore the loop recounts only after a quota has not changed
- * for `quietMs`, which is longer than any write takes. Before that, a charge may belong to an object that is not stored
- * yet, and a recount would lose it. A count below the charged usage takes effect only after another `quietMs` without
- * changes. Otherwise the refund for an object that the count no longer includes would be subtracted twice. Resources
- * that have no recorded usage are counted immediately. If a server is killed between a charge and its write, another
- * API server refunds the charge (`apiserver/upkeep/quota-debts.ts`).
+ * for `quietMs`, which is longer than any write takes. Until then, a charge may belong to an object that is not stored
+ * yet, and a recount would lose the charge. A count below the charged usage takes effect only after another `quietMs`
+ * without changes. Otherwise the refund for an object that the count no longer includes would be subtracted twice.
+ * Resources that have no recorded usage are counted immediately. If a server is killed between a charge and its write,
+ * another API server refunds the charge (`apiserver/upkeep/quota-debts.ts`).
  *
- * A quota that keeps changing is counted while no write is in progress, if a single server runs and can guarantee that
- * (`whileStill`). Such a count is exact. With several servers, no process knows all writes. The first count of a quota
- * misses objects that are created or deleted while it runs, so an exact count follows soon. An exact count also follows
- * when the loop starts, because the previous process may have stopped during a count.
+ * A quota that keeps changing is counted while no write is in progress, if there is only one server and it can
+ * guarantee this (`whileStill`). Such a count is exact. With several servers, no process knows all writes. The first
+ * count of a quota misses objects that are created or deleted while it runs, so an exact count follows soon. An exact
+ * count also follows when the loop starts, because the previous process may have stopped during a count.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -40,13 +40,11 @@ export interface ResourceQuotaLoopParts {
   readonly clock: Clock
   /** Time in milliseconds without changes after which a quota is recounted. Also the interval of later recounts. */
   readonly quietMs: number
-  /**
-   * Runs a function while no write that affects quota is in progress. Undefined if other processes also handle writes.
-   */
+  /** Runs a function while no quota-related write is in progress. Undefined if other processes also handle writes. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** A version of a quota, the time at which the version was first seen or counted, and the result of the count. */
+/** A version of a quota, the time at which this version was first seen or counted, and the result of the count. */
 interface Seen {
   readonly version: string
   readonly since: number
@@ -141,7 +139,7 @@ async function countStill(
   return outcome ?? { afterMs: parts.quietMs }
 }
 
-/** Reads the quota from the store. Uses a list request because the role of this loop does not allow get. */
+/** Reads the quota from the store. Uses a list request because this loop's role does not allow get. */
 async function recentQuota(
   { client }: ResourceQuotaLoopParts,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -27,9 +27,9 @@ export interface RootCaParts {
 }
 
 const description = 'CA that clients inside the cluster use to verify the API server.'
-/** Interval for checking the CA itself, which may be replaced while the loop runs. */
+/** Interval in milliseconds for checking the CA itself, which may be replaced while the loop runs. */
 const recheckMs = 60_000
-/** Key that represents all namespaces. It is not a valid namespace name. */
+/** Key that represents all namespaces. No namespace can have this name. */
 const wholeCluster = '*'
 
 export function rootCaPublisherLoop(parts: RootCaParts): Loop {

@@ -1,6 +1,6 @@
 /**
- * Finds pods by selector, and objects by the pods that they select. Indexes make the cost of a lookup depend on the
- * number of pods that share a label with the selector, not on the number of all pods.
+ * Finds pods by selector, and objects by the pods that they select. With indexes, the cost of a lookup depends on the
+ * number of pods that share a label with the selector rather than on the number of all pods.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -12,7 +12,7 @@ import type { Index } from '../../client/informers/object-index.ts'
 import { objectKey } from '../../client/requests/resource-type.ts'
 import { type SelectingOwners, selectingOwners } from './workloads/selecting-owners.ts'
 
-/** Returns the selector of an object. An object whose selector is undefined selects no pods. */
+/** Returns the selector of an object. If the selector is undefined, the object selects no pods. */
 export type SelectorOf<T> = (object: T) => SelectorObject | undefined
 
 /** Finds the pods that an object selects, and the objects that select a pod. */
@@ -52,7 +52,7 @@ export class PodSelection<T extends ObjectBase> {
     return new Set(states.flatMap((pod) => this.selecting(pod)).map(objectKey))
   }
 
-  /** Returns the index keys that cover all selected pods and the fewest other pods. */
+  /** Returns the index keys that cover all selected pods and as few others as possible. */
   #smallestCandidateSet(namespace: string | undefined, selector: SelectorObject): string[] {
     const labelChoices = requirementsOf(selector).flatMap((each) =>
       each.op === 'in' ? [[...new Set(each.values)].map((value) => indexKey(namespace, `${each.key}=${value}`))] : [],

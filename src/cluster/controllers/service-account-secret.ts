@@ -1,8 +1,8 @@
 /**
  * Fills service account token Secrets. A user creates a Secret of that type, annotated with the name of an account, and
- * the loop adds the token, the CA and the namespace. The loop deletes a Secret whose account no longer exists or was
- * replaced by another account of that name, and removes deleted Secrets from the account's list. Accounts get no Secret
- * automatically unless `makeSecrets` is set (`account-token-secrets.ts`).
+ * the loop adds the token, the CA and the namespace. The loop deletes a Secret if its account no longer exists or was
+ * replaced by another account with the same name, and removes deleted Secrets from the account's list. Accounts get no
+ * Secret automatically unless `makeSecrets` is set (`account-token-secrets.ts`).
  *
  * Another manager may briefly run this loop at the same time, and an account may be deleted and recreated. Therefore
  * the loop reads the account from the store before it fills a Secret, and fills only Secrets that name this account's

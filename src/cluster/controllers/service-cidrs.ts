@@ -1,7 +1,7 @@
 /**
  * Marks ServiceCIDRs as ready, and delays the deletion of ServiceCIDRs in use. A terminating ServiceCIDR is not ready,
- * so no Service gets an address from it. The loop removes the finalizer of a ServiceCIDR when no IPAddress belongs to
- * that ServiceCIDR alone, but at least some seconds after the deletion, because API servers may still commit addresses
+ * so Services get no more addresses from it. The loop removes its finalizer once no IPAddress belongs to that
+ * ServiceCIDR alone. It waits at least some seconds after the deletion, because API servers may still commit addresses
  * that they chose before.
  */
 import type { IPAddress } from '../../api/kinds/networking/ip-address.ts'
@@ -59,8 +59,8 @@ async function reconcile(parts: ServiceCidrParts, range: ServiceCIDR, signal: Ab
 }
 
 /**
- * Whether an IPAddress belongs to this ServiceCIDR and to no other ServiceCIDR that remains. Lists the IPAddresses in
- * pages.
+ * Whether an IPAddress belongs to this ServiceCIDR and to no other ServiceCIDR that will remain. Lists the IPAddresses
+ * in pages.
  */
 async function isUsed(
   { client, ranges, addresses }: ServiceCidrParts,

@@ -1,11 +1,13 @@
 /**
  * Three loops that delay the deletion of storage in use: claims that a pod references, volumes that are bound to a
- * claim, and VolumeAttributesClasses that a claim or volume names. Admission adds a finalizer to new objects (StorageObjectInUseProtection). The loops remove the finalizer when
- * the storage is unused, and add it to older objects that lack it.
+ * claim, and VolumeAttributesClasses that a claim or volume names. Admission adds a finalizer to new objects
+ * (StorageObjectInUseProtection). The loops remove the finalizer when the storage is unused, and add it to older
+ * objects that lack it.
  *
- * Every pod that references a claim counts as a user, even if it is pending or has terminated, because its files may
- * still be mounted or may soon be. The loop does not watch pods, because caching all of them would take much memory.
- * Instead it lists the pods of the namespace when a claim is terminating, repeatedly while a pod uses the claim.
+ * Every pod that references a claim counts as a user, even if it is pending or has terminated, because the claim's
+ * files may still be mounted or may soon be. The loop does not watch pods, because caching all of them would take a lot
+ * of memory. Instead, it lists the pods of the namespace when a claim is terminating, repeatedly while a pod uses the
+ * claim.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
@@ -62,7 +64,7 @@ async function volumesUse(client: Client, name: string, signal: AbortSignal): Pr
 
 type IsUsed<T> = (object: T, signal: AbortSignal) => Promise<boolean>
 
-/** Minimum and maximum delay between two checks of a terminating object. */
+/** Minimum and maximum delay in milliseconds between two checks of a terminating object. */
 const backoff = { firstMs: 100, longestMs: 5_000 }
 
 function protectionLoop<T extends ApiObject>(name: string, parts: ProtectionParts<T>, isUsed: IsUsed<T>): Loop {
@@ -97,8 +99,8 @@ async function reconcile<T extends ApiObject>(
 }
 
 /**
- * Adds the finalizer to an object, or removes it if the object is terminating. Does nothing if the object no longer has
- * the same UID.
+ * Adds the finalizer to an object, or removes it if the object is terminating. Does nothing if the object has been
+ * replaced by one with another UID.
  */
 async function setFinalizer<T extends ApiObject>(
   { client, informer, finalizer }: ProtectionParts<T>,

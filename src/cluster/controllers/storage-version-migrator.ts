@@ -1,8 +1,7 @@
 /**
- * Runs StorageVersionMigrations. The loop records the resource version of the collection, then writes every object that
- * has an older version by an apply that changes nothing. The API server stores the result in the current form. An
- * object that changed or disappeared since it was listed needs no rewrite, because a later write stored its current
- * form.
+ * Runs StorageVersionMigrations. The loop records the resource version of the collection, then writes every older
+ * object with an apply that changes nothing. The API server stores the result in the current form. An object that has
+ * changed or disappeared since it was listed needs no rewrite, because the later write already stored the current form.
  *
  * The recorded resource version also lets another manager continue an interrupted migration: objects that were already
  * rewritten have later versions.
@@ -90,7 +89,9 @@ async function latestVersion(client: Client, type: DiscoveredType, signal: Abort
   throw new Error('the list has no pages')
 }
 
-/** Rewrites the objects with versions up to the given one. Returns the reason if an object cannot be rewritten. */
+/**
+ * Rewrites the objects whose versions are at most the given one. Returns the reason if an object cannot be rewritten.
+ */
 async function rewriteAll(
   client: Client,
   type: DiscoveredType,
@@ -111,8 +112,8 @@ async function rewriteAll(
 }
 
 /**
- * Rewrites an object by an apply that contains only its identity and version. Returns the reason if the server rejects
- * the write. Throws an error if a later attempt may succeed.
+ * Rewrites an object with an apply that contains only its identity and version. Returns the reason if the server
+ * rejects the write. Throws an error if a later attempt may succeed.
  */
 async function rewrite(
   client: Client,
@@ -149,7 +150,7 @@ const reasons = {
 
 const maxMessageLength = 1024
 
-/** Sets the condition of the result to true. If the migration has ended, it is no longer running. */
+/** Sets the condition for the result to True. If the migration has ended, sets the Running condition to False. */
 async function report(
   { client, clock, migrations }: MigratorParts,
   migration: StorageVersionMigration,

@@ -22,7 +22,10 @@ export interface TtlAfterFinishedParts {
   readonly clock: Clock
 }
 
-/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
+/**
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
+ * immediately.
+ */
 const maxPauseMs = 60 * 60_000
 
 export function ttlAfterFinishedLoop(parts: TtlAfterFinishedParts): Loop {
@@ -41,7 +44,7 @@ async function reconcile(
   const due = dueAt(informer.get(name))
   if (due === undefined) return 'done'
   if (due > clock.now()) return { afterMs: Math.min(due - clock.now(), maxPauseMs) }
-  // The cache may be stale: the TTL may have been extended, or a different Job may have the same name now.
+  // The cache may be stale: the TTL may have been extended, or the name may now belong to a different Job.
   const job = await ignoreNotFound(client.get(kinds.Job, name, { signal }))
   const dueNow = dueAt(job)
   if (job === undefined || dueNow === undefined) return 'done'

@@ -1,6 +1,6 @@
 /**
- * The SimulationRules of the cluster, compiled and sorted by name. The first rule that matches a pod determines its
- * failure. A node has the failures of all rules that match it.
+ * The SimulationRules of the cluster, compiled and sorted by name. The first rule that matches a pod determines the
+ * failure of the pod. For a node, the failures of all matching rules apply.
  */
 
 import type { SimulationRule } from '../../api/kinds/ops/simulation-rule.ts'
@@ -10,9 +10,7 @@ import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-rule.ts'
 
-/**
- * Maximum number of rules that apply. The limit is needed because every change of a pod is matched against all rules.
- */
+/** Maximum number of rules that apply. The limit is needed because every pod change is matched against all rules. */
 const maxRules = 1000
 
 /** The objects of an informer. */
@@ -23,7 +21,7 @@ export interface RuleObjects {
 
 type Subject = Pick<ObjectBase, 'metadata'>
 
-/** Compiles a rule only once, so that readers can compare compiled rules by identity. */
+/** Compiles each rule only once, so that readers can compare compiled rules by identity. */
 const compiled = memoizeByObject((rule: SimulationRule) => ({ pod: podRuleOf(rule), node: nodeRuleOf(rule) }))
 
 /** Finds the rules that apply to a pod or a node. */
@@ -38,7 +36,7 @@ export class ActiveRules {
     this.#onExcess = onExcess
   }
 
-  /** Drops the compiled list. Must be called after every change of the rules. */
+  /** Drops the compiled list. Must be called after every change to the rules. */
   invalidate(): void {
     this.#current = undefined
   }

@@ -1,4 +1,4 @@
-/** Compiles a SimulationRule: its failure, and whether it applies to a pod or a node. */
+/** Compiles a SimulationRule: the failure that it causes, and the pods or nodes to which it applies. */
 
 import { createHash } from 'node:crypto'
 import type { SimulationRule } from '../../api/kinds/ops/simulation-rule.ts'
@@ -52,7 +52,7 @@ function matcherOf({ spec = {} }: SimulationRule): Matcher {
 }
 
 /**
- * Whether a name is among the given percentage of names. Uses a hash, so that the same seed always chooses the same
+ * Whether a name is among the given percentage of names. Uses a hash, so that the same seed always selects the same
  * names.
  */
 function isChosen(text: string, percent: number): boolean {

@@ -1,7 +1,7 @@
 /**
- * Authentication and authorization for the port of a node. The API server authenticates tokens, and trusted CAs
- * authenticate client certificates. The API server must allow the user to access the node subresource to which the path
- * belongs. The responses of the API server are cached for ten seconds.
+ * Authentication and authorization for a node's port. The API server authenticates tokens, and trusted CAs authenticate
+ * client certificates. The API server must allow the user to access the node subresource to which the path belongs. Its
+ * responses are cached for ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -64,7 +64,7 @@ export class Admittance {
     if (certificateIdentity !== undefined) return certificateIdentity
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (token === undefined) return undefined
-    // Uses the hash of the token as the key, so that the cache contains no tokens.
+    // The key is a hash of the token, so that the cache contains no tokens.
     const key = createHash('sha256').update(token).digest('base64')
     return await this.#users.get(key, async () => {
       const value = await reviewToken(this.#reviewer, token)

@@ -1,7 +1,7 @@
 /**
  * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Only this
- * list, and never the status of a Node object, determines which nodes are simulated here. With several workers, one
- * worker runs the nodes and the other workers receive the list (`tellOf`, `setElsewhere`).
+ * list, never the status of a Node object, determines which nodes are simulated here. With several workers, one worker
+ * runs the nodes and the other workers receive the list (`tellOf`, `setElsewhere`).
  */
 import { type Duplex, duplexPair } from 'node:stream'
 import type { NodeRuntime, PodPlace } from './runtime.ts'

@@ -23,11 +23,11 @@ import { ServingContexts, type ServingParts } from './serving-contexts.ts'
 
 export interface NodePortParts extends Reviewer, ServingParts {
   readonly host: string
-  /** The port on which to listen. 0 means any free port. */
+  /** The port on which to listen. 0 selects any free port. */
   readonly port: number
   /**
-   * Returns the node with this name, or undefined if this port does not serve the node. The name is empty if the client
-   * does not name a node.
+   * Returns the node with this name, or undefined if this port does not serve it. The name is empty if the client does
+   * not specify a node.
    */
   readonly node: (name: string) => NodeRuntime | undefined
   /** Idle timeout of streams in milliseconds. */
@@ -93,7 +93,7 @@ class RunningPort {
   readonly #server: Server
   readonly #admittance: Admittance
   readonly #closing = new AbortController()
-  /** Connections that switched protocols and no longer belong to the server. */
+  /** Connections that have switched protocols and no longer belong to the server. */
   readonly #switched = new Set<Duplex>()
 
   constructor(parts: NodePortParts, server: Server) {

@@ -24,6 +24,6 @@ export interface Answer {
   readonly status: number
   readonly headers?: { readonly [name: string]: string }
   readonly text?: string
-  /** The body in parts, which are sent one after the other, as fast as the client reads. */
+  /** The body in parts, which are sent one after another, as fast as the client reads. */
   readonly parts?: AsyncIterable<Buffer>
 }

@@ -1,6 +1,6 @@
 /**
  * Reads a container's log with the options of a client: start time, number of last lines, timestamps, byte limit and
- * following. The size of chunks is limited, regardless of the number of lines.
+ * following. The size of each chunk is limited, regardless of the number of lines.
  */
 import type { ContainerLog, LogLine } from './container-log.ts'
 
@@ -44,7 +44,7 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   if (since === undefined) return tail
   let low = tail
   let high = end
-  // Times never decrease, so a binary search can find the line.
+  // Times never decrease, so a binary search can find the first line to read.
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (log.line(middle)!.time < since) low = middle + 1

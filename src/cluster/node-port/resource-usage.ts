@@ -1,6 +1,6 @@
 /**
  * Resource usage of a node and its pods in the two formats that metrics servers read: `/stats/summary` (JSON) and
- * `/metrics/resource` (Prometheus text format). The usage of a node is the sum of its pods.
+ * `/metrics/resource` (Prometheus text format). The usage of a node is the sum of the usage of its pods.
  */
 import { timestamp } from '../../api/model/object.ts'
 import type { ContainerUsage, NodeRuntime, PodUsage } from './runtime.ts'

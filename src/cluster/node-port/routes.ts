@@ -1,8 +1,10 @@
 /**
  * The paths of a node's port, which are the same as in a kubelet:
  *
- * /containerLogs/{namespace}/{pod}/{container} /exec, /attach, /run /{namespace}/{pod}[/{uid}]/{container} /portForward
- * /{namespace}/{pod}[/{uid}] /pods, /healthz, /stats/summary, /metrics/resource
+ *   /containerLogs/{namespace}/{pod}/{container}
+ *   /exec, /attach, /run        followed by /{namespace}/{pod}[/{uid}]/{container}
+ *   /portForward                followed by /{namespace}/{pod}[/{uid}]
+ *   /pods, /healthz, /stats/summary, /metrics/resource
  */
 import type { Duplex } from 'node:stream'
 import type { ApiObject } from '../../api/model/object.ts'
@@ -46,7 +48,7 @@ async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
   yield Buffer.from(pods.length === 0 ? `${before}]}` : ']}')
 }
 
-/** Responds to an upgrade request. Returns the refusal, or undefined if the protocol was switched. */
+/** Responds to an upgrade request. Returns a refusal, or undefined if the protocol was switched. */
 export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Refusal | undefined> {
   const [action = '', ...rest] = segmentsOf(call.url)
   if (action === 'exec' || action === 'attach') {

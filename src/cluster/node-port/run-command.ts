@@ -22,7 +22,7 @@ export interface WantedCommand {
 }
 
 /**
- * Serves an exec or attach request. Resolves with a refusal before the protocol is switched, or with undefined when the
+ * Serves an exec or attach request. Resolves with a refusal if the protocol is not switched, or with undefined when the
  * command has ended.
  */
 export async function runCommand(

@@ -1,10 +1,9 @@
 /**
  * The interface between a node and its port (`node-port.ts`): pods, and operations on their containers. Simulated nodes
- * implement it in memory. The port uses only this interface of a node.
+ * implement it in memory. The port accesses a node only through this interface.
  *
- * Every stream has a limited buffer and applies backpressure, so implementations only need to write and to wait if
- * `write` returns false. Every call ends when its signal aborts, which happens when the client disconnects or the port
- * closes.
+ * Every stream has a limited buffer and applies backpressure: an implementation writes, and waits whenever `write`
+ * returns false. Every call ends when its signal aborts, which happens when the client disconnects or the port closes.
  */
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { ApiObject } from '../../api/model/object.ts'
@@ -24,7 +23,7 @@ export interface NodeRuntime {
   usage(): NodeUsage
 }
 
-/** Memory of a node, and the usage of its pods. Times are milliseconds since 1970. */
+/** Memory of a node and the usage of its pods. Times are in milliseconds since 1970. */
 export interface NodeUsage {
   readonly startedAt: number
   /** Total memory of the node. */
@@ -45,7 +44,7 @@ export interface ContainerUsage {
   readonly startedAt: number
   /** Number of CPU cores in use. */
   readonly cores: number
-  /** Total CPU time since the start, in seconds. Never decreases. */
+  /** Total CPU time since the container started, in seconds. Never decreases. */
   readonly coreSeconds: number
   readonly memoryBytes: number
 }
@@ -62,9 +61,9 @@ export interface PodRuntime {
   /** Returns a container of any type, or undefined if the pod has no container with this name. */
   container(name: string): ContainerRuntime | undefined
   /**
-   * Serves a connection to a port of the pod. Resolves when the connection is closed. Rejects if the pod does not
-   * listen on the port, and the client receives the message. Note that a `for await` loop over the stream destroys the
-   * stream, including its direction to the client.
+   * Serves a connection to a port of the pod. Resolves when the connection is closed. If the pod does not listen on the
+   * port, rejects with the message for the client. Note that a `for await` loop over the stream destroys the stream,
+   * including its direction to the client.
    */
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }
@@ -90,7 +89,7 @@ export interface ContainerStreams {
   readonly stdout: Writable | undefined
   /**
    * The standard error stream. Undefined if the client did not request it or has a terminal, because a terminal
-   * combines all output in one stream.
+   * receives all output in one stream.
    */
   readonly stderr: Writable | undefined
   /** The terminal of the client. Undefined if the client has no terminal. */
@@ -103,6 +102,6 @@ export interface ContainerStreams {
 export interface Terminal {
   /** The terminal size that the client reported last. Undefined before the first report. */
   readonly size: TerminalSize | undefined
-  /** Calls `run` for every terminal size that the client reports from now on. */
+  /** Calls `run` for every terminal size that the client reports from then on. */
   onResize(run: (size: TerminalSize) => void): void
 }

@@ -20,7 +20,7 @@ export interface ServingCertificate {
 export interface ServingParts {
   /** Obtains the serving certificate of a node. */
   readonly certificate: (node: string) => Promise<ServingCertificate>
-  /** Returns the CAs of client certificates, in PEM format. */
+  /** Returns the CAs for client certificates, in PEM format. */
   readonly clientAuthorities: () => string
   readonly clock: TimerClock
   readonly log: Log
@@ -69,7 +69,7 @@ export class ServingContexts {
   }
 
   /**
-   * Returns the TLS options of a certificate. Disables session tickets, so that the client presents its certificate on
+   * Returns the TLS options for a certificate. Disables session tickets, so that the client presents its certificate on
    * every connection.
    */
   #options({ certificate: cert, key }: ServingCertificate): SecureContextOptions {

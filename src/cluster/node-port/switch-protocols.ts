@@ -1,7 +1,7 @@
-/** Responds with 101, after which the connection uses another protocol. */
+/** Responds with 101, after which another protocol uses the connection. */
 import type { Duplex } from 'node:stream'
 
-/** Sends the 101 response. `headers` contains names and values in alternation. */
+/** Sends the 101 response. `headers` contains alternating names and values. */
 export function switchProtocols(socket: Duplex, headers: readonly string[]): void {
   const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1]}`] : []))
   socket.write(`${['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n')}`)

@@ -1,9 +1,9 @@
 /**
- * Registers the nodes of this process and sends their heartbeats: renews the Lease every ten seconds, and reports the
- * Node status every five minutes and whenever it differs. The renewals of many nodes are spread over the interval,
+ * Registers the nodes of this process and sends their heartbeats: renews each Lease every ten seconds, and reports the
+ * Node status every five minutes and whenever it has changed. The renewals of many nodes are spread over the interval,
  * which is longer if there are thousands of nodes.
  *
- * Like any node agent, a node registers once. A deleted Node is not registered again until the next start, but
+ * Like any node agent, a node registers only once. A deleted Node is not registered again until the next start, but
  * heartbeats resume if another client recreates it.
  */
 
@@ -38,8 +38,8 @@ export interface HeartbeatParts {
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 /**
- * Interval between two renewals: ten seconds, and up to 25 seconds to limit the renewals of all nodes to 200 per
- * second. A node counts as lost after 40 seconds.
+ * Interval between two renewals: ten seconds, or up to 25 seconds to limit the renewals of all nodes to 200 per second.
+ * A node counts as lost after 40 seconds.
  */
 const renewal = { usualMs: 10_000, maxMs: 25_000, perNodeMs: 5 }
 const reportMs = 300_000
@@ -81,8 +81,8 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
 }
 
 /**
- * Creates the state of a node. The node writes its first Lease immediately and the second after a node-specific part of
- * the interval, so that the writes of many nodes are spread.
+ * Creates the state of a node. The node writes its first Lease immediately and the second after a node-specific
+ * fraction of the interval, so that the writes of many nodes are spread out.
  */
 function newState(firstRenewAt: number): BeatingState {
   return { isRegistered: false, isNew: false, hasPublished: false, renewAt: 0, lease: undefined, firstRenewAt }
@@ -160,7 +160,7 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // The cache was stale. The change that made the cache stale triggers the node again.
+    // The cache was stale. The change that it lacked triggers the node again.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }

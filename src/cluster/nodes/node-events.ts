@@ -1,7 +1,7 @@
 /**
  * Records events about pods as the agents of their nodes. Each node gets its own recorder on first use. A rate limit
- * applies to all nodes together: after a burst, only a few events per second are written, because events must not cost
- * as much as the changes that they report.
+ * applies to all nodes together: after a burst, only a few events per second are written, because events must not be as
+ * costly as the changes that they report.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -18,7 +18,7 @@ export interface NodeEventParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Rate limit of all nodes together. */
+/** Rate limit for all nodes together. */
 const rate = { perSecond: 20, burst: 200 }
 
 export class NodeEvents {

@@ -23,7 +23,7 @@ export interface NodeDescription {
   readonly taints: readonly Taint[]
   /** Devices that the node publishes. Defaults to none. */
   readonly devices?: readonly SimulatedDevices[]
-  /** Pod CIDR to use if the Node object has no pod CIDR. */
+  /** The pod CIDR to use if the Node object has none. */
   readonly podRange: string
 }
 
@@ -79,7 +79,7 @@ const conditions: readonly (readonly [type: string, status: string, reason: stri
 ]
 
 /**
- * Returns the capacity of a node: its own capacity, and extended resources that other components added to the status,
+ * Returns the capacity of a node: its own capacity, plus extended resources that other components added to the status,
  * for example to advertise devices. The names of extended resources contain a domain.
  */
 export function offered(
@@ -94,7 +94,7 @@ const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the nod
 
 /** The current state of a node, which its status reports. */
 export interface NodeReport {
-  /** The current status. Fields that other clients wrote, such as attached volumes, are kept. */
+  /** The current status. Fields written by other clients, such as attached volumes, are preserved. */
   readonly previous: NodeStatus | undefined
   readonly now: number
   readonly hasDiskPressure?: boolean

@@ -1,7 +1,7 @@
 /**
  * Simulated nodes that run no containers. Each node registers, sends heartbeats and drives its pods through their
  * stages. One process can run a thousand nodes, which share one watch of pods and one watch of nodes. Each node writes
- * with its own identity, so the API server authorizes it like any other node.
+ * under its own identity, so the API server authorizes it like any other node.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -51,7 +51,7 @@ export interface SimulationParts {
   readonly stages?: PodStages
   /** Directory for the volumes of pods. If undefined, volumes are not written and pods start without them. */
   readonly volumeDirectory?: string
-  /** Maximum age of cached ConfigMaps and Secrets of volumes, in milliseconds. */
+  /** Maximum age in milliseconds of the ConfigMaps and Secrets cached for volumes. */
   readonly volumePollMs?: number
   readonly onError: (error: unknown) => void
 }
@@ -71,8 +71,8 @@ export interface Simulation {
   /** The runtimes of the nodes, which the port of the nodes uses. */
   readonly runtimes: readonly NodeRuntime[]
   /**
-   * Removes volumes of pods that were deleted while this process did not run. Must be called after the pods have been
-   * listed.
+   * Removes the volumes of pods that were deleted while this process was not running. Must be called after the pods
+   * have been listed.
    */
   removeLeftovers(): Promise<void>
 }
@@ -164,7 +164,7 @@ function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source 
 }
 
 /**
- * Returns the readiness of nodes, with a source of pods. The pods of a lost node were marked as not ready, and are
+ * Returns the readiness of nodes, and a source of pods. The pods of a lost node were marked as not ready. They are
  * reconciled when the node is ready again.
  */
 function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
@@ -223,8 +223,7 @@ function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, Nod
 }
 
 /**
- * Returns the addresses of each node. Uses the pod CIDR of the Node object, or the node's default if the object has
- * none.
+ * Returns the addresses of each node, from the pod CIDR of the Node object or, if it has none, from the node's default.
  */
 function addressesOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
   const instancesByNode = new Map<string, PodAddresses>()

@@ -1,17 +1,17 @@
 /**
- * Tracks Pods whose binding the server has acknowledged until the watch shows them on their node. A restore of the
- * store from a backup may undo a binding before the watch has delivered it. No event would ever confirm such a Pod, and
- * the scheduler would always treat it as assigned to the node. The scheduler therefore checks Pods that the watch does
- * not confirm in time.
+ * Tracks Pods whose binding the server has acknowledged until the watch shows them on their node. If a restore of the
+ * store undoes a binding before the watch has delivered it, no event ever confirms the Pod, and the scheduler would
+ * forever treat the Pod as assigned to the node. The scheduler therefore checks Pods that the watch does not confirm in
+ * time.
  */
 import type { PodInfo } from './pod-info.ts'
 
 export interface BoundPodsParts {
-  /** Time in milliseconds within which the watch must show a Pod on its node. */
+  /** Milliseconds within which the watch must show a Pod on its node. */
   readonly confirmMs: number
   /** Returns whether the watch has not shown the Pod on its node yet. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
-  /** Called for each Pod that was not confirmed in time. */
+  /** Called for each Pod that has not been confirmed in time. */
   readonly check: (pod: PodInfo) => void
 }
 

@@ -4,7 +4,7 @@
  * watch therefore causes neither duplicate decisions nor overcommitted nodes.
  *
  * A Pod that preempts others is nominated for their node. It is not on the node yet, but Pods of lower priority cannot
- * use that space.
+ * use the room.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -108,7 +108,7 @@ export class Cluster {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** Places the Pod on the node in its spec. Returns whether the Pod was there before and requests less now. */
+  /** Places the Pod on the node in its spec. Returns whether the Pod was already there and now requests less. */
   setPod(pod: PodInfo): boolean {
     const before = this.#placed.get(pod.key)?.pod.requests
     const isGoing = this.#going.has(pod.uid)
@@ -125,7 +125,7 @@ export class Cluster {
     this.#assumed.add(pod.key)
   }
 
-  /** Whether this Pod (identified by UID) is on a node but not confirmed by the API server yet. */
+  /** Whether this Pod, identified by its UID, is on a node but has not been confirmed by the API server. */
   isAssumed({ key, uid }: PodInfo): boolean {
     return this.#assumed.has(key) && this.#placed.get(key)?.pod.uid === uid
   }
@@ -232,7 +232,7 @@ export class Cluster {
   }
 }
 
-/** Returns the items in an order that alternates between types of items. */
+/** Returns the items in an order that alternates between the types of items. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

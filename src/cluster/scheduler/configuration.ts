@@ -46,7 +46,8 @@ export function readConfiguration(content: Json): Settings {
 }
 
 /**
- * Returns the version of the configuration. Accepts the group of either vendor, because the file is not an API object.
+ * Returns the version of the configuration. Accepts the API group of either vendor, because the file is not an API
+ * object.
  */
 function versionOf({ apiVersion, kind }: JsonObject): Version {
   const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'kubescheduler.config'))
@@ -69,7 +70,7 @@ function readProfile(value: Json, place: string, version: Version): Profile {
   })
 }
 
-/** Returns the default plugins of a version. Since v1beta3, preferences that users specify have higher weights. */
+/** Returns the default plugins of a version. Since v1beta3, the weights of user-specified preferences are higher. */
 function defaultsOf(version: Version, settings: PluginArguments): readonly WeightedPlugin[] {
   const lighter = ['TaintToleration', 'NodeAffinity', 'InterPodAffinity']
   return allPlugins(settings).map(({ plugin, weight }) => ({

@@ -35,13 +35,13 @@ export interface DecisionParts extends Followed {
   readonly log: Log
 }
 
-/** The state that decisions change. The next decisions are based on it. */
+/** The state that decisions change. Later decisions are based on it. */
 interface Deciding {
   readonly sight: Sight
   readonly queue: SchedulingQueue
   /** Starts another scheduling round. */
   readonly begin: () => void
-  /** Time in milliseconds within which the watch must show a bound Pod on its node. */
+  /** Milliseconds within which the watch must show a bound Pod on its node. */
   readonly confirmMs: number
 }
 
@@ -63,12 +63,12 @@ interface Needs {
 
 /** Maximum number of concurrent writes. */
 const maxWrites = 100
-/** Time in milliseconds within which the volumes of a Pod must be bound. */
+/** Milliseconds within which the volumes of a Pod must be bound. */
 const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
-  /** Aborts when the scheduler must not write any more. */
+  /** Aborts when the scheduler must not write anymore. */
   signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
   readonly #sight: Sight
@@ -190,7 +190,7 @@ export class Decisions {
     this.#recorderOf(entry).record(pod.pod, { type: 'Normal', reason: 'Scheduled', message })
   }
 
-  /** Reads a bound Pod that the watch does not show on its node. If the Pod has no node, it is scheduled again. */
+  /** Reads a bound Pod that the watch has not shown on its node. If the Pod has no node, it is scheduled again. */
   async #checkBound(pod: PodInfo): Promise<void> {
     const { client, pods } = this.#parts
     const { namespace, name, uid } = pod

@@ -1,6 +1,6 @@
 /**
- * Explains for each node why a Pod is pending: applies the filters of the default profile to the current objects. This
- * is for users. The scheduler itself maintains its model incrementally.
+ * Explains for each node why a Pod is pending, by applying the filters of the default profile to the current objects.
+ * These explanations are for users. The scheduler itself maintains its model incrementally.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
@@ -33,7 +33,7 @@ export interface PlacingObjects {
   readonly csiNodes: readonly CSINode[]
 }
 
-/** A node, and the reasons why the node does not suit the Pod. Without reasons, the node suits the Pod. */
+/** A node, with the reasons why it does not suit the Pod. If there are no reasons, the node suits the Pod. */
 export interface NodeVerdict {
   readonly node: string
   readonly reasons: readonly string[]

@@ -1,7 +1,7 @@
 /**
  * Finds a node for a Pod: applies the filters until enough nodes are found, scores these nodes and chooses one of the
- * best. In a large cluster, a search does not examine every node. The next search continues where the previous search
- * ended, so that all nodes are used. The search regularly yields to other work.
+ * best. In a large cluster, a search does not examine every node. Each search continues where the previous one ended,
+ * so that all nodes are used. The search regularly yields to other work.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
@@ -13,8 +13,8 @@ import type { Profile } from './profile.ts'
 /** The start and the extent of searches, shared by all Pods of a scheduler. */
 export interface SearchState {
   /**
-   * Percentage of nodes to find. With 0, the percentage depends on the size of the cluster: the larger the cluster, the
-   * lower the percentage.
+   * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,
+   * the lower the percentage.
    */
   readonly percentageOfNodes: number
   /** Index at which the next search starts. */
@@ -23,7 +23,7 @@ export interface SearchState {
   readonly random: () => number
 }
 
-/** The result of a search: the chosen node, or the refusal of each examined node. */
+/** The result of a search: the chosen node, or the refusals of the examined nodes. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
 /** Inputs of a search for a node. */

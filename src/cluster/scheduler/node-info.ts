@@ -1,6 +1,6 @@
 /**
  * A node prepared for the scheduler: its properties, and sums over the Pods on the node. The sums are updated
- * incrementally, so a check of a node does not iterate over its Pods.
+ * incrementally, so that checking a node does not require iterating over its Pods.
  */
 import type { Node } from '../../api/kinds/core/node.ts'
 import type { HostPort, PodInfo } from './pod-info.ts'
@@ -11,7 +11,7 @@ export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 /** A node and the Pods on it. */
 export class NodeInfo {
   readonly name: string
-  /** The Node object. Undefined if Pods name a node that is not known yet. */
+  /** The Node object. Undefined if Pods are bound to a node that is not known yet. */
   node: Node | undefined
   labels: ReadonlyMap<string, string> = new Map()
   taints: readonly Taint[] = []

@@ -29,10 +29,7 @@ export interface Refusal {
 /** A filter that has been prepared for a Pod. */
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
-  /**
-   * Simulates that another Pod is added to or removed from the node. Only filters that consider other nodes too need
-   * this method.
-   */
+  /** Simulates adding another Pod to the node or removing it. Needed only by filters that also consider other nodes. */
   readonly add?: (pod: PodInfo, node: NodeInfo) => void
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
 }
@@ -69,7 +66,7 @@ export interface StorageSight {
 /** A scheduling rule. */
 export interface Plugin {
   readonly name: string
-  /** The changes of the cluster that may make a refused Pod schedulable, as bits of `happened`. */
+  /** The cluster changes that may make a refused Pod schedulable, as bits of `happened`. */
   readonly wokenBy?: number
   /**
    * Prepares the filter. Returns undefined if there is nothing to check for this Pod, or a refusal if no node suits it.
@@ -80,8 +77,8 @@ export interface Plugin {
 }
 
 /**
- * The preparation of a plugin for a Pod: the result, or steps that compute the result if the computation can take a
- * long time.
+ * The preparation of a plugin for a Pod: either the result or, if computing it can take a long time, the steps that
+ * compute it.
  */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
@@ -90,7 +87,7 @@ export function* prepared<T extends object>(work: Prepared<T>): Sliced<T | undef
   return work !== undefined && Symbol.iterator in work ? yield* work as Sliced<T | undefined> : (work as T | undefined)
 }
 
-/** The types of changes of the cluster, as bits. */
+/** The types of cluster changes, as bits. */
 export const happened = {
   nodeAdded: 1,
   nodeDeleted: 2,

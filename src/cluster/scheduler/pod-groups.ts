@@ -1,7 +1,7 @@
 /**
- * Groups Pods on nodes by the properties that matter to other Pods: namespace, labels, and affinity terms. Each group
- * counts its Pods per node. Affinity and spread rules evaluate groups instead of single Pods. There are about as many
- * groups as workloads.
+ * Groups Pods on nodes by the properties that matter to other Pods: namespace, labels and affinity terms. Each group
+ * counts its Pods per node. Affinity and spread rules evaluate groups instead of individual Pods. There are about as
+ * many groups as workloads.
  */
 
 import type { LabelMatcher } from '../../api/selectors/label-selector.ts'
@@ -41,7 +41,7 @@ export class PodGroup implements SelectablePod {
     if (cachedCounts !== undefined) return cachedCounts
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    // Only keys that nodes have are cached, because Pods may name any number of other keys.
+    // Caches only keys that nodes have, because Pods may specify any number of other keys.
     if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
@@ -75,7 +75,7 @@ export class PodGroups {
   /** Groups whose Pods have affinity terms of any kind. */
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
-  /** The group of each Pod that was seen before, so that the key of the group need not be computed again. */
+  /** The group of each known Pod, so that the key of the group need not be computed again. */
   readonly #groupsByPod = new WeakMap<PodInfo, PodGroup>()
 
   /** Returns the group to which this Pod would belong, without counting the Pod. */

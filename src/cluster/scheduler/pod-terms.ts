@@ -59,7 +59,7 @@ export interface PodTerms {
   readonly preferredAntiAffinity: readonly WeightedTerm[]
 }
 
-/** The terms of a Pod without Pod affinity. */
+/** The terms of a Pod that has no Pod affinity. */
 export const noTerms: PodTerms = {
   affinity: [],
   antiAffinity: [],

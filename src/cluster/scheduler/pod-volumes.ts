@@ -1,6 +1,6 @@
 /**
  * Finds volumes for the claims of a Pod: a volume that is already bound, an existing volume, or a volume to be
- * provisioned once a node is chosen. These functions only choose volumes. `volume-writes.ts` writes the result.
+ * provisioned once a node is chosen. These functions only choose volumes. `volume-writes.ts` writes their choices.
  */
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -80,7 +80,7 @@ export interface VolumeChoice {
   readonly provisioned: readonly PersistentVolumeClaim[]
 }
 
-/** Finds volumes for the waiting claims of a Pod. Called for one node after another. */
+/** Finds volumes for the waiting claims of a Pod, for one node at a time. */
 export class VolumeChooser {
   readonly #claims: PodClaims
   readonly #storage: StorageSight
@@ -168,7 +168,8 @@ function isAllowed({ allowedTopologies: terms = [] }: StorageClass, node: NodeIn
 }
 
 /**
- * Sorts volumes. Volumes that reference the claim come first, then the order is by number of access modes and by size.
+ * Sorts volumes. Volumes that reference the claim come first. The others are ordered by number of access modes, then by
+ * size.
  */
 function byFit({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): number {
   const claimRefOrder = Number(b.claimRef !== undefined) - Number(a.claimRef !== undefined)

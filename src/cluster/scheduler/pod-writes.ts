@@ -84,12 +84,12 @@ export class PodWrites {
     await this.#patchStatus({ namespace, name, uid }, status, signal)
   }
 
-  /** Clears the nomination, because a Pod of higher priority gets the node. */
+  /** Clears the nomination, because a Pod with a higher priority gets the node. */
   async clearNomination({ namespace, name, uid }: PodInfo, signal: AbortSignal): Promise<void> {
     await this.#patchStatus({ namespace, name, uid }, { nominatedNodeName: null }, signal)
   }
 
-  /** Evicts a Pod in favor of a Pod of higher priority, with its normal grace period. */
+  /** Evicts a Pod in favor of a Pod with a higher priority, with its normal grace period. */
   async evict({ namespace, name, uid }: PodInfo, signal: AbortSignal): Promise<void> {
     const { client, type } = this.#parts
     await unlessOver(client.delete(type, { namespace, name }, { preconditions: { uid }, signal }))
@@ -106,7 +106,7 @@ export class PodWrites {
   }
 }
 
-/** Waits for a write. Ignores an error if the Pod was deleted or a different Pod has the same name. */
+/** Awaits a write. Ignores the error if the Pod was deleted or its name now belongs to a different Pod. */
 async function unlessOver(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

@@ -20,7 +20,7 @@ export interface Preemption {
 }
 
 interface Candidate extends Preemption {
-  /** Number of victims whose eviction violates a budget. */
+  /** Number of victims whose eviction violates a disruption budget. */
   readonly violations: number
 }
 
@@ -42,7 +42,7 @@ export interface PreemptionParts extends Search {
 const minCandidates = 100
 const candidatesShare = 0.1
 
-/** Finds the Pods to evict. Returns undefined if no eviction makes enough room. */
+/** Finds the Pods to evict. Returns undefined if evictions cannot make enough room. */
 export function* findPreemption(parts: PreemptionParts): Sliced<Preemption | undefined> {
   const { pod, profile, sight, refusals, state } = parts
   const checks = yield* prepareChecks(pod, profile, sight)
@@ -77,7 +77,8 @@ interface Trial {
 }
 
 /**
- * Finds the victims on a node: removes all Pods of lower priority, then adds back as many as fit, most important first.
+ * Finds the victims on a node: removes all Pods with lower priorities, then adds back as many as fit, most important
+ * first.
  */
 function victimsOn(node: NodeInfo, { pod, checks, budgets }: Trial): Candidate | undefined {
   const lesser = [...node.pods].filter(({ priority }) => priority < pod.priority)
@@ -118,7 +119,7 @@ function readBudgets(budgets: Iterable<PodDisruptionBudget>): Budget[] {
   })
 }
 
-/** Splits Pods by whether evicting them in this order would violate a budget. */
+/** Splits Pods according to whether evicting them in this order would violate a budget. */
 function byBudgets(
   pods: readonly PodInfo[],
   budgets: readonly Budget[],
@@ -159,14 +160,14 @@ function highest({ victims }: Candidate): number {
 }
 
 /**
- * Returns the sum of the victims' priorities. Adds an offset, because priorities may be negative and more victims must
- * never count as fewer.
+ * Returns the sum of the victims' priorities. Adds an offset to each priority, because priorities may be negative and
+ * an additional victim must always increase the sum.
  */
 function sum({ victims }: Candidate): number {
   return victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0)
 }
 
-/** Returns the earliest start among the victims of the highest priority. */
+/** Returns the earliest start time among the victims with the highest priority. */
 function earliest(candidate: Candidate): number {
   const top = highest(candidate)
   return Math.min(...candidate.victims.filter(({ priority }) => priority === top).map(startOf))

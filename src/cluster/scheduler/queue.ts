@@ -1,7 +1,7 @@
 /**
  * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits on no node
  * waits until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one
- * minute, the Pod is tried in any case. No Pod is therefore retried too often, and no Pod is forgotten.
+ * minute, the Pod is tried in any case. Pods are therefore neither retried too often nor forgotten.
  *
  * Changes are collected and evaluated once per round (`refresh`), regardless of their number.
  */
@@ -12,7 +12,7 @@ import type { PodInfo } from './pod-info.ts'
 export interface QueueTiming {
   readonly firstBackoffMs: number
   readonly maxBackoffMs: number
-  /** Time in milliseconds after which an unschedulable Pod is tried again without any change. */
+  /** Milliseconds after which an unschedulable Pod is tried again without any change. */
   readonly maxRestMs: number
 }
 
@@ -98,7 +98,7 @@ export class SchedulingQueue {
     for (const entry of this.#tried) entry.missed |= bits
   }
 
-  /** Makes Pods ready whose backoff or wait has ended, or for which a relevant change has happened. */
+  /** Makes Pods ready whose backoff or wait has ended, or for which a relevant change has occurred. */
   refresh(): void {
     const now = this.#now()
     if (this.#happened !== 0) {

@@ -1,14 +1,14 @@
 /**
  * Resource amounts as whole numbers, rounded up: millicores for CPU, and bytes or units for all others. The requests of
- * a Pod are its overhead plus the greater of two amounts: the sum over its containers and sidecars, or the maximum
- * while it starts. An init container runs next to the sidecars before it. Requests of the Pod itself replace the
- * requests of its containers. While a container is resized, the greater of its actual and its desired requests counts.
+ * a Pod are its overhead plus the greater of two amounts: the sum over its containers and sidecars, and the maximum
+ * during startup. An init container runs alongside the sidecars before it. Pod-level requests replace the requests of
+ * the containers. While a container is being resized, the greater of its actual and desired requests counts.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { ContainerStatus } from '../../api/kinds/core/types/pod-status.ts'
 import { parseQuantity } from '../../api/model/quantity.ts'
 
-/** Amounts by resource. Resources that matter for every Pod have their own fields. */
+/** Amounts by resource. Resources that are relevant for every Pod have separate fields. */
 export interface Amounts {
   readonly cpu: number
   readonly memory: number
@@ -31,7 +31,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always'
 }
 
-/** Assumed requests of containers without requests, used in scores so that such Pods are spread too. */
+/** Assumed requests of containers without requests. Scores use them so that such Pods are spread too. */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
@@ -94,7 +94,7 @@ export function isAnyLess(next: Amounts, previous: Amounts): boolean {
   return [...previous.others].some(([name, amount]) => (next.others.get(name) ?? 0) < amount)
 }
 
-/** Returns CPU and memory as counted in scores. Containers without requests count with a small assumed amount. */
+/** Returns CPU and memory as counted in scores. Containers without requests count with small assumed amounts. */
 export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
   const { cpu, memory } = total(spec, (container) => withAssumed(requested(container)))
   return { cpu, memory }

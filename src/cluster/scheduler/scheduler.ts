@@ -1,6 +1,6 @@
 /**
  * The scheduler loop. It watches Pods, nodes and all other objects that affect scheduling, and assigns nodes to Pods.
- * The loop has a single key. Its step is a round, in which Pods are tried one after the other. Each attempt is based on
+ * The loop has a single key. Each step is a round in which Pods are tried one after another. Each attempt is based on
  * the results of all earlier decisions. Decisions are written in the background, with a limited number of concurrent
  * writes.
  */
@@ -28,12 +28,12 @@ export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSetti
 export interface SchedulerSettings {
   readonly profiles: readonly Profile[]
   /**
-   * Percentage of nodes to find. With 0, the percentage depends on the size of the cluster: the larger the cluster, the
-   * lower the percentage.
+   * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,
+   * the lower the percentage.
    */
   readonly percentageOfNodes: number
   readonly timing: QueueTiming
-  /** Time in milliseconds within which the watch must show a bound Pod on its node. Defaults to 30 seconds. */
+  /** Milliseconds within which the watch must show a bound Pod on its node. Defaults to 30 seconds. */
   readonly confirmMs?: number
 }
 

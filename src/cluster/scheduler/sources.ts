@@ -51,7 +51,7 @@ export type Change = () => void
 
 interface FollowedSource {
   readonly feed: Feed
-  /** Calls `take` with every change from now on. Returns a function that ends the calls. */
+  /** From then on, calls `take` with every change. Returns a function that stops the calls. */
   readonly listen: (take: (change: Change) => void) => () => void
 }
 
@@ -90,7 +90,7 @@ function from<T extends ObjectBase>(
   return { feed: informer, listen: (take) => informer.onChange((change) => take(() => apply(change))) }
 }
 
-/** Returns a source for objects that are only looked up. Their changes trigger nothing. */
+/** Returns a source for objects that are only looked up. Changes to them trigger nothing. */
 function lookedUp(feed: Feed): FollowedSource {
   return { feed, listen: () => () => {} }
 }
@@ -125,7 +125,8 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
 }
 
 /**
- * Whether a scheduling gate prevents the Pod from being scheduled. The removal of the last gate is a change of the Pod.
+ * Whether a scheduling gate prevents the Pod from being scheduled. Removing the last gate counts as a change of the
+ * Pod.
  */
 function isGated({ spec }: Pod): boolean {
   return (spec?.schedulingGates ?? []).length > 0

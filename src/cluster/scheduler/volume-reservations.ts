@@ -1,6 +1,6 @@
 /**
- * Reserves volumes and claims of placed Pods while their binding is in progress. Until the API server confirms the
- * binding, no other Pod gets the same volume, or the same claim on another node.
+ * Reserves the volumes and claims of placed Pods while their binding is in progress. Until the API server confirms the
+ * binding, no other Pod can get the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
   /** The claim for which each volume is reserved, by volume. */

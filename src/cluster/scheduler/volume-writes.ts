@@ -1,6 +1,7 @@
 /**
- * Writes the volumes of a Pod before the Pod is bound. Existing volumes are assigned to their claims. Other claims are
- * annotated with the node, for which a provisioner then creates a volume. The Pod waits until all claims are bound.
+ * Writes the volume assignments of a Pod before the Pod is bound. Existing volumes are assigned to their claims. Other
+ * claims are annotated with the node, and a provisioner then creates volumes for that node. The Pod waits until all
+ * claims are bound.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'

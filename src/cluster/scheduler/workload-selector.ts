@@ -1,6 +1,5 @@
 /**
- * Combines the selectors of the Services and the controller of a Pod. The result selects the Pods among which the Pod
- * is spread.
+ * Combines the selectors of a Pod's Services and controller. The result selects the Pods among which the Pod is spread.
  */
 
 import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'

@@ -3,7 +3,7 @@ import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 
 /** Annotation keys by meaning. */
 export interface BindingKeys {
-  /** On a claim: the binding has been completed before. */
+  /** On a claim: the binding has been completed. */
   readonly bindCompleted: string
   /** On a claim or a volume: the binder chose the other object and may undo the binding. */
   readonly boundByController: string

@@ -20,7 +20,7 @@ export function classOf(
   return metadata.annotations?.[betaClass] ?? spec?.storageClassName ?? ''
 }
 
-/** Whether a volume references this claim. A reference without a UID matches any claim of that name. */
+/** Whether a volume references this claim. A reference without a UID matches any claim with that name. */
 export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec ?? {}
   if (claimRef === undefined || claimRef.name !== metadata.name || claimRef.namespace !== metadata.namespace)
@@ -57,15 +57,15 @@ export interface Choice {
   /** The node selected for the claim, if any. */
   readonly node: Node | undefined
   /**
-   * Whether binding waits until the first Pod of the claim is scheduled. In this case, only a volume that references
-   * the claim may be chosen.
+   * Whether binding waits until the claim's first Pod is scheduled. In this case, only a volume that references the
+   * claim may be chosen.
    */
   readonly isDelayed: boolean
 }
 
 /**
- * Returns a matching volume that references the claim. Otherwise returns the matching volume with the fewest access
- * modes, and the smallest of several such volumes.
+ * Returns a matching volume that references the claim. If there is none, returns the matching volume with the fewest
+ * access modes and, among equals, the smallest.
  */
 export function bestMatch(volumes: Iterable<PersistentVolume>, choice: Choice): PersistentVolume | undefined {
   const { claim, keys, isDelayed } = choice
@@ -96,7 +96,7 @@ export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
-/** Like `isOnNode`, for a node of which only the name and the labels are known. */
+/** Like `isOnNode`, for a node of which only the name and labels are known. */
 export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
   const required = affinity?.required
   return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)

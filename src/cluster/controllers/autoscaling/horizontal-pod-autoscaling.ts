@@ -32,13 +32,13 @@ import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.t
 
 export interface AutoscalingOptions {
   readonly periodMs: number
-  /** Time for which earlier, higher recommendations prevent scaling down, in milliseconds. */
+  /** Milliseconds during which earlier, higher recommendations prevent scaling down. */
   readonly downscaleWindowMs: number
   /** Relative deviation from the target that is tolerated without scaling. */
   readonly tolerance: number
 }
 
-/** Defaults of kube-controller-manager. */
+/** The defaults of kube-controller-manager. */
 export const defaultAutoscaling: AutoscalingOptions = {
   periodMs: 15_000,
   downscaleWindowMs: 5 * 60_000,
@@ -75,7 +75,7 @@ export function autoscalingLoop(parts: AutoscalingParts): Loop {
     sources: [
       fromInformer(parts.autoscalers, ({ key, object, previous }) => {
         if (object === undefined) state.memories.delete(previous?.metadata.uid ?? '')
-        // A change that affects only the status, such as a write by this loop itself, does not trigger a reconcile.
+        // A change that affects only the status, such as this loop's own writes, does not trigger a reconcile.
         return sameJson((previous?.spec ?? null) as Json, (object?.spec ?? null) as Json) ? [] : [key]
       }),
       everyOf(periodMs, all),
@@ -204,7 +204,7 @@ function toleranceOf({ spec }: HorizontalPodAutoscaler, otherwise: number): Tole
   return { up: of(spec?.behavior?.scaleUp), down: of(spec?.behavior?.scaleDown) }
 }
 
-/** Limits the recommendation to the change that is allowed now. */
+/** Limits the recommendation to the change that is currently allowed. */
 function limit(
   state: State,
   status: AutoscalerStatus,

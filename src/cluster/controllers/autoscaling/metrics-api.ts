@@ -1,7 +1,7 @@
 /**
  * Reads metrics from the APIs of aggregated servers: resource usage of pods (`metrics`), metrics of pods and other
- * objects (`custom.metrics`), and metrics of external systems (`external.metrics`). Other servers produce these
- * responses, so a value that is not a quantity is an error.
+ * objects (`custom.metrics`), and metrics of external systems (`external.metrics`). The responses come from other
+ * servers, so a value that is not a quantity results in an error.
  */
 
 import type { MetricIdentifier } from '../../../api/kinds/autoscaling/metrics.ts'
@@ -16,7 +16,7 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import type { KindReference, ScaleTypes } from '../scale-types.ts'
 import { numberOf, type PodMetrics } from './resource-usage.ts'
 
-/** Scope of the metrics, and the clients that read them. */
+/** The scope of the metrics, and the clients for reading them. */
 export interface MetricsApiParts {
   readonly client: Client
   readonly vendor: Vendor
@@ -71,7 +71,7 @@ export class MetricsApi {
     }
   }
 
-  /** Returns a metric of every pod, by pod name. */
+  /** Returns the values of one metric for all pods, by pod name. */
   async ofPods(metric: MetricIdentifier): Promise<Map<string, number>> {
     const { namespace, podSelector } = this.#parts
     const path = `namespaces/${encodeURIComponent(namespace)}/pods/*/${encodeURIComponent(metric.name ?? '')}`
@@ -79,7 +79,7 @@ export class MetricsApi {
     return new Map(items.map((item) => [item.describedObject?.name ?? '', quantityIn(item)]))
   }
 
-  /** Returns a metric of one object. */
+  /** Returns the value of a metric of one object. */
   async ofObject(metric: MetricIdentifier, { name = '', apiVersion, kind }: DescribedObject): Promise<number> {
     const { types, namespace, signal } = this.#parts
     const type = await types.typeOf({ apiVersion: apiVersion || 'v1', kind }, signal)
@@ -95,7 +95,7 @@ export class MetricsApi {
     return quantityIn(value)
   }
 
-  /** Returns the sum of an external metric. */
+  /** Returns the sum of the values of an external metric. */
   async external(metric: MetricIdentifier): Promise<number> {
     const { client, vendor, namespace, signal } = this.#parts
     const group = groupName(vendor, 'external.metrics')

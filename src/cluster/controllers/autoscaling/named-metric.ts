@@ -1,5 +1,5 @@
 /**
- * Recommends a number of replicas from named metrics: of every pod (Pods), of one object (Object) or of an external
+ * Recommends a number of replicas from named metrics of the pods (Pods), of one object (Object) or of an external
  * system (External). The target is a total value or a value per pod.
  */
 
@@ -84,7 +84,7 @@ function replicasPerPod(value: number, average: number, { replicas, tolerance }:
   return isTolerated(ratio, tolerance) ? replicas : Math.ceil(value / average)
 }
 
-/** Returns the number of replicas in proportion to the ready pods, because other pods do not share the load yet. */
+/** Returns the number of replicas relative to the ready pods, because other pods do not share the load yet. */
 async function replicasInAll(ratio: number, { replicas, tolerance, listPods }: MetricSources): Promise<number> {
   if (replicas === 0) return Math.ceil(ratio)
   if (isTolerated(ratio, tolerance)) return replicas

@@ -1,6 +1,6 @@
 /**
- * Recommends a number of replicas from the metrics Resource and ContainerResource: the usage of pods, compared with their requests or an
- * average value.
+ * Recommends a number of replicas from Resource and ContainerResource metrics: the usage of the pods, compared with
+ * their requests or with an average value.
  */
 
 import type { MetricSpec, MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'

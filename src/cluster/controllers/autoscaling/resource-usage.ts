@@ -1,6 +1,6 @@
 /**
  * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas that
- * the usage requires. Assumes for pods without metrics a usage that makes any change of the number smaller.
+ * the usage requires. For pods without metrics, assumes a usage that reduces any change in the number of replicas.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -17,7 +17,7 @@ export interface PodMetrics {
   }[]
 }
 
-/** Returns the usage of a resource by pod name. Omits pods if a container has no measurement. */
+/** Returns the usage of a resource by pod name. Omits pods that have a container without a measurement. */
 export function usageOf(metrics: readonly PodMetrics[], resource: string, container?: string): Map<string, number> {
   const usage = new Map<string, number>()
   for (const { metadata, containers = [] } of metrics) {
@@ -51,7 +51,7 @@ function requestOf({ spec }: Pod, resource: string, container?: string): number 
   return values.includes(undefined) ? undefined : values.reduce((sum: number, value) => sum + value!, 0)
 }
 
-/** Relative deviations from the target that cause no change: above it (`up`) and below it (`down`). */
+/** Relative deviations above (`up`) and below (`down`) the target that cause no change. */
 export interface Tolerance {
   readonly up: number
   readonly down: number
@@ -76,7 +76,7 @@ export interface UsageQuestion {
 
 export interface UsageAnswer {
   readonly replicas: number
-  /** Observed usage: the percentage of the requests, and the average value per pod in `average`. */
+  /** Observed usage as a percentage of the requests. `average` is the average value per pod. */
   readonly utilization?: number
   readonly average: number
 }

@@ -1,11 +1,10 @@
 /**
  * Limits each scaling step of an autoscaler. Recent recommendations stabilize the result so that the number of replicas
- * does not flap. The autoscaler's `behavior`, or the default limits, restrict how fast the autoscaler scales up and
- * down.
+ * does not flap. The autoscaler's `behavior`, or else the default limits, restrict how fast it scales up and down.
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
-/** A recommendation or a scale change in the past. */
+/** A past recommendation or scale change. */
 export interface Moment {
   readonly at: number
   /** The recommended number of replicas, or the difference in replicas that the scale change made. */
@@ -19,7 +18,7 @@ export interface LimitQuestion {
   readonly min: number
   readonly max: number
   readonly behavior: Behavior | undefined
-  /** Recommendations and changes of the last hour. */
+  /** Recommendations and changes within the last hour. */
   readonly advice: readonly Moment[]
   readonly changes: readonly Moment[]
   readonly downscaleWindowMs: number
@@ -88,7 +87,10 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
   return [Math.min(down, current), Math.max(up, current)]
 }
 
-/** Returns the limit on replicas that the policies of one direction set, relative to the start of their periods. */
+/**
+ * Returns the limit on the number of replicas that the policies for one direction set, relative to the start of their
+ * periods.
+ */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current
   const proposals = (rules.policies ?? []).map(({ type, value = 0, periodSeconds = 0 }) => {

@@ -1,5 +1,5 @@
 /**
- * Mirrors user-managed Endpoints of Services without a selector into EndpointSlices, so that clients need to read only
+ * Mirrors user-managed Endpoints of Services without a selector into EndpointSlices, so that clients only need to read
  * slices. The Endpoints own the slices. The slices are deleted with the Endpoints, with the Service, or when the
  * Service gets a selector.
  *
@@ -41,7 +41,7 @@ export interface MirroringParts {
   readonly services: Informer<Service>
   readonly endpoints: Informer<Endpoints>
   readonly slices: Informer<EndpointSlice>
-  /** Minimum time in milliseconds for which Endpoints changes are collected. */
+  /** Minimum milliseconds for which Endpoints changes are collected. */
   readonly batchMs: number
   readonly maxPerSubset: number
 }

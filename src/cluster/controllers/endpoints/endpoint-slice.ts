@@ -1,6 +1,6 @@
 /**
  * Maintains the EndpointSlices of every Service with a selector, for each IP family and each set of ports of its pods.
- * It changes as few slices as possible. The Service owns the slices, so deleting the Service deletes them.
+ * The loop changes as few slices as possible. The Service owns the slices, so deleting the Service deletes them.
  *
  * The server generates the names of slices, so a slow watch must not cause duplicates. After a write, the loop writes
  * no more slices for that Service until it has observed the write (`slice-writes.ts`).
@@ -41,7 +41,7 @@ export interface EndpointSliceParts {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
   readonly slices: Informer<EndpointSlice>
-  /** Minimum time in milliseconds for which pod changes are collected. */
+  /** Minimum milliseconds for which pod changes are collected. */
   readonly batchMs: number
   readonly maxPerSlice: number
 }
@@ -67,7 +67,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
     sources: [
       fromInformer(services),
       changes.source(pods, selection),
-      // The nodes determine the zones in a slice at the time of a write. Changes of nodes trigger nothing.
+      // The nodes determine the zones in a slice when it is written. Changes to nodes trigger nothing.
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],

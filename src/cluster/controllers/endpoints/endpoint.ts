@@ -52,7 +52,7 @@ export interface EndpointParts {
   readonly services: Informer<Service>
   readonly pods: Informer<Pod>
   readonly endpoints: Informer<Endpoints>
-  /** Minimum time in milliseconds for which pod changes are collected. */
+  /** Minimum milliseconds for which pod changes are collected. */
   readonly batchMs: number
 }
 

@@ -14,8 +14,8 @@ export function electionKey({ keyDomain }: Vendor): string {
 }
 
 /**
- * Whether the endpoints of a Service are computed from its pods. False if users manage the Endpoints, and for type
- * ExternalName.
+ * Whether the endpoints of a Service are computed from its pods. False for Services whose Endpoints users manage, and
+ * for the type ExternalName.
  */
 export function hasPods({ spec }: Service): boolean {
   return spec?.type !== 'ExternalName' && Object.keys(spec?.selector ?? {}).length > 0
@@ -27,7 +27,9 @@ export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSel
   )
 }
 
-/** Collects pod changes of each Service. The delay grows with the number of pods, which limits the work per second. */
+/**
+ * Collects the pod changes of each Service. The delay grows with the number of pods, which bounds the work per second.
+ */
 export class PodChanges {
   readonly #podCounts = new Map<string, number>()
   readonly #minPauseMs: number
@@ -45,8 +47,8 @@ export class PodChanges {
   }
 
   /**
-   * Returns the time in milliseconds to collect changes: one millisecond per ten pods and at most one second, but never
-   * less than the configured minimum.
+   * Returns the milliseconds for which to collect changes: one millisecond per ten pods and at most one second, but at
+   * least the configured minimum.
    */
   readonly pauseMs = (key: string): number =>
     Math.max(this.#minPauseMs, Math.min(1000, Math.floor((this.#podCounts.get(key) ?? 0) / 10)))
@@ -102,7 +104,7 @@ export function headlessLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'headless', 'service')
 }
 
-/** Returns the DNS hostname of a pod if the pod names this Service as its subdomain. */
+/** Returns the DNS hostname of a pod if the pod specifies this Service as its subdomain. */
 export function hostnameOf({ spec }: Pod, { metadata }: Service): string | undefined {
   return spec?.hostname && spec.subdomain === metadata.name ? spec.hostname : undefined
 }
@@ -111,7 +113,7 @@ export function targetOf({ metadata: { namespace = '', name = '', uid = '' } }: 
   return { kind: 'Pod', namespace, name, uid }
 }
 
-/** A Service port with the number that it has in a pod. */
+/** A Service port with its port number in a pod. */
 export interface PodPort {
   readonly name: string
   readonly port: number
@@ -119,7 +121,7 @@ export interface PodPort {
   readonly appProtocol?: string
 }
 
-/** Returns the ports of a Service for a pod. Omits named ports that the pod does not define. */
+/** Returns the ports of a Service for a pod. Omits named ports that the pod does not have. */
 export function portsAt({ spec = {} }: Service, pod: Pod): PodPort[] {
   return (spec.ports ?? []).flatMap((each) => {
     const port = portNumber(each, pod)

@@ -1,5 +1,5 @@
 /**
- * Metadata of EndpointSlices: the Service label, the label of the managing loop, and the labels and annotations copied
+ * Metadata of EndpointSlices: the Service label, the label for the managing loop, and the labels and annotations copied
  * from the owner, which is a Service or an Endpoints object.
  */
 import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
@@ -26,7 +26,7 @@ export function mirroredBy({ groupDomain }: Vendor): string {
   return `endpointslicemirroring-controller.${groupDomain}`
 }
 
-/** Returns the key of the Service of a slice, or undefined if another manager owns the slice. */
+/** Returns the key of the Service to which a slice belongs, or undefined if another manager owns the slice. */
 export function serviceKey(
   { metadata: { namespace, labels = {} } }: EndpointSlice,
   vendor: Vendor,
@@ -38,7 +38,7 @@ export function serviceKey(
 
 /** Metadata shared by all slices of one Service. */
 export interface SliceOrigin {
-  /** Owner of the slices. The slices are deleted together with it. */
+  /** Owner of the slices. They are deleted together with the owner. */
   readonly owner: Service | Endpoints
   readonly labels: Readonly<Record<string, string>>
   /** Annotations of the slices. If undefined, their existing annotations are kept. */

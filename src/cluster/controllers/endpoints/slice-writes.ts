@@ -1,7 +1,7 @@
 /**
- * Writes slices and tracks writes that the watch has not delivered yet. A Service with such writes is not reconciled
- * until the watch has delivered them. The wait is limited to one minute, because the watch may never deliver a slice
- * that another client deleted.
+ * Writes slices, and tracks the writes that the watch has not delivered yet. A Service with such writes is not
+ * reconciled until the watch has delivered them. The wait is limited to one minute, because the watch may never deliver
+ * a slice that another client deleted.
  */
 
 import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
@@ -48,8 +48,8 @@ export class SliceWrites {
   }
 
   /**
-   * Returns the time in milliseconds to wait until the watch has delivered the written slices, or 0 if the watch has
-   * delivered all of them.
+   * Returns the milliseconds to wait until the watch has delivered the written slices, or 0 if it has delivered all of
+   * them.
    */
   waitMs(key: string, slices: readonly EndpointSlice[]): number {
     const writes = this.#unseen.get(key)

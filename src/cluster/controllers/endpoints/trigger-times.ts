@@ -3,7 +3,7 @@
  * in an annotation, from which clients compute the propagation delay. The rules are the same as in
  * kube-controller-manager.
  *
- * The time of a pod is the last transition of its Ready condition. The time of a Service is its creation.
+ * The time for a pod is the last transition of its Ready condition. The time for a Service is its creation time.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
@@ -21,7 +21,7 @@ export class TriggerTimes {
 
   /**
    * Returns the earliest time that is new since the last call for this Service, or undefined if no time is new. The
-   * first call returns the creation time of the Service. Times are UTC with a precision of one second, so they can be
+   * first call for a Service returns its creation time. Times are UTC with a precision of one second, so they can be
    * compared as strings.
    */
   next(key: string, service: Service, pods: readonly Pod[]): string | undefined {

@@ -4,7 +4,7 @@ import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
 export type Subset = NonNullable<Endpoints['subsets']>[number]
 
 /**
- * Keeps at most `maxAddresses` addresses, and prefers ready addresses. Each subset keeps a number in proportion to its
+ * Keeps at most `maxAddresses` addresses, preferring ready ones. The number kept in each subset is proportional to its
  * size. Returns the same array if nothing is removed.
  */
 export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number): readonly Subset[] {

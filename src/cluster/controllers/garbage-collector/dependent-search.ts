@@ -94,7 +94,7 @@ class NamespaceSearch {
 
   async #list(type: DiscoveredType, dependentsByOwner: ReadonlyMap<string, Dependent[]>): Promise<void> {
     const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
-    // If a page expires, the list starts over. Finding a dependent twice does no harm.
+    // If a page expires, the list starts over. Finding a dependent twice is harmless.
     const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
     for await (const { items } of this.#client.pages<ApiObject>(type, options))
       for (const { metadata } of items) note(type, metadata, dependentsByOwner)
@@ -112,7 +112,7 @@ function note(
   }
 }
 
-/** Returns all types whose objects are collected, as of this moment. Throws if a type may be missing. */
+/** Returns all types that are currently collected. Throws if a type may be missing. */
 async function searchedTypes(client: Client, signal: AbortSignal): Promise<DiscoveredType[]> {
   const { types, failures } = await discover(client, { signal })
   const definitions = types.find(({ plural }) => plural === 'customresourcedefinitions')

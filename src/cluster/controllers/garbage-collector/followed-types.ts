@@ -30,7 +30,9 @@ export interface FollowedTypesParts {
   readonly onIncomplete: (missing: string) => void
 }
 
-/** Interval of discovery in milliseconds. `shortestMs` is the minimum interval if definitions change constantly. */
+/**
+ * Interval between discoveries in milliseconds. `shortestMs` is the minimum interval if definitions change constantly.
+ */
 const refreshMs = 30_000
 const shortestMs = 200
 /** Maximum number of missing types to name in a message. */

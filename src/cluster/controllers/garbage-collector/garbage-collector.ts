@@ -11,8 +11,9 @@
  *
  * The graph only selects the objects to examine. Each decision is based on the current object and then on its current
  * owners, both read from the server (`live-owners.ts`). Each write carries the UID and resourceVersion of the object,
- * so a late write is rejected, even after a restore of the store. Objects that cannot be judged, for example because
- * the kind of an owner is not served, are kept. Repeating a step, even in another process, does no harm.
+ * so that a late write is rejected, even after a restore of the store. If the collector cannot decide, for example
+ * because the kind of an owner is not served, it keeps the object. Repeating a step, even in another process, is
+ * harmless.
  */
 
 import type { ObjectMeta, OwnerReference } from '../../../api/model/object.ts'
@@ -91,7 +92,7 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
 
 async function reconcile(collector: Collector, uid: string, signal: AbortSignal): Promise<StepOutcome> {
   const node = collector.graph.get(uid)
-  // When the graph becomes complete, the collector examines all objects in it, so no earlier work is necessary.
+  // When the graph becomes complete, the collector examines all objects in it, so there is nothing to do before that.
   if (node?.type === undefined || !collector.types.isComplete) return 'done'
   try {
     if (node.waits === 'dependents orphaned') return await orphanDependents(collector, node, signal)
@@ -100,7 +101,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // Either the object was deleted, which its watch will report, or the server currently does not serve its type.
+    // Either the object was deleted, which its watch will report, or its type is currently not served.
     collector.types.refreshSoon()
     return 'later'
   }
@@ -129,7 +130,7 @@ interface Judged {
   readonly waiting: OwnerReference[]
 }
 
-/** Deletes an object without remaining owners. Otherwise removes references to absent owners. */
+/** Deletes an object that has no remaining owners. Otherwise removes its references to absent owners. */
 async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   const live = await readLive(collector, node, signal)
   if (live === undefined || live.deletionTimestamp !== undefined) return 'done'
@@ -221,7 +222,7 @@ interface Removal {
 }
 
 /**
- * Deletes an object with the propagation policy that its finalizers request, or with Foreground if an owner waits for
+ * Deletes an object. The propagation policy is the one that its finalizers request, or Foreground if an owner waits for
  * all its descendants.
  */
 async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor, signal }: Removal): Promise<void> {
@@ -259,8 +260,8 @@ async function endForeground(collector: Collector, node: OwnerNode, signal: Abor
 const orphansAtOnce = 16
 
 /**
- * Removes the references to an owner from its dependents: first from dependents in the graph, then from dependents
- * found by a search. Then removes the owner's finalizer. The owner is read before the search, so that its version is
+ * Removes the references to an owner from its dependents: first from the dependents in the graph, then from those found
+ * by a search. Then removes the owner's finalizer. The owner is read before the search, so that its resourceVersion is
  * invalid if the store is restored in between.
  */
 async function orphanDependents(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {

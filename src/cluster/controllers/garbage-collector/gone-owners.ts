@@ -1,5 +1,5 @@
 /**
- * Remembers custom objects that were deleted together with their definition. Their kind is not served any more, so they
+ * Remembers custom objects that were deleted together with their definition. Their kind is no longer served, so they
  * cannot be read, but their dependents must be deleted. Two observations prove that such an owner is absent: the
  * collector received its deletion, and the server confirms that nothing defines its kind.
  *
@@ -17,7 +17,7 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import type { OwnerNode } from './owner-graph.ts'
 
 const rememberedMs = 60 * 60_000
-/** Maximum number of remembered objects. If there are more objects, the oldest are dropped. */
+/** Maximum number of remembered objects. Beyond this number, the oldest are dropped. */
 const maxRemembered = 8192
 
 export class GoneOwners {

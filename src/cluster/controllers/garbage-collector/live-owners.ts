@@ -1,6 +1,6 @@
 /**
- * Reads the state of owners from the server for each decision. Nothing is cached: a restore from a backup brings back
- * deleted objects with their UIDs and undoes unfinished deletions.
+ * Reads the state of owners from the server for each decision. Nothing is cached, because restoring a backup brings
+ * back deleted objects with their UIDs and undoes unfinished deletions.
  *
  * Callers share a read of the same owner only if the read starts after their call. A caller that reads the dependent
  * first therefore knows that no restore happened between the dependent's version and the owner's absence, because the
@@ -25,7 +25,8 @@ export interface Individual {
 
 /**
  * The state of an owner. `absent` means that no object has this name and UID. `unserved` means that the server does not
- * serve the type, so the object may exist. All other values describe the objects for which the owner's deletion waits.
+ * serve the type, so the object may exist. All other values describe the objects for which the deletion of the owner
+ * waits.
  */
 export type OwnerState = 'absent' | 'unserved' | Waits
 

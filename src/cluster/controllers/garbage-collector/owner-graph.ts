@@ -4,7 +4,7 @@
  * it.
  *
  * The graph passes the UID of every object that may need an action to `onAttention`, and the collector decides. The
- * graph is never proof of an owner's state. `live-owners.ts` reads the state from the server.
+ * graph never proves the state of an owner, so `live-owners.ts` reads the state from the server.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** Number of the list of the type during which, or after which, the object was last observed. */
+  /** The number of the type's list during or after which the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -56,7 +56,7 @@ const none: readonly never[] = []
 
 export interface OwnerGraphOptions {
   readonly onAttention: (uid: string) => void
-  /** Called when an object that others reference as their owner was deleted. */
+  /** Called when an object has been deleted that others reference as their owner. */
   readonly onGone: (node: OwnerNode) => void
 }
 
@@ -92,7 +92,7 @@ export class OwnerGraph {
     if (isNew || (node.waits === 'dependents deleted' && before !== node.waits)) this.#attendDependents(node)
   }
 
-  /** Removes a deleted object, or an object whose type is not served any more and whose state is therefore unknown. */
+  /** Removes an object that was deleted, or whose type is no longer served so that its state is unknown. */
   remove(uid: string, what: 'object' | 'type'): void {
     const node = this.#nodes.get(uid)
     if (node?.type === undefined) return
@@ -104,14 +104,14 @@ export class OwnerGraph {
     this.#forgetIfUnused(node)
   }
 
-  /** Ends the list of a type: older objects that the list did not contain are deleted. */
+  /** Ends a list of a type. Older objects that the list did not contain have been deleted. */
   async endListing(type: DiscoveredType, listing: number): Promise<void> {
     await this.#each((node) => {
       if (node.type === type && node.listing < listing) this.remove(node.uid, 'object')
     })
   }
 
-  /** Removes all objects of a type that is not served any more. */
+  /** Removes all objects of a type that is no longer served. */
   async dropType(type: DiscoveredType): Promise<void> {
     await this.#each((node) => {
       if (node.type === type) this.remove(node.uid, 'type')

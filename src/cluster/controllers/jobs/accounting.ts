@@ -1,6 +1,5 @@
 /**
- * Selects the ended pods that the status of a Job counts in this step, and removes the tracking finalizer from those
- * pods.
+ * Selects the finished pods that the status of a Job counts in this step, and removes the tracking finalizer from them.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { indexOf } from './completion-indexes.ts'
@@ -9,9 +8,9 @@ import type { JobStep } from './job-status.ts'
 import type { Counters } from './tracking.ts'
 
 export interface Account {
-  /** The counters to write. They list the pods of this step as uncounted. */
+  /** The counters to write. They list the pods counted in this step as uncounted. */
   readonly counters: Counters
-  /** The pods whose finalizer is removed as soon as the status of the Job lists the pods. */
+  /** The pods whose finalizers are removed once the status of the Job lists the pods. */
   readonly released: readonly Pod[]
   /** Whether no pods remain for a later step. */
   readonly isComplete: boolean
@@ -42,7 +41,7 @@ export function accountFor({ state, verdict, active }: JobStep): Account {
   return { counters: { ...counters, uncounted }, released, isComplete: releasable.length === released.length }
 }
 
-/** Whether the pod has ended, and no replacement pod of its index needs the pod's number of failures. */
+/** Whether the pod has ended and no replacement pod of its index needs its failure count. */
 function mayRelease({ job, features, replaceable }: JobState, pod: Pod): boolean {
   if (hasSucceeded(pod)) return true
   if (!hasFailed(job, pod, features)) return false

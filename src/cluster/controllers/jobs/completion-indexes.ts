@@ -22,8 +22,8 @@ export interface IndexContext {
 }
 
 /**
- * Returns the pod template for an index. The pod gets the index as an annotation, an environment variable, part of its
- * hostname and, in Kubernetes 1.28 and later, a label.
+ * Returns the pod template for an index. The pod has the index as an annotation, an environment variable and part of
+ * its hostname, and also as a label in Kubernetes 1.28 and later.
  */
 export function templateWithIndex(
   template: PodTemplateSpec,

@@ -26,7 +26,10 @@ interface LoopState extends CronJobParts {
   readonly outdated: Map<string, string>
 }
 
-/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
+/**
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
+ * immediately.
+ */
 const maxTimerMs = 60 * 60_000
 
 export function cronJobLoop(parts: CronJobParts): Loop {

@@ -45,7 +45,7 @@ export class CronStatus {
     for (const reference of this.#active) if (!childUids.has(reference.uid)) await this.#lookFor(reference, signal)
   }
 
-  /** Records that a Job was created for this time. */
+  /** Records that a Job was created for the run at this time. */
   started(job: Job, at: number): void {
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = job.metadata
     const reference = { apiVersion: 'batch/v1', kind: 'Job', namespace, name, uid, resourceVersion }

@@ -1,13 +1,13 @@
 /**
  * Computes the run times of a schedule: the next run after a given time, and the latest run before that time. Schedules
- * use the wall clock of a time zone. A time that is skipped when clocks go forward does not run, and a time that is
- * repeated when clocks go back runs twice. All times are milliseconds since 1970, in whole seconds.
+ * use the wall clock of a time zone. Runs at times that are skipped when clocks go forward are omitted. Runs at times
+ * that are repeated when clocks go back happen twice. All times are milliseconds since 1970, in whole seconds.
  */
 import type { ParsedSchedule, ScheduleField } from '../../../api/model/cron-expression.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** Number of days to search for a run. A schedule without a run in this period, such as 30 February, never runs. */
+/** Number of days to search for a run. A schedule with no run in this period, such as 30 February, never runs. */
 const maxDays = 5 * 366
 
 export class CronTimes {

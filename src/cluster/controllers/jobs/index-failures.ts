@@ -1,5 +1,5 @@
 /**
- * Tracks the failures of each index of a Job with backoffLimitPerIndex. An annotation of a pod counts the earlier
+ * Tracks the failures of each index in a Job with backoffLimitPerIndex. An annotation on a pod counts the earlier
  * failures of its index. The last failed pod of an index therefore keeps its finalizer until a replacement exists,
  * which inherits the count.
  */
@@ -67,8 +67,8 @@ export function replacementInMs(job: Job, failed: Pod, { vendor, now }: { vendor
 }
 
 /**
- * Returns the time at which the last container of a pod terminated, or at which the pod was deleted. Returns undefined
- * if the time is unknown.
+ * Returns the time at which the last container of a pod terminated or at which the pod was deleted, or undefined if
+ * that time is unknown.
  */
 function finishedAt({ metadata, status = {} }: Pod): number | undefined {
   const ends = (status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

@@ -1,6 +1,6 @@
 /**
  * A set of completion indexes, stored as ascending ranges. The time and memory of all operations depend on the number
- * of ranges and not on the number of indexes, because a Job may have two thousand million completions.
+ * of ranges rather than the number of indexes, because a Job may have two billion completions.
  */
 
 interface Range {
@@ -69,7 +69,7 @@ export class IndexSet {
     return common
   }
 
-  /** Returns the lowest indexes below the limit that the set does not contain. Returns at most `count`. */
+  /** Returns up to `count` of the lowest indexes below the limit that are not in the set. */
   missing(limit: number, count: number): number[] {
     const missing: number[] = []
     let next = 0

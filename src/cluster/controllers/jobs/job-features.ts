@@ -1,4 +1,4 @@
-/** Features of the job loop that depend on the emulated Kubernetes version. */
+/** Job loop features that depend on the emulated Kubernetes version. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'

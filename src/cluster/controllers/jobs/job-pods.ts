@@ -1,7 +1,7 @@
 /**
  * Creates or deletes pods of a Job until the desired number is active. Each step either creates or deletes, at most 500
- * pods. Expectations are recorded before the writes, so that a slow watch causes no duplicates. With the pod
- * replacement policy Failed, a pod is replaced only after it has terminated.
+ * pods. Expectations are recorded before the writes, so that a slow watch causes no duplicates. With
+ * podReplacementPolicy Failed, a pod is replaced only after it has terminated.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -64,7 +64,7 @@ export async function managePods(
 
 export interface DeleteOptions {
   readonly pods: readonly Pod[]
-  /** Whether to remove the tracking finalizers first, so that the deleted pods do not count as failed. */
+  /** Whether to remove the tracking finalizers first, so that the deleted pods are not counted as failed. */
   readonly release?: boolean
   readonly signal: AbortSignal
 }

@@ -1,6 +1,6 @@
 /**
- * Derives the progress of a Job from its pods and its status, without writing anything. `verdict.ts` decides whether
- * the Job has ended.
+ * Derives the progress of a Job from its pods and status, without writing anything. `verdict.ts` decides whether the
+ * Job has ended.
  */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -26,7 +26,9 @@ export interface JobState {
   /** Failed indexes. Undefined if the Job has no backoffLimitPerIndex. */
   readonly failedIndexes: IndexSet | undefined
   readonly restarts: number
-  /** The pods that the loop counts when they end: pods with the finalizer, or all pods if the Job is not tracked. */
+  /**
+   * The pods that the loop counts when they end: the pods with the finalizer, or all pods if the Job is not tracked.
+   */
   readonly counted: readonly Pod[]
   /** The counters of the status before this step. For a Job without tracking, the counts of the existing pods. */
   readonly counters: Counters
@@ -132,7 +134,7 @@ export function hasSucceeded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded'
 }
 
-/** Whether pods are replaced and count as failed only after they have terminated completely. */
+/** Whether pods are replaced, and count as failed, only after they have completely terminated. */
 export function awaitsTermination({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed'
 }

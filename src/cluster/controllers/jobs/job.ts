@@ -1,9 +1,9 @@
 /**
- * Runs the pods of Jobs until enough of them have succeeded or the Job has failed. `verdict.ts` lists the reasons for
- * an end.
+ * Runs the pods of Jobs until enough of them have succeeded or the Job has failed. `verdict.ts` lists the reasons why a
+ * Job ends.
  *
- * From Kubernetes 1.26 on, a finalizer keeps each pod until the status counts it (`tracking.ts`). Earlier versions
- * count only existing pods: if a succeeded pod is deleted before the Job finishes, the pod runs again.
+ * Since Kubernetes 1.26, a finalizer keeps each pod until the status counts it (`tracking.ts`). Earlier versions count
+ * only existing pods: if a succeeded pod is deleted before the Job finishes, the pod runs again.
  *
  * A failed pod is replaced after a backoff of ten seconds that doubles up to ten minutes. In earlier versions, the
  * first failed pod is replaced immediately, and the backoff is limited to six minutes. A success resets the backoff.
@@ -70,7 +70,10 @@ interface Retries {
 const firstPauseMs = 10_000
 const maxPauseMs = 360_000
 const maxTrackedPauseMs = 600_000
-/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
+/**
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
+ * immediately.
+ */
 const maxTimerMs = 60 * 60_000
 
 export function jobLoop(parts: JobParts): Loop {
@@ -130,7 +133,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   loop.outdated.delete(uid)
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // The cache does not contain all pod writes yet. The update of the cache triggers the Job again.
+  // The cache does not contain all pod writes yet. The Job is triggered again when the cache is updated.
   const unseenMs = Math.max(loop.expectations.waitMs(uid), loop.releases.waitMs(uid))
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)
@@ -176,7 +179,7 @@ async function advance(loop: LoopState, state: JobState, signal: AbortSignal): P
     return { state, ...remaining, terminating: terminating.length + removed, verdict, error }
   }
   const before = { state, active: active.length, ready, terminating: terminating.length }
-  // The pods of a terminating Job end without this loop.
+  // The pods of a terminating Job are deleted without this loop.
   if (job.metadata.deletionTimestamp !== undefined)
     return isComplete(state, active.length) ? { ...before, verdict: completion } : before
   const mayCreate = noteFailures(loop, state, now)

@@ -1,6 +1,6 @@
 /**
- * Removes the tracking finalizer from pods that no Job counts any more: their Job was deleted or has finished, or the
- * pod no longer belongs to a Job. Without this loop, such a pod could never be deleted.
+ * Removes the tracking finalizer from pods that no Job counts anymore: their Job was deleted or has finished, or they
+ * no longer belong to a Job. Without this loop, such pods could never be deleted.
  */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'

@@ -67,7 +67,7 @@ export async function releasePod(
   try {
     await ignoreNotFound(client.patch(kinds.Pod, nameOf(pod), { patch: { strategic: { metadata } }, signal }))
   } catch (error) {
-    // The server rejects the patch as invalid if a different pod has the same name now.
+    // The server rejects the patch as invalid if the name now belongs to a different pod.
     if (!isInvalid(error)) throw error
   }
 }

@@ -1,4 +1,4 @@
-/** Decides whether a Job has failed or succeeded, and for what reason. */
+/** Decides whether and why a Job has failed or succeeded. */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 import { hasFailed, isSuspended, type JobState } from './job-state.ts'
@@ -33,7 +33,7 @@ export function verdictOf(state: JobState, now: number): Verdict | undefined {
   return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}`, byPolicy: true }
 }
 
-/** The end of a Job after all its pods have succeeded. */
+/** The end of a Job whose pods have all succeeded. */
 export const completion: Verdict & Reason = {
   type: 'Complete',
   reason: 'CompletionsReached',
@@ -69,7 +69,7 @@ function failureOf(state: JobState, now: number): Reason | undefined {
 
 /**
  * Whether the failures exceed the backoff limit. Without tracking, counts failed pods only if a failure is new. If the
- * desired number of pods is already active, the failed pod was replaced before but the status was not written. With
+ * desired number of pods is already active, an earlier step replaced the failed pod but did not write the status. With
  * restartPolicy OnFailure, container restarts count instead.
  */
 function exceedsBackoffLimit({

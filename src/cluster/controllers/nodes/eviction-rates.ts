@@ -1,7 +1,7 @@
 /**
  * Limits how fast pods are evicted from nodes that are not ready. The default is one node every ten seconds in each
- * zone. If many nodes of a zone are not ready at once, the zone itself is probably at fault. A large zone is then
- * evicted more slowly, and a small zone is not evicted at all. If no node in any zone is ready, the monitoring is
+ * zone. If many nodes of a zone are not ready at once, the zone itself is probably at fault. Pods are then evicted more
+ * slowly from a large zone, and not at all from a small zone. If no node in any zone is ready, the monitoring is
  * probably at fault and nothing is evicted.
  */
 
@@ -63,8 +63,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means now, and uses the next slot
-   * of the zone. Infinity means that eviction is paused.
+   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means now, and takes the zone's
+   * next slot. Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')

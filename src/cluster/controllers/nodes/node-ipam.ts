@@ -1,7 +1,7 @@
 /**
- * Assigns pod CIDRs to every node, one from each range of the cluster. The loop reads the allocated CIDRs from the
- * nodes. A node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so two managers
- * cannot assign different CIDRs to one node.
+ * Assigns pod CIDRs to every node, one from each range of the cluster. The loop learns from the nodes which CIDRs are
+ * allocated. A node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so that two
+ * managers cannot assign different CIDRs to one node.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -17,7 +17,7 @@ import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { CidrPool } from './cidr-pool.ts'
 
-/** Pod CIDR ranges of a cluster, and the size of the subnets of nodes. */
+/** Pod CIDR ranges of a cluster, and the size of each node's subnet. */
 export interface PodRanges {
   readonly ranges: readonly IpRange[]
   readonly ipv4Bits: number
@@ -43,7 +43,7 @@ export function nodeIpamLoop(parts: NodeIpamParts): Loop {
   const state = { ...parts, pools }
   return {
     name: 'nodeipam',
-    // Nodes are reconciled one at a time, so that they do not compete for the last subnet.
+    // Reconciles one node at a time, so that nodes do not compete for the last subnet.
     concurrency: 1,
     sources: [fromInformer(parts.nodes, (change) => follow(state, change))],
     reconcile: (key, signal) => reconcile(state, key, signal),

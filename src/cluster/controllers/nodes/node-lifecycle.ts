@@ -1,8 +1,8 @@
 /**
  * Monitors the health of nodes. If a node is silent for too long, its conditions become Unknown and its pods are marked
- * as not ready. Problems of a node are expressed as NoSchedule taints. A node that is not ready or unreachable also
- * gets a NoExecute taint, which evicts pods that do not tolerate it or whose toleration time has passed. NoExecute
- * taints from other sources evict pods in the same way.
+ * as not ready. Node problems are expressed as NoSchedule taints. A node that is not ready or unreachable also gets a
+ * NoExecute taint, which evicts pods that do not tolerate it or whose toleration time has passed. NoExecute taints from
+ * other sources evict pods in the same way.
  *
  * Keys are nodes and pods: `node a`, `pod default/b`.
  */

@@ -1,4 +1,4 @@
-/** Derives taints from the state of a node, and the time that pods tolerate them. */
+/** Derives taints from the state of a node, and the time for which pods tolerate them. */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Taint } from '../../../api/kinds/core/types/taint.ts'

@@ -1,6 +1,6 @@
 /**
- * Sets an annotation on every node, from which the node's agent reads how long to cache Secrets and ConfigMaps. The
- * time grows with the number of nodes. The size ranges overlap, so that the value does not flap.
+ * Sets an annotation on every node that tells the node's agent how long to cache Secrets and ConfigMaps. The time grows
+ * with the number of nodes. The size ranges overlap, so that the value does not flap.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

@@ -1,6 +1,6 @@
 /**
- * Deletes pods that nothing else deletes: terminated pods beyond a limit, oldest first; pods of nodes that no longer
- * exist; and terminating pods that were never scheduled. The deletion has no grace period, because no agent would
+ * Deletes pods that nothing else deletes: terminated pods beyond a limit (oldest first), pods on nodes that no longer
+ * exist, and terminating pods that were never scheduled. The deletion has no grace period, because no agent would
  * complete it.
  *
  * Before the pods of a missing node are deleted, the loop waits 40 seconds and then reads the node from the server.
@@ -35,7 +35,7 @@ export interface PodGcParts {
 interface State extends PodGcParts {
   readonly ended: Index<Pod>
   readonly byNode: Index<Pod>
-  /** Time at which each missing node was first found missing. */
+  /** Time at which each missing node was first noticed. */
   readonly missingSince: Map<string, number>
 }
 
@@ -100,7 +100,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   const since = missingSince.get(name) ?? now
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
-  // The cache may be stale, so this function reads the node from the server.
+  // The cache may be stale, so the node is read from the server.
   if ((await ignoreNotFound(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), signal)
   return 'done'
@@ -112,7 +112,7 @@ async function removeAll({ client }: State, pods: readonly Pod[], signal: AbortS
     try {
       await ignoreNotFound(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
-      // A conflict means that a different pod has the same name now.
+      // A conflict means that the name now belongs to a different pod.
       if (!isConflict(failure)) throw failure
     }
   })

@@ -1,4 +1,4 @@
-/** Index of pods by node, shared by all loops that share an informer. */
+/** Index of pods by node, shared by all loops that use the same informer. */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'

@@ -1,6 +1,6 @@
 /**
- * Reports SimulationRules that have no effect because a real node, which runs real containers, ignores them. The loop
- * records an Event about each rule that selects a real node or a pod on a real node.
+ * Reports SimulationRules that have no effect because they select a real node, which runs real containers and ignores
+ * them. The loop records an Event about each rule that selects a real node or a pod on a real node.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'

@@ -1,6 +1,6 @@
 /**
  * Deletes pods that do not tolerate a NoExecute taint of their node, or whose toleration time has passed. The
- * toleration time starts when the taint was added, so a change of the manager does not restart it.
+ * toleration time starts when the taint is added, so switching to another manager does not restart it.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -26,7 +26,10 @@ export interface TaintEvictionParts {
   readonly pods: Informer<Pod>
 }
 
-/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
+/**
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
+ * immediately.
+ */
 const maxTimerMs = 60 * 60_000
 
 export class TaintEviction {
@@ -82,7 +85,7 @@ export class TaintEviction {
     try {
       await ignoreNotFound(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
-      // A conflict means that a different pod has the same name now.
+      // A conflict means that the name now belongs to a different pod.
       if (!isConflict(error)) throw error
     }
   }

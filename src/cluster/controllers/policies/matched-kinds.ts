@@ -1,6 +1,6 @@
 /**
- * Finds the kinds whose objects a policy matches, for checking its expressions against their types. Rules with a
- * wildcard as group or version, and wildcard resources and subresources, name no kinds.
+ * Finds the kinds whose objects a policy matches, in order to check the policy's expressions against their types. Rules
+ * with a wildcard as group or version, and wildcard resources and subresources, name no kinds.
  */
 
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'

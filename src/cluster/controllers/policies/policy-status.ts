@@ -38,7 +38,7 @@ export function policyStatusLoop(parts: PolicyStatusParts): Loop {
   return {
     name,
     sources: [fromInformer(parts.policies)],
-    // A document with the types of a group can be large.
+    // Processes one policy at a time, because a document with the types of a group can be large.
     concurrency: 1,
     reconcile: (key, signal) => reconcile(parts, checker, { key, signal }),
   }
@@ -58,7 +58,7 @@ async function reconcile(
     observedGeneration: generation,
     typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings },
   }
-  // The UID prevents a write of the status to another policy with the same name.
+  // The UID prevents the status from being written to another policy with the same name.
   const written = { metadata: { name: object.name, uid: uid! }, status }
   const options = { subresource: 'status', fieldManager: name, force: true, signal } as const
   await ignoreNotFound(client.apply(policies.type, written, options))

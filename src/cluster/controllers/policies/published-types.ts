@@ -76,7 +76,7 @@ class Definitions {
     this.#prefix = prefix
   }
 
-  /** A definition that contains itself is an object of unknown content at the inner level. */
+  /** A definition that contains itself is expanded once. At the inner level, it is an object with unknown content. */
   expand(name: string): JsonObject {
     const known = this.#expanded.get(name)
     if (known !== undefined) return known

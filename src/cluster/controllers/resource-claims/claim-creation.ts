@@ -1,7 +1,7 @@
 /**
- * Creates the ResourceClaims of pods from ResourceClaimTemplates, and records their names in the status of the pods. The
- * pod owns the claim, so the claim is deleted with the pod. The random part of a claim's name is a hash of the pod's
- * UID, so a repeated step never creates a second claim.
+ * Creates the ResourceClaims of pods from ResourceClaimTemplates, and records their names in the status of the pods.
+ * The pod owns the claim, so the claim is deleted with the pod. The suffix of a claim's name is a hash of the pod's
+ * UID, so that a repeated step never creates a second claim.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
@@ -106,7 +106,7 @@ function isRecorded({ claims }: Parts, pod: Pod, { name }: Wanted): boolean {
 type Found = { readonly claim: string } | { readonly why: string }
 
 /**
- * Returns the name of the pod's claim, after creating the claim if it is missing, or the reason why there is no claim.
+ * Returns the name of the pod's claim, creating the claim if it is missing. If there is no claim, returns the reason.
  */
 async function ensureClaim(
   { client, vendor, byOwner, claims, templates }: Parts,

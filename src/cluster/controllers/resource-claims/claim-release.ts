@@ -70,7 +70,7 @@ async function isUsing(
   { metadata: { namespace = '' } }: ResourceClaim,
   { consumer: { apiGroup = '', resource, name = '', uid }, signal }: { consumer: Consumer; signal: AbortSignal },
 ): Promise<boolean> {
-  // If an object of another type reserves a claim, the client that added the reservation must also remove it.
+  // If an object of another type reserves a claim, the client that added this reservation must also remove it.
   if (apiGroup !== '' || resource !== 'pods') return true
   const cached = pods.get({ namespace, name })
   const pod =

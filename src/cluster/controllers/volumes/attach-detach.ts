@@ -50,12 +50,13 @@ const lookAgainMs = 10_000
 
 interface State extends AttachDetachParts {
   /**
-   * Pods that use claims, by node. Most pods use no claims, and a change of one Pod must not cause a scan of all Pods.
+   * Pods that use claims, by node. Most pods use no claims, and a change to one Pod must not require a scan of all
+   * Pods.
    */
   readonly usersOn: Index<Pod>
   /** Time since which an unneeded attachment waits for its node to unmount the volume, by attachment UID. */
   readonly waitingSince: Map<string, number>
-  /** Attachments whose result was already reported. */
+  /** Attachments whose result has already been reported. */
   readonly reported: WeakSet<VolumeAttachment>
 }
 
@@ -110,7 +111,7 @@ interface Wanted {
   readonly volume: PersistentVolume
   readonly driver: string
   readonly handle: string
-  /** The first Pod that needs the volume. Events refer to it. */
+  /** The first Pod that needs the volume. Events are recorded about this Pod. */
   readonly pod: Pod
 }
 

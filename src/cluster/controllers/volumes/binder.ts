@@ -53,7 +53,7 @@ function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
 
 /**
  * Returns the keys of the claims that a change of a volume affects: the claim that it references, or all unbound
- * claims, because an unreferenced volume may match any of them.
+ * claims, because a volume that references no claim may match any of them.
  */
 function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {
   if (spec?.claimRef !== undefined) return claimOfReference(spec.claimRef)

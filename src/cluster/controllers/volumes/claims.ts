@@ -34,7 +34,8 @@ async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: A
       message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
       signal,
     })
-  // The cache may be stale, for example after a restore of the store, so a missing volume is read from the server.
+  // The cache may be stale, for example after a restore of the store, so a volume that is missing from it is read from
+  // the server.
   const cachedVolume = binder.volumes.get({ name: volumeName })
   const volume =
     cachedVolume ?? (await ignoreNotFound(binder.client.get(kinds.PersistentVolume, { name: volumeName }, { signal })))
@@ -102,7 +103,7 @@ async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: 
 }
 
 /**
- * Reports why no volume matches the claim, and sets the provisioner that should create a volume. Returns the updated
+ * Reports why no volume matches the claim, and records which provisioner should create a volume. Returns the updated
  * claim.
  */
 async function askForVolume(

@@ -1,8 +1,8 @@
 /**
- * Directories of volumes. They are all under one root, are named after their volume and have mode 0700. The loop
- * removes only directories that it created. A marker file next to each directory identifies them. The marker remains
- * until the volume is deleted, which distinguishes a directory that the loop removed from a directory on another
- * machine. Symbolic links are not followed, and anything that is not a plain directory is rejected.
+ * Directories of volumes. All are under one root, are named after their volume and have mode 0700. The loop removes
+ * only directories that it created, which it identifies by a marker file next to each directory. The marker remains
+ * until the volume is deleted. A directory that the loop has removed can therefore be distinguished from a directory on
+ * another machine. Symbolic links are not followed, and anything that is not a plain directory is rejected.
  */
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export class VolumeDirectories {
     return join(this.#root, name)
   }
 
-  /** Creates the directory of a volume, or reuses it from an earlier attempt. Returns its path. */
+  /** Creates the directory of a volume, or reuses it from an earlier attempt. Returns the path of the directory. */
   async make(name: string): Promise<string> {
     const path = this.pathOf(name)
     await makeDirectory(this.#root, 0o700)

@@ -181,7 +181,7 @@ function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: 
   return status?.phase === 'Released' && spec?.persistentVolumeReclaimPolicy === 'Delete'
 }
 
-/** Deletes a volume, its data first. A directory on another machine is left to the provisioner on that machine. */
+/** Deletes a volume after its data. A directory on another machine is left to the provisioner on that machine. */
 async function reclaim(provisioner: Provisioner, cachedVolume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { client, directories, recorder } = provisioner
   const { name = '', uid = '' } = cachedVolume.metadata

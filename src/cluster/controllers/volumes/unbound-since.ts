@@ -1,6 +1,6 @@
 /**
  * Tracks how long claims have been unbound. A claim is often created together with its volume and bound a moment later,
- * so the binder reports a reason only for claims that stay unbound for a second.
+ * so the binder reports a reason only for claims that have been unbound for at least a second.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
@@ -15,7 +15,7 @@ export class UnboundSince {
     this.#clock = clock
   }
 
-  /** Returns the milliseconds until the binder may report a reason, or 0 if it may report the reason now. */
+  /** Returns the milliseconds until the binder may report a reason, or 0 if it may do so now. */
   waitMs(uid: string): number {
     const now = this.#clock.monotonic()
     const since = this.#since.get(uid) ?? now

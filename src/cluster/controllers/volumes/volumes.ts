@@ -19,7 +19,7 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume, signa
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Otherwise, the claim is about to name this volume, and the reconciliation of the claim continues.
+    // Otherwise, the claim is about to name this volume, and the reconcile of the claim continues.
   }
   return 'done'
 }
@@ -81,8 +81,8 @@ export async function fail(
 }
 
 /**
- * The claim is bound to another volume. The loop releases this volume if it was provisioned with the policy Delete, and
- * otherwise makes it available.
+ * The claim is bound to another volume. This volume is released if it was provisioned with the policy Delete, and is
+ * made available otherwise.
  */
 async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { keys, client } = binder

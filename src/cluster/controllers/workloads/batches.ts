@@ -1,7 +1,7 @@
 /**
- * Sends many similar writes of one step in batches. The size of the batches doubles while all writes succeed (1, 2, 4,
- * ...). Writes that cannot succeed, such as creates that exceed a quota, are therefore tried once rather than hundreds
- * of times. At most `maxAtOnce` writes run concurrently, and other work can run in between.
+ * Sends many similar writes of one step in batches. The batch size doubles while all writes succeed (1, 2, 4, ...).
+ * Writes that cannot succeed, such as creates that exceed a quota, are therefore tried once rather than hundreds of
+ * times. At most `maxAtOnce` writes run concurrently, and other work can run in between.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 
@@ -28,7 +28,7 @@ export async function slowStart(count: number, write: (i: number) => Promise<voi
   return { succeeded }
 }
 
-/** Performs `count` writes. A failure of one write does not prevent the other writes. */
+/** Performs `count` writes. The failure of one write does not prevent the others. */
 export async function writeAll(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   const slice = new TimeSlice()
   const errors: unknown[] = []

@@ -2,8 +2,9 @@
  * Determines the objects that belong to an owner: objects that it controls and selects. The owner adopts matching
  * orphans and releases controlled objects that it no longer selects. A terminating owner does neither.
  *
- * Before adopting, the owner is read from the server instead of the cache, because a terminating owner, or a new object
- * of the same name, must not adopt anything. Each patch includes the UID of the object it changes.
+ * Before adopting anything, the function reads the owner from the server instead of the cache, because neither a
+ * terminating owner nor a new object with the same name may adopt objects. Each patch includes the UID of the object it
+ * changes.
  */
 
 import type { ObjectBase } from '../../../api/model/object.ts'
@@ -21,7 +22,7 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
   readonly owner: O
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
-  /** Additional condition that a selected object must meet. By default, there is no additional condition. */
+  /** Additional condition that a selected object must meet. Defaults to none. */
   readonly fits?: (object: T) => boolean
   /** Finalizers that are added to an adopted object. Defaults to none. */
   readonly adoptedFinalizers?: readonly string[]
@@ -109,7 +110,7 @@ async function release<T extends ObjectBase, O extends ObjectBase>(
   try {
     await ignoreNotFound(client.patch(type, nameOf(object), { patch, signal }))
   } catch (error) {
-    // Another client has released the object, or a different object has the same name now.
+    // Another client has released the object, or its name now belongs to a different object.
     if (!isInvalid(error)) throw error
   }
 }

@@ -28,7 +28,7 @@ export interface RevisionOwner<O extends ObjectBase> {
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
   readonly template: PodTemplateSpec
-  /** Number of name collisions so far. Undefined if there were no collisions. */
+  /** Number of name collisions so far. Undefined if there have been none. */
   readonly collisions: number | undefined
   /** Key of the revision label that contains the hash. */
   readonly hashLabel: string
@@ -39,7 +39,7 @@ export interface RevisionOwner<O extends ObjectBase> {
 export interface History {
   readonly present: ControllerRevision
   readonly others: readonly ControllerRevision[]
-  /** Number of name collisions so far. Undefined if there were no collisions. */
+  /** Number of name collisions so far. Undefined if there have been none. */
   readonly collisions: number | undefined
 }
 
@@ -69,8 +69,8 @@ export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpe
 }
 
 /**
- * Whether a revision contains this template. Also accepts a revision without the null that `templatePatch` adds,
- * because a new revision would replace all pods.
+ * Whether a revision contains this template. Also accepts revisions without the null that `templatePatch` adds, because
+ * creating a new revision would replace all pods.
  */
 function isOfTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
   return sameJson(asData(templateOfRevision(revision)), asData({ ...template, metadata: template.metadata ?? {} }))
@@ -163,7 +163,7 @@ async function createRevision<O extends ObjectBase>(
   }
 }
 
-/** Gives the revision of the current template the highest number. */
+/** Assigns the highest number to the revision of the current template. */
 async function renumber<O extends ObjectBase>(
   { client, signal }: RevisionOwner<O>,
   revision: ControllerRevision,

@@ -1,7 +1,7 @@
 /**
- * Ranks pods for scale-down. The order is: pods that have progressed least, pods with the lowest `pod-deletion-cost`,
- * pods that share a node with the most other pods, and finally the youngest pods. Ages are compared only by order of
- * magnitude, so that the remaining pods differ in age.
+ * Ranks pods for scale-down. Pods that have progressed least come first, then pods with the lowest `pod-deletion-cost`,
+ * then pods that share a node with the most other pods, and finally the youngest pods. Ages are compared only by order
+ * of magnitude, so that the remaining pods differ in age.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'

@@ -1,10 +1,10 @@
 /**
  * Tracks writes of a loop that its informer has not delivered yet: creates by number, deletes by UID. While an owner
  * has open expectations, the cache lags behind the loop's own writes. The loop must then neither create nor delete
- * objects for that owner, because it would do so twice.
+ * objects for that owner, because it would repeat these writes.
  *
- * Owners are identified by UID, so a recreated owner starts without expectations. Writes that are never observed, such
- * as a pod that was created and deleted while a watch was broken, expire after five minutes.
+ * Owners are identified by UID, so a recreated owner starts without expectations. Expectations that are never
+ * fulfilled, for example because a pod was created and deleted while a watch was broken, expire after five minutes.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
@@ -16,7 +16,7 @@ interface Open {
   readonly since: number
 }
 
-/** Undelivered writes of one loop, by owner. */
+/** Undelivered writes of one loop, by owner UID. */
 export class Expectations {
   readonly #clock: Clock
   readonly #open = new Map<string, Open>()

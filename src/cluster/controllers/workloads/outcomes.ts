@@ -1,15 +1,18 @@
-/** Outcomes of workload steps: the time of the next step, and the errors that only need a retry. */
+/** Outcomes of workload steps: when to run the next step, and which errors only need a retry. */
 
 import { isMissingRight } from '../../../client/reconcile/missing-rights.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 
-/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
+/**
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
+ * immediately.
+ */
 const maxPauseMs = 60 * 60_000
 
 /**
- * Returns the outcome that runs the step again after the shortest of these times. If there are no times, the outcome
- * does not run the step again.
+ * Returns the outcome that runs the step again after the shortest of these times. Without any times, the step is not
+ * run again.
  */
 export function lookAgain(...times: readonly (number | undefined)[]): StepOutcome {
   const due = times.filter((ms) => ms !== undefined && ms > 0) as number[]
@@ -27,8 +30,8 @@ export function afterRefusal(error: unknown): StepOutcome {
 }
 
 /**
- * Returns the result of a write, or undefined if another client changed the object first. The change by the other
- * client triggers the object again.
+ * Returns the result of a write, or undefined if another client changed the object first. That change triggers the
+ * object again.
  */
 export async function unlessConflict<T>(write: Promise<T>): Promise<T | undefined> {
   try {

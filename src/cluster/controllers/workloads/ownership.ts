@@ -43,7 +43,7 @@ export interface ByController<T> {
 
 const indexesByCache = new WeakMap<object, Index<ObjectBase>>()
 
-/** Returns the index of an informer by controller. All loops that share the informer share the index. */
+/** Returns an index of an informer's objects by controller, shared by all loops that use the informer. */
 export function byController<T extends ObjectBase>(informer: Informer<T>): ByController<T> {
   const index = (indexesByCache.get(informer) as Index<T> | undefined) ?? informer.index(ownerValue)
   indexesByCache.set(informer, index as unknown as Index<ObjectBase>)

@@ -39,7 +39,7 @@ export function podFromTemplate(template: PodTemplateSpec | undefined, owner: Ob
   }
 }
 
-/** Creates a pod of an owner. Throws on failure, and records an Event unless the namespace is terminating. */
+/** Creates a pod for an owner. Throws on failure, and records an Event unless the namespace is terminating. */
 export async function createPod(
   { client, recorder }: PodControlParts,
   owner: ObjectBase,
@@ -65,7 +65,7 @@ export async function createPod(
 }
 
 /**
- * Deletes a pod of an owner, identified by its UID. Throws PodGoneError if the pod no longer exists. Other failures are
+ * Deletes an owner's pod, identified by its UID. Throws PodGoneError if the pod no longer exists. Other failures are
  * recorded as an Event and thrown.
  */
 export async function deletePod(
@@ -78,7 +78,7 @@ export async function deletePod(
     await client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` })
   } catch (error) {
-    // A conflict means that a different pod has the same name now.
+    // A conflict means that the name now belongs to a different pod.
     if (isNotFound(error) || isConflict(error)) throw new PodGoneError(`pod ${name} no longer exists`, { cause: error })
     if (!signal.aborted)
       recorder.record(owner, {

@@ -1,6 +1,6 @@
 /**
- * The loops replicaset and replicationcontroller, which keep a number of identical pods running. They differ only in
- * the kind of the owner.
+ * The replicaset and replicationcontroller loops, which keep a specified number of identical pods running. They differ
+ * only in the kind of the owner.
  *
  * A step claims the pods that the owner selects, creates or deletes the difference (at most 500 pods, creates in
  * growing batches), and writes the status. It neither creates nor deletes pods until the informer has delivered all
@@ -116,14 +116,15 @@ async function step<O extends ReplicaOwner>(
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   const { clock, spacing, expectations } = state
-  // Must be read before the pods: a write that is delivered in between may be missing from the list of pods.
+  // Must be read before the pods. Otherwise a write that is delivered in between might be missing from the list of
+  // pods.
   const expectedMs = expectations.waitMs(owner.metadata.uid ?? '')
   const pods = await claimedPods(state, owner, signal)
   spacing.looked(key, pods.length)
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
-  // Each step iterates over all pods, so other work may run between the steps.
+  // Each step iterates over all pods, so the loop yields to other work between steps.
   await slice.yieldIfDue()
   const now = clock.now()
   const facts = { failure, terminating: terminatingPods(state, owner), now }

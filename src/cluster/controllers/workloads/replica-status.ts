@@ -76,7 +76,7 @@ function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
 
 const failureType = 'ReplicaFailure'
 
-/** Returns the conditions of the status. The first failure is reported until a step succeeds. */
+/** Returns the conditions of the status. The first failure remains reported until a step succeeds. */
 function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
   if (failure === undefined) return withoutCondition(conditions, failureType)
   if (findCondition(conditions, failureType) !== undefined) return conditions

@@ -1,6 +1,7 @@
 /**
  * Finds the owners in a namespace whose selector matches an object. Owners are indexed by one label that their selector
- * requires. The cost of a lookup therefore depends on the number of the object's labels, not on the number of owners.
+ * requires. The cost of a lookup therefore depends on the number of labels on the object rather than the number of
+ * owners.
  */
 
 import type { ObjectBase } from '../../../api/model/object.ts'

@@ -1,8 +1,8 @@
 /**
  * Prevents a loop from scanning large sets of pods at every event. A scan of n pods costs n / 10 milliseconds, and the
  * next scan of the same set waits until the cost of all scans so far has been paid off. Scans therefore take a small,
- * constant share of the time, regardless of the number of pods and sets. Small sets, and sets that were not scanned
- * recently, do not wait.
+ * constant share of the time, regardless of the number of pods and sets. Small sets, and sets that have not been
+ * scanned recently, do not wait.
  */
 const msPerObject = 0.1
 /** Maximum wait in milliseconds, regardless of the cost of scans. */

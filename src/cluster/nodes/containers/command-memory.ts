@@ -1,13 +1,13 @@
 /**
  * Memory limits for commands in simulated containers. Users decide how much memory a command uses, so each environment
- * is limited, and so are all environments of one simulation together. The limits of one environment are the same as on
- * Linux: 128 KiB per variable and 2 MiB in total.
+ * is limited, and so is the total of all environments in one simulation. The limits of one environment are the same as
+ * on Linux: 128 KiB per variable and 2 MiB in total.
  */
 import { ReadLimit } from '../volumes/read-limit.ts'
 
-/** Maximum length of a variable, in characters. */
+/** Maximum length of a variable in characters. */
 export const maxVariableLength = 128 * 1024
-/** Maximum length of all variables of an environment, in characters. */
+/** Maximum total length of the variables of an environment in characters. */
 export const maxEnvironmentLength = 2 * 1024 * 1024
 const maxTotalLength = 32 * 1024 * 1024
 /** Length charged for each variable in addition to its text. */
@@ -78,7 +78,7 @@ function chargedLength(name: string, value: string): number {
   return name.length + value.length + variableOverhead
 }
 
-/** Copies a text. A substring would keep the whole original text in memory, for example a line that a user typed. */
+/** Copies a text. A substring would keep the whole original text alive, for example a line that a user typed. */
 function ownCopy(text: string): string {
   return Buffer.from(text).toString()
 }

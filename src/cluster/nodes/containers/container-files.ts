@@ -12,13 +12,13 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import { hostnameOf } from './environment.ts'
 import { maxFileBytes, type WrittenFiles } from './written-files.ts'
 
-/** Chunk size for reading files. The chunks are small because many commands may read at the same time. */
+/** Chunk size in bytes for reading files. The chunks are small because many commands may read at the same time. */
 const partBytes = 64 * 1024
 /** Maximum length of a path, as on Linux. */
 const maxPathLength = 4096
 
 interface Mount {
-  /** Path of the mount in the container. */
+  /** Path at which the volume is mounted in the container. */
   readonly at: string
   /** Directory of the volume, or undefined if this node writes no volumes. */
   readonly directory: string | undefined

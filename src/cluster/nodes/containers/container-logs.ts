@@ -1,6 +1,7 @@
 /**
- * Logs of simulated containers: lines about the lifecycle of each instance. A log is generated from the pod's status at
- * the first request and extended as the pod changes. Nothing is stored for containers without requests.
+ * Logs of simulated containers, whose lines describe the lifecycle of each instance. A log is generated from the pod's
+ * status at the first request and extended as the pod changes. Nothing is stored for containers whose logs nobody has
+ * requested.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -11,8 +12,7 @@ import { shorten } from '../../../base/text/shorten.ts'
 import { ContainerLog } from '../../node-port/container-log.ts'
 
 /**
- * Maximum number of logs to keep. The most recently requested logs are kept, and other logs are generated again on
- * request.
+ * Maximum number of logs to keep. The most recently requested logs are kept. Other logs are generated again on request.
  */
 const maxLogs = 500
 /** Maximum length of a line, because a pod may specify a command or image of a megabyte. */
@@ -123,7 +123,7 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   return lines.map(({ time, text }) => ({ time, text: shorten(text, maxLineLength) }))
 }
 
-/** Returns the command as JSON, or '' if the container specifies no command. Reads no more than fits on a line. */
+/** Returns the command as JSON, or '' if the container specifies no command. Reads only as much as fits on a line. */
 export function shownCommand({ command = [], args = [] }: Container): string {
   const words: string[] = []
   let length = 0

@@ -1,7 +1,7 @@
 /**
  * Resource usage of simulated containers. Annotations of the pod (`cpu-usage`, `memory-usage`) set the usage. Without
- * an annotation, the usage equals the request of the container, and without a request, 1m CPU or 1Mi memory. CPU time
- * is accumulated between readings, so that it never decreases, even if an annotation changes.
+ * an annotation, the usage equals the container's request. Without a request, it is 1m CPU or 1Mi memory. CPU time is
+ * accumulated between readings, so that it never decreases, even if an annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'

@@ -1,4 +1,4 @@
-/** Builds the environment of a container: its variables, their sources and references between them. */
+/** Builds the environment of a container: its variables, with their sources and the references between them. */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -18,8 +18,8 @@ export interface EnvironmentParts {
 }
 
 /**
- * Builds the environment. Omits values that cannot be read, because a container that requires them would not have
- * started. The caller must close the environment. Throws CommandMemoryError if the environment is too large.
+ * Builds the environment. Omits unreadable values, because a container that requires them would not have started. The
+ * caller must close the environment. Throws CommandMemoryError if the environment is too large.
  */
 export async function environmentOf(parts: EnvironmentParts): Promise<Environment> {
   const sources = await parts.memory.reads.run(() => readSources(parts))

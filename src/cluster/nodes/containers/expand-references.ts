@@ -1,7 +1,7 @@
 /**
  * Expands references between the variables of a container, like a kubelet. `$(NAME)` is replaced by the value of an
  * earlier variable, and remains unchanged if no such variable exists. `$$` becomes `$`. The time is proportional to the
- * lengths of text and result. Expansion stops when the result exceeds the maximum length of a variable.
+ * lengths of the text and the result. Expansion stops when the result exceeds the maximum length of a variable.
  */
 import { CommandMemoryError, maxVariableLength } from './command-memory.ts'
 

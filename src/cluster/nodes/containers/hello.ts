@@ -1,6 +1,6 @@
 /**
- * Serves the ports of simulated pods with an HTTP/1.1 server, which responds to one request per connection with the
- * name of the pod.
+ * Serves the ports of simulated pods with an HTTP/1.1 server that responds to one request per connection with the name
+ * of the pod.
  */
 import type { Duplex } from 'node:stream'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -34,8 +34,8 @@ async function readHead(stream: Duplex): Promise<string | undefined> {
     const text = (chunk as Buffer).toString('latin1')
     parts.push(text)
     length += text.length
-    // Searches only the new data and the end of the earlier data. Searching all data each time would take quadratic
-    // time if the client sends single bytes.
+    // Searches only the new data and the end of the earlier data. If the client sends single bytes, searching all data
+    // each time would take quadratic time.
     if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
     if (length > maxHead) return undefined
     end = `${end}${text}`.slice(1 - headEnd.length)

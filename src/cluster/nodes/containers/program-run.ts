@@ -1,7 +1,7 @@
 /**
- * Determines how long the program of a simulated container runs, and its exit code. Known programs are `sleep 30`,
- * `true`, `false` and a shell that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). All other programs
- * are unknown. Nothing is executed.
+ * Determines how long the program of a simulated container runs and with which code it exits. Known programs are `sleep
+ * 30`, `true`, `false` and a shell that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). All other
+ * programs are unknown. Nothing is executed.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { parseDuration } from '../../../base/time/duration.ts'
@@ -18,7 +18,7 @@ type Words = readonly string[]
 
 /** Returns the run of the container's program, or undefined if the program is unknown and may therefore run forever. */
 export function runOf({ command, args = [] }: Pick<Container, 'command' | 'args'>): ProgramRun | undefined {
-  // Images of tools such as busybox have no entrypoint, so that the arguments name the program.
+  // Images of tools such as busybox have no entrypoint, so the arguments name the program.
   const [program = '', ...rest] = command === undefined || command.length === 0 ? args : [...command, ...args]
   if (!shells.has(baseName(program))) return run(baseName(program), rest)
   const [flag, script] = rest
@@ -78,7 +78,7 @@ function commandsIn(script: string): PlainCommand[] {
   }
 }
 
-/** A word that is not the name of a program. */
+/** Marks a word that is not the name of a program. */
 const unknown = '$'
 
 function withoutVariables(text: string): string {

@@ -1,7 +1,7 @@
 /** Splits a shell command line into words. Handles quotes, backslashes, variables and command separators. */
 import { CommandMemoryError } from './command-memory.ts'
 
-/** A command, and the condition on the exit code of the previous command under which it runs. */
+/** A command, with the condition on the exit code of the previous command under which it runs. */
 export interface ShellCommand {
   readonly words: readonly Word[]
   readonly after: ';' | '&&' | '||'
@@ -62,7 +62,7 @@ function partOf({ single, double, escaped, bare }: Found): Word[number] {
   return bare === undefined ? { text: single ?? escaped ?? '', literal: true } : { text: bare, literal: false }
 }
 
-/** Maximum length in characters of a command after its variables have been expanded. */
+/** Maximum length in characters of a command after variable expansion. */
 const maxExpandedLength = 256 * 1024
 
 /** Returns the words of a command after expanding variables. Throws CommandMemoryError if the words are too long. */

@@ -11,7 +11,7 @@ import type { ContainerFiles } from './container-files.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
 import { tar } from './tar-command.ts'
 
-/** The environment in which commands run. */
+/** The environment in which a command runs. */
 export interface ShellPlace {
   /** Factor by which the container runs faster than real time. */
   readonly speed: number
@@ -69,12 +69,12 @@ const maxDepth = 16
 const maxCommands = 10_000
 
 /**
- * The number of commands that a line may still run. Without such a limit, a variable could contain a line that runs the
+ * The number of commands that a line may still run. Without a limit, a variable could contain a line that expands the
  * variable again.
  */
 interface Allowance {
   readonly depth: number
-  /** The counter of commands, which all shells that a line starts share. */
+  /** The command counter, shared by all shells that a line starts. */
   readonly line: { commandsLeft: number }
 }
 
@@ -149,7 +149,7 @@ async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerato
 }
 
 /**
- * Runs the commands of one line. `;` and line breaks separate commands, and `&&` and `||` make the next command
+ * Runs the commands of one line. `;` and line breaks separate commands. `&&` and `||` make the next command
  * conditional.
  */
 async function runLine(text: string, place: ShellPlace, allowance: Allowance): Promise<number> {

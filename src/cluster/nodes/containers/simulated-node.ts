@@ -154,7 +154,7 @@ class SimulatedContainer implements ContainerRuntime {
     }
   }
 
-  /** The main process only prints its log and reads no input. */
+  /** The main process only prints its log. It reads no input. */
   async attach({ stdout, signal }: ContainerStreams): Promise<void> {
     const log = this.log('last')
     if (log === undefined) return

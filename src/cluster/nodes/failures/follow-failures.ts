@@ -1,6 +1,6 @@
 /**
- * Follows the SimulationRules for the nodes of this process: determines which pods and nodes fail, and which of them a
- * change of a rule affects.
+ * Follows the SimulationRules for the nodes of this process: determines which pods and nodes fail, and which of them
+ * are affected when a rule changes.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -75,7 +75,7 @@ export function followFailures(parts: FailureParts): Failures {
   const outages = new NodeOutages({ rules: active, nodes, nodeObjects, podsByNode })
   const podFailures = new PodFailures(active, vendor)
   let affectedNodes: readonly string[] = []
-  // This handler is registered before the handlers of the sources, so that the sources read the new state.
+  // This handler is registered before those of the sources, so that the sources read the new state.
   informer.onChange(() => {
     active.invalidate()
     affectedNodes = outages.refresh()

@@ -1,5 +1,5 @@
 /**
- * Failures of the nodes of this process, as SimulationRules specify them. A node that is down or partitioned sends no
+ * Failures of the nodes of this process, as specified by SimulationRules. A node that is down or partitioned sends no
  * requests and does not respond to any. After `down`, all its containers restart, as after a reboot. With disk
  * pressure, a node rejects new pods and evicts one running pod every ten seconds, lowest priority first.
  */
@@ -62,14 +62,14 @@ export class NodeOutages {
     return this.#evicted.has(uid) && this.hasDiskPressure(spec?.nodeName ?? '')
   }
 
-  /** Forgets a pod. Must be called when the pod no longer exists, has terminated, or has restarted. */
+  /** Forgets a pod. Must be called when the pod has been deleted, has terminated or has restarted. */
   forget({ metadata: { uid = '' } }: Pod): void {
     this.#lostContainers.delete(uid)
     this.#evicted.delete(uid)
   }
 
   /**
-   * Applies a change of the rules. Must be called after every change. Returns the nodes that rules affect now or
+   * Applies changes of the rules. Must be called after every change. Returns the nodes that rules affect now or
    * affected before.
    */
   refresh(): string[] {

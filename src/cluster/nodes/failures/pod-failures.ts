@@ -1,7 +1,7 @@
 /**
  * Failures of pods. Converts the SimulationRule of a pod to the annotations with which a user would cause the same
- * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations, which are never written to the
- * server. The programs of a pod's containers, such as `sleep 30`, are converted in the same way.
+ * lifecycle (`pods/default-stages.ts`). Stages are matched against the pod with these annotations, which are never
+ * written to the server. The programs of a pod's containers, such as `sleep 30`, are converted in the same way.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodFailure } from '../../../api/model/simulated-failures.ts'
@@ -31,7 +31,7 @@ export class PodFailures {
     this.#pullError = { [this.#keys.start]: 'image-pull-error' }
   }
 
-  /** Returns the additional annotations of a pod, or undefined if there are no such annotations. */
+  /** Returns the additional annotations of a pod, or undefined if there are none. */
   annotations(pod: Pod): Annotations | undefined {
     const run = hasSeparateContainers(pod) ? undefined : this.#annotationsOfPrograms(pod)
     const failure = this.#annotationsOfFailure(pod)
@@ -70,10 +70,10 @@ export function followsContainers(pod: Pod, failure: Annotations | undefined, ke
   return failure === undefined && !isAnnotated && hasSeparateContainers(pod)
 }
 
-/** Maximum duration of a program: 24 days. */
+/** Maximum duration of a program in milliseconds: 24 days. */
 const maxRunMs = 24 * 86_400_000
 
-/** Returns the pod with the additional annotations, for matching stages. */
+/** Returns the pod with the additional annotations, for stage matching. */
 export function withAnnotations(pod: Pod, annotations: Annotations | undefined): Pod {
   if (annotations === undefined) return pod
   return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } } }

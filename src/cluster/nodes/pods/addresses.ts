@@ -1,6 +1,6 @@
 /**
- * Allocates IP addresses for the pods of one node from the node's pod CIDR. The addresses in use are the addresses in
- * the statuses of pods, plus recent allocations. No other state is stored, so a restart results in the same state.
+ * Allocates IP addresses for the pods of one node from the node's pod CIDR. An address is in use if the status of a pod
+ * contains it or if it was allocated recently. No other state is stored, so a restart results in the same state.
  */
 import { createHash } from 'node:crypto'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -24,7 +24,7 @@ export class PodAddresses {
     this.#range = range
   }
 
-  /** Updates the address of a pod. The pod has the address until it terminates. */
+  /** Updates the address of a pod. A pod keeps its address until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { hostNetwork } = pod?.spec ?? {}
     const { phase, podIP } = pod?.status ?? {}
@@ -33,10 +33,7 @@ export class PodAddresses {
     else if (podIP) this.#hold(key, podIP)
   }
 
-  /**
-   * Returns the address of this pod, and allocates an address if necessary. Returns undefined if the range is
-   * exhausted.
-   */
+  /** Returns the address of this pod, allocating one if necessary. Returns undefined if the range is exhausted. */
   take(key: string): string | undefined {
     const own = this.#addressesByPod.get(key)
     if (own !== undefined) return own

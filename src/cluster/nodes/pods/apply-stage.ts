@@ -59,10 +59,7 @@ export async function applyStage(
   return 'done'
 }
 
-/**
- * Returns the pod's address, and allocates an address if necessary. Pods on the host network have the address of the
- * node.
- */
+/** Returns the pod's address, allocating one if necessary. Pods on the host network have the address of the node. */
 export function addressFor(
   { nodeOf, addressesOf }: StageEffects,
   key: string,
@@ -133,7 +130,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   const { client, pod, next } = write
   if (next.statusTemplate !== undefined) return await patchStatus(effects, write, signal)
   if (next.step === undefined) return pod
-  // The next request deletes a pod without finalizers, so it needs no final status.
+  // The next request deletes a pod that has no finalizers, so the pod needs no final status.
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod
@@ -193,8 +190,8 @@ export const placeFunctions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Ends the grace period on the node. The server deletes the pod with this UID immediately, or as soon as its last
- * finalizer is removed.
+ * Deletes the pod without a grace period, on behalf of the node. The server deletes the pod with this UID immediately,
+ * or as soon as its last finalizer is removed.
  */
 export async function deleteNow(client: Client, { metadata }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid } = metadata

@@ -1,6 +1,6 @@
 /**
- * The default lifecycle of pods, used if no file of stages is given. A pod starts immediately and becomes ready, pods
- * of a Job succeed after one second, and a deleted pod is removed after one second. Annotations of a pod change its
+ * The default lifecycle of pods, used if no stage file is given. A pod starts immediately and becomes ready, the pods
+ * of a Job succeed after one second, and a deleted pod is removed after one second. Annotations on a pod change its
  * lifecycle (see docs/operate/nodes.md).
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'

@@ -1,7 +1,7 @@
 /**
- * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether resources are left and whether
- * the pod's node selection matches. A node checks every pod that any client has bound to it. The admitted pods are the
- * pods whose status shows the admission, plus recent admissions. No other state is stored, so a restart results in the
+ * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether enough resources are free and
+ * whether the pod's node selection matches. A node checks every pod that any client has bound to it. Admitted pods are
+ * those whose status shows the admission, plus recent admissions. No other state is stored, so a restart results in the
  * same state.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -39,14 +39,14 @@ export class NodeRoom {
     this.#state = state
   }
 
-  /** Updates a pod. The pod uses its resources from its start until it terminates. */
+  /** Updates a pod. The pod uses its resources from when it starts until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { phase, startTime } = pod?.status ?? {}
     if (pod === undefined || phase === 'Succeeded' || phase === 'Failed') this.#admitted.delete(key)
     else if (startTime !== undefined) this.#admitted.set(key, demandsOf(pod))
   }
 
-  /** Admits the pod, or returns the insufficient resource or the violated rule. */
+  /** Admits the pod. If it cannot be admitted, returns the insufficient resource or the violated rule. */
   admit(key: string, pod: Pod): Refusal | undefined {
     if (this.#admitted.has(key)) return undefined
     const demands = demandsOf(pod)

@@ -1,11 +1,11 @@
 /**
  * Drives the pods on the nodes of this process through their lifecycles: finds the stage that applies to a pod, waits
- * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory, so after a restart
+ * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory. After a restart,
  * the loop reads the pods and continues.
  *
  * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
- * its change has arrived. A slow watch therefore causes no repetitions. A stage is applied to the same pod again only
- * after at least one second.
+ * its change has arrived. A slow watch therefore causes no repeated writes. A stage is applied to the same pod again
+ * only after at least one second.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -40,7 +40,7 @@ export interface PodLoopParts extends StageEffects {
   /** Maintains a running pod, for example its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called with every change of a pod on a node of this process. The state `is over` means that the containers of the
+   * Called for every change of a pod on a node of this process. The state `is over` means that the containers of the
    * pod will not be started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
@@ -76,9 +76,7 @@ interface Progress {
   readonly uid: string
   /** The resourceVersion on which the last write was based. */
   actedOn: string
-  /**
-   * The stage whose delay has not passed yet. The stage was chosen for the resourceVersion and failure in this object.
-   */
+  /** The stage whose delay has not passed yet, with the resourceVersion and the failure for which it was chosen. */
   waiting: Waiting | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
   /** Monotonic times of the starts and ends of containers, if the node drives the containers one by one. */
@@ -161,10 +159,7 @@ class PodDriver {
     return sooner(outcome, isResizeDeferred(pod) ? resizeRetryMs : undefined)
   }
 
-  /**
-   * Returns the reason why the node itself ends a pod, regardless of stages, or undefined if the node does not end the
-   * pod.
-   */
+  /** Returns the reason why the node itself ends a pod regardless of stages, or undefined if it does not. */
   #whyEnded(key: string, pod: Pod): Ending | undefined {
     if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = this.#deadlineInMs(pod)
@@ -361,10 +356,13 @@ function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
+/**
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
+ * immediately.
+ */
 const maxDelayMs = 60 * 60_000
 
-/** Combines the outcome of a step with another time at which to reconcile the pod. */
+/** Combines the outcome of a step with a further time at which to reconcile the pod. */
 function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
   if (ms === undefined || outcome === 'later') return outcome
   const untilThen = Math.min(ms, maxDelayMs)

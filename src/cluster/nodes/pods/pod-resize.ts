@@ -1,10 +1,11 @@
 /**
- * Resizes the running containers of a pod in place, as a kubelet does: a resize that fits is allocated and reported as
- * in progress, and the next report says that it is in effect. A resize that does not fit is reported as pending, either
- * `Infeasible` because the node is too small, or `Deferred` until other pods leave. A container restarts if its
- * `resizePolicy` asks for it.
+ * Resizes the running containers of a pod in place, as a kubelet does. A resize that fits is allocated and reported as
+ * in progress, and the next report states that it has taken effect. A resize that does not fit is reported as pending,
+ * either `Infeasible` because the node is too small, or `Deferred` until other pods leave. A container restarts if its
+ * `resizePolicy` requires it.
  *
- * API servers that do not resize pods drop the resources in effect. The node then never compares them.
+ * API servers that do not support resizing drop the actual resources from the status. The node then does not compare
+ * resources.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -67,7 +68,7 @@ function differs(container: Container | undefined, { resources, state }: Contain
 
 type Amounts = { readonly [resource: string]: unknown }
 
-/** Whether two lists have the same amounts, regardless of the form in which the server stores them. */
+/** Whether two lists have the same amounts, regardless of how the server formats them. */
 function sameAmounts(a: Amounts = {}, b: Amounts = {}): boolean {
   const nanos = (list: Amounts, name: string) => parseQuantity(String(list[name]))?.nanos
   const names = Object.keys(a)
@@ -117,7 +118,7 @@ function condition(type: string, now: number, details: { reason?: string; messag
   return { type, status: 'True', lastTransitionTime: timestamp(now), ...details }
 }
 
-/** Replaces the conditions about resizes. Returns undefined if nothing changes. */
+/** Replaces the resize conditions. Returns undefined if nothing changes. */
 function withConditions(status: PodStatus, next: readonly PodCondition[]): PodStatus | undefined {
   const { conditions = [] } = status
   const isOwn = ({ type }: PodCondition) => type === pending || type === inProgress

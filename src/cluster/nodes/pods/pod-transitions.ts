@@ -26,18 +26,18 @@ type Step = (pod: Pod, context: StepContext) => PodStatus
 
 /** All built-in steps by name. */
 export const podTransitions: { readonly [name in StepName]: Step } = {
-  /** Status of a pod whose containers run and are ready. */
+  /** The status of a pod whose containers are running and ready. */
   Start: (pod, context) => started(pod, context, 'True'),
-  /** Status of a pod whose containers run but are not ready yet. */
+  /** The status of a pod whose containers are running but not ready yet. */
   StartUnready: (pod, context) => started(pod, context, 'False'),
   BecomeReady: (pod, context) => withReadiness(pod, context, 'True'),
   BecomeUnready: (pod, context) => withReadiness(pod, context, 'False'),
   End: end,
-  /** Status after containers that waited after a failure run again, but are not ready yet. */
+  /** The status after containers that were waiting because of a failure have been restarted. They are not ready yet. */
   Restart: restart,
-  /** Status after the running containers have ended and cannot start again. The stage provides the reason. */
+  /** The status after the running containers have ended and cannot be started again. The stage provides the reason. */
   Wait: wait,
-  /** Status after the pod was deleted and its containers have terminated. */
+  /** The status after the pod was deleted and its containers have terminated. */
   Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0, reason: '' }),
 }
 
@@ -82,8 +82,8 @@ function withReadiness(pod: Pod, { now }: StepContext, ready: 'True' | 'False'):
 }
 
 /**
- * Returns the status after the containers have exited. If the restart policy allows a restart, the containers wait for
- * it. Otherwise the pod has terminated.
+ * Returns the status after the containers have exited. If the restart policy allows a restart, the containers wait to
+ * be restarted. Otherwise, the pod has terminated.
  */
 function end(pod: Pod, context: StepContext): PodStatus {
   const { restartPolicy = 'Always' } = pod.spec ?? {}
@@ -163,9 +163,9 @@ export function stoppedByNode(
 }
 
 /**
- * Returns the status with a Ready condition that is consistent with containers and readiness gates, or undefined if the
+ * Returns the status with a Ready condition that matches the containers and readiness gates, or undefined if the
  * condition is already correct. Other clients may have changed the condition, for example when the node was considered
- * lost or a gate opened.
+ * lost or a readiness gate opened.
  */
 export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined {
   const { status = {}, metadata } = pod

@@ -5,7 +5,10 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 export function simulationKeys(vendor: Vendor) {
   const key = (name: string) => vendorKey(vendor, name, 'simulation')
   return {
-    /** Key of the annotation `image-pull-error`, with which the containers never start. */
+    /**
+     * Key of the annotation that determines whether the containers start. With the value `image-pull-error`, they never
+     * start.
+     */
     start: key('start'),
     startAfter: key('start-after'),
     /** Key of the annotation with the delay before the volumes of the pod are available. */
@@ -13,11 +16,11 @@ export function simulationKeys(vendor: Vendor) {
     /** Key of the annotation that delays readiness. With the value `never`, the containers run but are not ready. */
     ready: key('ready'),
     readyAfter: key('ready-after'),
-    /** Key of the annotation with the time after which the containers exit. */
+    /** Key of the annotation with the time after which running containers exit. */
     runFor: key('run-for'),
     /** Key of the annotation with the exit code of the containers. */
     exitCode: key('exit-code'),
-    /** Key of the annotation with the reason for which the containers exit, such as `OOMKilled`. */
+    /** Key of the annotation with the reason why the containers exit, such as `OOMKilled`. */
     exitReason: key('exit-reason'),
     restartAfter: key('restart-after'),
     /**

@@ -1,4 +1,7 @@
-/** Reads files of Stage objects in YAML or JSON, with several documents and Lists. Other kinds are rejected. */
+/**
+ * Reads files of Stage objects in YAML or JSON, which may contain several documents and Lists. Other kinds are
+ * rejected.
+ */
 
 import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
 import { isObject, type Json } from '../../../api/json/json.ts'

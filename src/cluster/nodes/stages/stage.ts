@@ -1,7 +1,7 @@
 /**
  * Stages describe the next change of a pod as data. A stage has a selector for pods, a delay, and an effect: a status,
- * an event, a change of finalizers or the deletion. They have the format of KWOK's Stage objects
- * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError and are never ignored.
+ * an event, a change of finalizers, or a deletion. Stages have the format of KWOK's Stage objects
+ * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields are not ignored but cause a StageError.
  *
  * There are two extensions: `next.step` names a built-in step (`pods/pod-transitions.ts`) instead of a template, and
  * `delay.backoffFrom` doubles the delay with each counted failure.
@@ -21,13 +21,14 @@ export interface Stage {
   readonly next: Next
 }
 
-/** The delay of a stage. It starts when the stage first applies to the object. */
+/** The delay of a stage, which starts when the stage first applies to the object. */
 export interface Delay {
   readonly durationMs: number
   /** Finds a duration or a point in time in the object, which overrides `durationMs`. */
   readonly durationFrom?: Query
   /**
-   * Upper bound for a random delay above the duration. If it is shorter than the duration, it replaces the duration.
+   * Upper bound in milliseconds for a random delay above the duration. If it is less than the duration, it replaces the
+   * duration.
    */
   readonly jitterMs?: number
   readonly jitterFrom?: Query
@@ -43,7 +44,7 @@ export interface Next {
   readonly step?: StepName
   /** Finds the exit code of the containers, for the step End. */
   readonly exitCodeFrom?: Query
-  /** Reason why the containers wait or ended, for the steps Wait and End. */
+  /** Reason why the containers wait or have ended, for the steps Wait and End. */
   readonly reason?: string
   readonly message?: string
   readonly statusTemplate?: Template

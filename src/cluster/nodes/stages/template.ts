@@ -1,6 +1,6 @@
 /**
- * Templates of stages: Go's template language with the functions of KWOK and the most common ones of sprig. The number
- * of steps and the length of the output are limited, because templates process objects of other users.
+ * Stage templates: Go's template language with the functions of KWOK and the most common functions of sprig. The number
+ * of steps and the length of the output are limited, because templates process other users' objects.
  */
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { goFunctions, type TemplateFunction, type TemplateFunctions } from '../../../api/gotemplate/functions.ts'
@@ -10,7 +10,7 @@ import { isTrue, plainText, type Value } from '../../../api/gotemplate/values.ts
 import { type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
 
-/** Functions that depend on the context of a call, such as `Now` and `NodeIP`. */
+/** Functions whose results depend on the context of the call, such as `Now` and `NodeIP`. */
 export type PlaceFunctions = { readonly [name: string]: TemplateFunction }
 
 /** Executes a template with an object and returns the output. Throws StageError. */

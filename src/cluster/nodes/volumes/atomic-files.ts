@@ -1,7 +1,7 @@
 /**
  * Files of a volume that are updated atomically. Each version has its own directory. The symbolic link `..data` points
- * to the directory of the current version and is replaced by a rename. The visible files are links that lead through
- * `..data`. Readers see either the old or the new version, never a mix.
+ * to the directory of the current version and is replaced with a rename. The visible files are links through `..data`.
+ * Readers see either the old or the new version, never a mix.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, lchown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export interface VolumeFile {
 /** Files of a volume, by path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
-/** The group that may read the files, if this process is allowed to change their group. */
+/** The group that may read the files, provided that this process may change their group. */
 export interface Ownership {
   readonly group?: number
 }
@@ -39,8 +39,8 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
     for (const [path, file] of files) await writeFile(join(volume, state, path), file, group)
     await exchange(volume, state)
   } catch (error) {
-    // Each attempt creates a new directory. It is removed after a failure, because the directories of failed attempts
-    // would fill the file system.
+    // Each attempt creates a new directory. It is removed after a failure, because directories of failed attempts would
+    // fill the file system.
     await rm(join(volume, state), { recursive: true, force: true })
     throw error
   }

@@ -46,10 +46,12 @@ function pairs(values: { readonly [key: string]: string } = {}): string {
     .join('\n')
 }
 
-/** Amounts of a node, which apply if a container has no limit. */
+/** Resource amounts of a node, which apply if a container has no limit. */
 export type NodeAmounts = { readonly [resource: string]: string }
 
-/** Returns a request or limit in units of the divisor, rounded up, or undefined if the resource cannot be selected. */
+/**
+ * Returns a request or limit in units of the divisor, rounded up. Returns undefined if the resource cannot be selected.
+ */
 export function resourceValue(
   pod: Pod,
   { containerName = '', resource = '', divisor = '1' }: ResourceFieldSelector,

@@ -1,6 +1,6 @@
 /**
- * Size limit of an emptyDir. On disk, it is the volume's own limit. In memory, it is the smallest of the volume's own
- * limit, the sum of the containers' memory limits (if all have one) and the memory of the node.
+ * Size limit of an emptyDir volume. On disk, it is the volume's own limit. In memory, it is the smallest of the
+ * volume's own limit, the sum of the containers' memory limits (if all have one) and the memory of the node.
  */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Service account tokens for the volumes of pods. A token is replaced after 80% of its lifetime or after 24 hours, and
- * is bound to its pod. A token that cannot be replaced is used until it expires.
+ * Service account tokens for the volumes of pods. Each token is bound to its pod and is replaced after 80% of its
+ * lifetime or after 24 hours. A token that cannot be replaced is used until it expires.
  */
 
 import type { TokenRequest } from '../../../api/kinds/authentication/token-request.ts'
@@ -30,7 +30,10 @@ export interface PodToken {
 
 const dayMs = 86_400_000
 
-/** Returns the time at which to replace a token: after 80% of its lifetime, or one day after it was issued. */
+/**
+ * Returns the time at which to replace a token: after 80% of its lifetime or one day after it was issued, whichever is
+ * earlier.
+ */
 export function staleFrom({ expires, seconds }: { readonly expires: number; readonly seconds: number }): number {
   const lifeMs = seconds * 1000
   const issueTime = expires - lifeMs

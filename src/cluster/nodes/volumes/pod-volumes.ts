@@ -1,7 +1,7 @@
 /**
- * Volumes of pods in a directory of this process. configMap, secret, downwardAPI and projected volumes are files that
- * are updated atomically. emptyDir volumes are directories whose size is checked periodically. Other volumes are not
- * created, because the containers are simulated. The volumes of a pod are removed with the pod.
+ * Volumes of pods in a directory of this process. configMap, secret, downwardAPI and projected volumes contain files
+ * that are updated atomically. emptyDir volumes are directories whose size is checked periodically. Other volumes are
+ * not created, because the containers are simulated. The volumes of a pod are removed with the pod.
  */
 import { createHash } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
@@ -25,8 +25,8 @@ import { volumeFiles } from './volume-files.ts'
 
 export interface PodVolumeParts {
   /**
-   * Directory that contains the directories of the pods. Only the user of this process should be able to read it,
-   * because it contains secrets.
+   * Directory that contains the directories of the pods. It contains secrets, so only the user of this process should
+   * be able to read it.
    */
   readonly directory: string
   readonly vendor: Vendor
@@ -50,7 +50,7 @@ export class PodVolumes {
   readonly #objects: SourceObjects
   readonly #tokens: PodTokens
   readonly #quota: StorageQuota
-  /** Digest of the last write to each volume. If the digest matches, the files are not read again. */
+  /** Digest of the last write to each volume. Files with the same digest are not written again. */
   readonly #writeDigests = new Map<string, string>()
   /** UIDs of the pods that may have files. */
   readonly #pods = new Set<string>()
@@ -109,8 +109,7 @@ export class PodVolumes {
   }
 
   /**
-   * Removes the files of pods that no longer exist. Such files remain if pods are deleted while this process is not
-   * running.
+   * Removes the files of pods that no longer exist, which remain if pods are deleted while this process is not running.
    */
   async removeAllBut(uids: ReadonlySet<string>): Promise<void> {
     const present = (await readdir(join(this.#parts.directory, 'pods')).catch(ignoring('ENOENT'))) ?? []
@@ -188,7 +187,7 @@ function keyOf({ metadata }: Pod): string {
   return `${metadata.namespace}/${metadata.name}`
 }
 
-/** Returns a name that is safe as a part of a path, even if the API server sent a malicious name. */
+/** Returns a name that is safe as part of a path, even if the API server sent a malicious name. */
 function safe(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(name))
     throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be used as a directory name`)

@@ -1,7 +1,7 @@
 /**
  * ConfigMaps and Secrets that volumes use. Each object is read once for all pods that use it, and polled while it is in
- * use. Requests authenticate as the agent of a node that runs one of those pods. Stale data is dropped. The number of
- * concurrent reads is limited, because users decide how many objects their pods reference.
+ * use. Requests authenticate as the agent of a node that runs one of those pods. Stale data is dropped. Concurrent
+ * reads are limited, because users decide how many objects their pods reference.
  */
 
 import type { ConfigMap } from '../../../api/kinds/core/config-map.ts'
@@ -70,7 +70,7 @@ export class SourceObjects {
     this.#usedBy.delete(podKey)
   }
 
-  /** Reads stale objects again, at most `max`. Returns the keys of pods whose objects have changed. */
+  /** Reads up to `max` stale objects again. Returns the keys of pods whose objects have changed. */
   async poll(max: number): Promise<string[]> {
     const stale = [...this.#sources].filter(([, source]) => !this.#isFresh(source))
     for (const [, source] of stale) source.data = undefined

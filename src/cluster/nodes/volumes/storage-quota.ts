@@ -1,7 +1,7 @@
 /**
  * Storage limits for volume files, per pod and for all pods of this process. A pod of a few kilobytes can reference one
- * large key of a ConfigMap hundreds of times, and each reference becomes a file. Files are charged in whole pages, as
- * in an in-memory file system.
+ * large key of a ConfigMap hundreds of times, and each reference becomes a file. Files are charged in whole pages,
+ * because an in-memory file system allocates whole pages.
  */
 import { statfsSync } from 'node:fs'
 import type { VolumeFiles } from './atomic-files.ts'
@@ -10,7 +10,7 @@ import { VolumeError } from './volume-error.ts'
 const mib = 1024 * 1024
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 2048 * mib
-/** Fraction of the free space that is left for other programs. */
+/** Fraction of the free space reserved for other programs. */
 const reservedPart = 0.5
 const pageBytes = 4096
 
@@ -33,7 +33,7 @@ export class StorageQuota {
   }
 
   /**
-   * Charges a pod for the files of one volume, in place of the earlier charge for the volume. Throws VolumeError if a
+   * Charges a pod for the files of one volume, replacing the earlier charge for that volume. Throws VolumeError if a
    * limit is exceeded.
    */
   charge(uid: string, volume: string, files: VolumeFiles): void {

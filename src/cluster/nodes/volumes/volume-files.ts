@@ -105,8 +105,8 @@ async function projectedFiles(
 }
 
 /**
- * Returns the mode of a token file: 0600 if all containers run as one user or the pod has an fsGroup, and otherwise the
- * default mode. The group of the fsGroup gets read access later.
+ * Returns the mode of a token file: 0600 if all containers run as one user or the pod has an fsGroup, and the default
+ * mode otherwise. The fsGroup gets read access later.
  */
 function tokenMode({ spec }: Pod, defaultMode: number): number {
   const { fsGroup } = spec?.securityContext ?? {}

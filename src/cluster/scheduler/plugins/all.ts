@@ -1,6 +1,6 @@
 /**
- * All plugins, in the order of filters. The first filter that excludes a node provides the reason. The weights are the
- * same as in kube-scheduler 1.23 (v1beta3).
+ * All plugins in the order of their filters. The first filter that excludes a node provides the reason. The weights are
+ * the same as in kube-scheduler 1.23 (v1beta3).
  */
 import type { Plugin } from '../plugin.ts'
 import { dynamicResources } from './dynamic-resources.ts'

@@ -1,7 +1,7 @@
 /**
  * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods, or to be in a
- * different topology domain. Existing Pods may have the same requirements for the new Pod. A topology domain is a value
- * of a node label, such as a host or a zone.
+ * different domain. Existing Pods may have the same requirements with regard to the new Pod. A topology domain is a
+ * value of a node label, such as a host or a zone.
  */
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -57,7 +57,7 @@ class PlaceCounts {
     return value === undefined ? 0 : (this.#byKey.get(key)?.get(value) ?? 0)
   }
 
-  /** Whether a topology domain of the node has a count above zero. */
+  /** Whether any topology domain of the node has a count above zero. */
   hasAny(node: NodeInfo): boolean {
     for (const key of this.#byKey.keys()) if (this.at(key, node) > 0) return true
     return false
@@ -77,7 +77,7 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
 /** Number of terms of existing Pods after which the preparation yields. */
 const termsBetweenSteps = 64
 
-/** Counts for the required affinity terms of the Pod, and of existing Pods that may exclude it. */
+/** Counts for the required affinity terms of the Pod, and for those of existing Pods that may exclude it. */
 class Required {
   readonly #self: PodGroup
   readonly #sight: Sight
@@ -146,8 +146,8 @@ class Required {
   }
 
   /**
-   * Whether the node meets the required affinity. The first Pod of a group with affinity to itself finds no matching
-   * Pods and may run anywhere.
+   * Whether the node meets the required affinity. If a Pod with affinity to its own group is the first of the group, it
+   * finds no matching Pods and may run anywhere.
    */
   #isNearWanted(node: NodeInfo): boolean {
     const { affinity } = this.#self.terms

@@ -1,5 +1,5 @@
 /**
- * Resource rules. The requests of a Pod must fit on its node. The scores prefer nodes with fewer requests, nodes with
+ * Resource rules. A Pod's requests must fit on its node. The scores prefer nodes with fewer requests, nodes with
  * balanced CPU and memory usage, and nodes that already have the Pod's images.
  */
 import { imageName, type NodeInfo } from '../node-info.ts'
@@ -28,7 +28,7 @@ const defaultStrategy: ScoringStrategy = {
   ],
 }
 
-/** Filters by free resources and scores by the requested share. */
+/** Filters by free resources and scores by the fraction requested. */
 export function nodeResourcesFit({ type, resources }: ScoringStrategy = defaultStrategy): Plugin {
   const weights = resources.reduce((sum, { weight }) => sum + weight, 0)
   const rate = type === 'LeastAllocated' ? leastAllocated : mostAllocated
@@ -112,7 +112,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons.length === 0 ? undefined : { plugin: name, reasons, isFinal: false }
 }
 
-/** Prefers nodes on which the used shares of CPU and memory would be similar. */
+/** Prefers nodes on which the fractions of CPU and memory in use would be similar. */
 export const balancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   score: ({ requests }) => ({
@@ -132,7 +132,7 @@ function part(requestedTotal: number, total: number): number | undefined {
 const smallestImage = 23 * 1024 * 1024
 const largestImage = 1000 * 1024 * 1024
 
-/** Prefers nodes that already have the images. Large images, and images that many nodes have, count more. */
+/** Prefers nodes that already have the images. Large images, and images that many nodes have, have more weight. */
 export const imageLocality: Plugin = {
   name: 'ImageLocality',
   score: ({ spec: { containers = [] } }, { cluster }) => {

@@ -1,6 +1,6 @@
 /**
  * Spreads Pods evenly over topology domains such as zones. A Pod may require or prefer an even spread. By default, Pods
- * of Services and workloads without their own constraints prefer to be spread over hosts and zones.
+ * that belong to Services or workloads and have no constraints of their own prefer to be spread over hosts and zones.
  */
 
 import { isTolerated } from '../../../api/model/tolerations.ts'
@@ -54,7 +54,7 @@ export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 interface Constraint {
   readonly key: string
   readonly maxSkew: number
-  /** Minimum number of topology domains. If there are fewer, the smallest number of Pods per domain counts as 0. */
+  /** Minimum number of topology domains. If there are fewer, the minimum number of Pods per domain counts as 0. */
   readonly minDomains: number
   readonly matcher: LabelMatcher | undefined
   /** Returns whether a node counts according to the inclusion policies. Undefined if all nodes count. */
@@ -205,7 +205,7 @@ interface Row extends Constraint {
   readonly counts: ValueCounts
   /** 1 if the constraint also counts the Pod itself, and otherwise 0. */
   readonly own: number
-  /** The nodes whose Pods count, or undefined for all nodes with the label. */
+  /** The nodes whose Pods count. Undefined if all nodes with the label count. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -343,7 +343,7 @@ function* countOnNodes(groups: readonly PodGroup[]): Sliced<Map<NodeInfo, number
 
 interface Selection {
   readonly key: string
-  /** The nodes whose Pods count, or undefined for all nodes. */
+  /** The nodes whose Pods count. Undefined if all nodes count. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -356,7 +356,7 @@ function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, cou
 }
 
 /**
- * Scores nodes. The fewer matching Pods are in the same topology domain, the higher is the score. Keys with more
+ * Scores nodes. The fewer matching Pods there are in the same topology domain, the higher the score. Keys with more
  * domains have a higher weight.
  */
 class Spread {

@@ -1,4 +1,7 @@
-/** Volume rules: whether a node can access the volumes, limits on their number, and exclusive use of disks. */
+/**
+ * Volume rules: whether a node can access the volumes, how many volumes it supports, and which disks need exclusive
+ * use.
+ */
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -8,7 +11,10 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
-/** Excludes nodes from which a volume of the Pod is neither accessible nor available for binding or provisioning. */
+/**
+ * Excludes nodes from which a volume of the Pod is not accessible, or for which a missing volume can be neither bound
+ * nor provisioned.
+ */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged | csiNodeChanged,
@@ -32,7 +38,7 @@ const otherZone: Refusal = {
   isFinal: true,
 }
 
-/** Excludes nodes outside the zone or region that the labels of a volume name. */
+/** Excludes nodes outside the zone or region in the labels of a volume. */
 export const volumeZone: Plugin = {
   name: 'VolumeZone',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged,
@@ -65,7 +71,7 @@ const tooManyVolumes: Refusal = {
   isFinal: false,
 }
 
-/** Limits the number of CSI volumes per driver on a node to the limit in its CSINode. */
+/** Limits the number of CSI volumes per driver on a node to the limit in the node's CSINode. */
 export const nodeVolumeLimits: Plugin = {
   name: 'NodeVolumeLimits',
   wokenBy: csiNodeChanged | podGone,
@@ -157,7 +163,7 @@ function disksOf({ spec }: PodInfo): Disk[] {
 
 function diskOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Volume): Disk[] {
   if (gce !== undefined) return [{ id: `gce ${gce.pdName}`, isReadOnly: gce.readOnly === true }]
-  // Two Pods can never share such a disk, not even read-only.
+  // Two Pods can never share such a disk, not even in read-only mode.
   if (aws !== undefined) return [{ id: `aws ${aws.volumeID}`, isReadOnly: false }]
   if (iscsi !== undefined) return [{ id: `iscsi ${iscsi.iqn}`, isReadOnly: iscsi.readOnly === true }]
   if (rbd === undefined) return []

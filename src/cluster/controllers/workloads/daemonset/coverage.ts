@@ -27,7 +27,7 @@ export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>
     if (pods === undefined && fitness.shouldRun) lacking.push(node)
     if (pods !== undefined) surplus.push(...surplusOn(step, { node, fitness, pods, surge, pauses }))
   }
-  // Pods that are not scheduled yet and belong to a node that no longer exists would wait forever, so they are surplus.
+  // Unscheduled pods for a node that no longer exists would wait forever, so they are surplus.
   for (const [node, pods] of step.byNode)
     if (!step.nodes.has(node)) surplus.push(...pods.filter((pod) => !isTerminating(pod) && !pod.spec?.nodeName))
   return { lacking, surplus, againMs: pauses.length === 0 ? undefined : Math.min(...pauses) }

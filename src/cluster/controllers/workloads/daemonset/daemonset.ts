@@ -1,6 +1,6 @@
 /**
- * Runs one pod of each DaemonSet on every eligible node. A step creates missing pods and deletes surplus pods. If there
- * are none, it continues the rolling update. At its end, the step writes the status. No pods are written until the
+ * Runs one pod on every eligible node for each DaemonSet. A step creates missing pods and deletes surplus pods. If
+ * there are none, it continues the rolling update. At the end, the step writes the status. It writes no pods until the
  * informer has delivered all earlier writes.
  */
 
@@ -49,7 +49,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
       }),
       fromPods({ pods, ownerKind, expectations, adopters: (pod) => selecting.of(pod) }),
       fromNodes(parts),
-      // Revisions are only looked up. Their changes trigger no reconciliation.
+      // Revisions are only looked up. Changes to them trigger nothing.
       fromInformer(revisions, () => []),
     ],
     reconcile: async (key, signal) => {
@@ -86,7 +86,8 @@ interface Context {
 async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context): Promise<StepOutcome> {
   const { signal } = context
   const history = await historyOf(state, set, context)
-  // Must be read before the pods: a write that is delivered in between may be missing from the list of pods.
+  // Must be read before the pods. Otherwise a write that is delivered in between might be missing from the list of
+  // pods.
   const expectedMs = state.expectations.waitMs(set.metadata.uid ?? '')
   const pods = await claimedPods(state, set, context)
   const step: DaemonStep = {
@@ -106,8 +107,8 @@ async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context
 }
 
 /**
- * Creates and deletes pods so that every eligible node has exactly one pod. If no pod is missing or surplus, continues
- * the update.
+ * Creates and deletes pods so that every eligible node has exactly one pod. If no pods are missing or surplus,
+ * continues the update.
  */
 async function moves(step: DaemonStep): Promise<{ readonly againMs?: number; readonly error?: unknown }> {
   const rolls = step.set.spec?.updateStrategy?.type !== 'OnDelete'

@@ -36,13 +36,13 @@ export interface DaemonStep {
   readonly state: DaemonSetState
   readonly set: DaemonSet
   readonly signal: AbortSignal
-  /** Hash of the current template. The pods of the template have it as a label. */
+  /** Hash of the current template. Pods created from the template have it as a label. */
   readonly hash: string
   /** Every node, and whether pods of the set may run on the node. */
   readonly nodes: ReadonlyMap<string, Fitness>
   /**
-   * Pods of the set, by the node that they run on or are meant for. Scheduled pods come first, and older pods come
-   * before newer pods.
+   * Pods of the set, by the node on which they run or for which they are intended. Scheduled pods come first, and older
+   * pods come before newer ones.
    */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>
 }

@@ -1,6 +1,7 @@
 /**
  * Decides on which nodes the pods of a DaemonSet run: nodes that match the template's node name, selector and required
- * affinity, and whose taints it tolerates. The scheduler binds each pod, which has an affinity to a single node name.
+ * affinity, and whose taints the template tolerates. Each pod has an affinity to a single node name, and the scheduler
+ * binds it.
  */
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import type { Node } from '../../../../api/kinds/core/node.ts'
@@ -65,7 +66,7 @@ export function affinityToNode(affinity: PodSpec['affinity'], node: string): Non
   return { ...affinity, nodeAffinity }
 }
 
-/** Returns the node that a pod runs on or is meant for. */
+/** Returns the node on which a pod runs or for which it is intended. */
 export function targetNode({ spec }: Pod): string | undefined {
   if ((spec?.nodeName ?? '') !== '') return spec?.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

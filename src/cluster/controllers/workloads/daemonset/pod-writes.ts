@@ -16,7 +16,7 @@ const maxBurst = 250
 /** Pods to create and delete. */
 export interface Moves {
   readonly surplus: readonly Pod[]
-  /** Names of the nodes without a pod. */
+  /** Names of the nodes that lack a pod. */
   readonly lacking: readonly string[]
 }
 
@@ -30,7 +30,7 @@ function generationOf({ metadata }: DaemonSet): string | undefined {
   return metadata.annotations?.[generationKey]
 }
 
-/** Creates and deletes pods. Tries all of them and then throws the first failure. */
+/** Creates and deletes pods. Attempts all writes and then throws the first failure. */
 export async function makeMoves(step: DaemonStep, { surplus, lacking }: Moves): Promise<void> {
   const { expectations } = step.state
   const { uid = '' } = step.set.metadata

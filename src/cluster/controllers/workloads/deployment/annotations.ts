@@ -73,7 +73,7 @@ export function withReplicasNoted(vendor: Vendor, set: ReplicaSet, { desired, ma
 }
 
 /**
- * Returns the ReplicaSet with the annotations of its Deployment and this revision. An earlier revision number moves to
+ * Returns the ReplicaSet with the annotations of its Deployment and this revision. Its earlier revision number moves to
  * the history.
  */
 export function withRevision(
@@ -84,7 +84,7 @@ export function withRevision(
   const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
   const number = before === undefined || before === '' ? 0n : readRevision(before)
-  // The annotation is not a number, because a user changed it. It is kept.
+  // A user has changed the annotation so that it is not a number. The annotation is kept.
   if (number === undefined || number >= revision) return withAnnotations(set, copied)
   const historyKey = keyOf(vendor, 'revision-history')
   const history = before === undefined ? {} : { [historyKey]: longerHistory(copied[historyKey], before) }

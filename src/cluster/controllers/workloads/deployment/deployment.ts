@@ -1,10 +1,11 @@
 /**
  * Rolls out Deployments. Each template has one ReplicaSet. The ReplicaSet of the current template is scaled up while
  * all other ReplicaSets are scaled down. A step continues the rollout, or scales, pauses or rolls back the Deployment,
- * and writes the status. Changes of the ReplicaSets trigger the next step.
+ * and writes the status. Changes to the ReplicaSets trigger the next step.
  *
- * Every write requires the resourceVersion on which the decision was based, so a step with stale data changes nothing.
- * The name of a new ReplicaSet depends on its template, so a repeated create finds the existing ReplicaSet.
+ * Every write requires the resourceVersion on which the decision was based, so that a step with stale data changes
+ * nothing. The name of a new ReplicaSet depends on its template, so that a repeated create finds the existing
+ * ReplicaSet.
  */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'

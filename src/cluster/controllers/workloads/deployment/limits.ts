@@ -20,8 +20,8 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
 }
 
 /**
- * Returns the total number of pods. Each ReplicaSet counts with the maximum of its existing and its desired pods. After
- * a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
+ * Returns the total number of pods. For each ReplicaSet, counts the existing or the desired pods, whichever are more.
+ * After a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
  */
 function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
@@ -48,8 +48,8 @@ export function maxUnavailable(deployment: Deployment): number {
 }
 
 /**
- * Converts percentages to numbers of replicas. Surge is rounded up, unavailable is rounded down. If both are 0, one pod
- * may be unavailable.
+ * Converts percentages to numbers of replicas. The surge is rounded up and the unavailable number is rounded down. If
+ * both are 0, one pod may be unavailable.
  */
 function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 1, strategy } = spec
@@ -59,7 +59,7 @@ function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readon
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable }
 }
 
-/** Returns the size that the new ReplicaSet may have now, given all ReplicaSets. */
+/** Returns the size that the new ReplicaSet may currently have, given all ReplicaSets. */
 export function newSize(deployment: Deployment, all: readonly ReplicaSet[], size: number): number {
   const { replicas = 1 } = deployment.spec ?? {}
   if (!isRolling(deployment)) return replicas

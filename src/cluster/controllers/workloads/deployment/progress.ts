@@ -28,7 +28,7 @@ export function isComplete({ spec, metadata }: Deployment, status: DeploymentSta
   )
 }
 
-/** Writes only the counts, for a Deployment that is not being rolled out now. */
+/** Writes only the counts, for a Deployment that is currently not being rolled out. */
 export async function syncCounts(rollout: Rollout, sets: Sets): Promise<void> {
   const next = countedStatus(rollout, sets)
   if (!sameStatus(next, rollout.deployment.status ?? {})) await rollout.writeStatus({ status: next })
@@ -97,7 +97,7 @@ function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
   }
 }
 
-/** Returns the sum of the terminating pods if all ReplicaSets report their number. */
+/** Returns the total number of terminating pods if all ReplicaSets report their number. */
 function terminatingIn(all: readonly ReplicaSet[]): { terminatingReplicas?: number } {
   const counts = all.map(({ status }) => status?.terminatingReplicas)
   if (!counts.every((count) => count !== undefined)) return {}
@@ -116,7 +116,7 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (isComplete(deployment, next))
     return withCondition(conditions, conditionFor('True', complete, 'has successfully progressed.'))
   if (hasProgressed(deployment.status ?? {}, next)) {
-    // The condition is written again to update its time, from which the deadline counts.
+    // The condition is written again to update its time, at which the deadline starts.
     const condition = conditionFor('True', 'ReplicaSetUpdated', 'is progressing.')
     const since = progressCondition?.status === 'True' ? progressCondition.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')

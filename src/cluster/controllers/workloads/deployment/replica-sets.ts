@@ -39,7 +39,9 @@ export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
   return sets.filter((set) => replicasOf(set) > 0)
 }
 
-/** Splits ReplicaSets by template. If several have the current template, the oldest of them counts as current. */
+/**
+ * Splits ReplicaSets by template. If several have the current template, the oldest of them is the current ReplicaSet.
+ */
 export function sortOut({ spec }: Deployment, sets: readonly ReplicaSet[]): Sets {
   const oldestFirst = sets.toSorted(byAge)
   const present = oldestFirst.find((set) => sameTemplate(set.spec?.template, spec?.template))

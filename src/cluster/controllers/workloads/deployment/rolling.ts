@@ -21,8 +21,8 @@ export async function rollOut(rollout: Rollout, all: readonly ReplicaSet[]): Pro
 }
 
 /**
- * Scales up the current ReplicaSet and returns all ReplicaSets, or returns undefined if the current ReplicaSet already
- * has the allowed size.
+ * Scales up the current ReplicaSet and returns all ReplicaSets. Returns undefined if the current ReplicaSet already has
+ * the allowed size.
  */
 async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
@@ -33,7 +33,9 @@ async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefin
   return scaled === present ? undefined : { ...sets, present: scaled }
 }
 
-/** Scales down old ReplicaSets and returns all ReplicaSets, or returns undefined if no old pod may be removed now. */
+/**
+ * Scales down old ReplicaSets and returns all ReplicaSets. Returns undefined if no old pod may currently be removed.
+ */
 async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
   const old = active(sets.old)
@@ -51,7 +53,7 @@ async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined
   return shrunk.every((set, i) => set === old[i]) ? undefined : { present, old: merged(sets.old, shrunk) }
 }
 
-/** Scales down ReplicaSets one after the other, each by at most `by` pods, and all together by at most `most` pods. */
+/** Scales down ReplicaSets one after another, each by at most `by` pods, and all together by at most `most` pods. */
 async function shrinkEach(
   rollout: Rollout,
   sets: readonly ReplicaSet[],

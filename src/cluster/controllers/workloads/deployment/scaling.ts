@@ -1,6 +1,6 @@
 /**
- * Scales a Deployment whose number of replicas changed. During a rollout, the difference is distributed over all
- * ReplicaSets with pods in proportion to their sizes. The proportion of new pods therefore stays the same.
+ * Scales a Deployment whose number of replicas has changed. During a rollout, the difference is distributed over all
+ * ReplicaSets with pods, in proportion to their sizes, so that the proportion of new pods stays the same.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { desiredNoted, maxNoted, rollbackKey } from './annotations.ts'
@@ -42,8 +42,8 @@ async function scaleSets(rollout: Rollout, sets: Sets): Promise<Sets> {
 }
 
 /**
- * Returns the only ReplicaSet that has pods. If none has pods, returns the current or otherwise the latest ReplicaSet.
- * If several have pods, returns undefined.
+ * Returns the only ReplicaSet that has pods. If none has pods, returns the current ReplicaSet, or else the latest. If
+ * several have pods, returns undefined.
  */
 function activeOrLatest(sets: Sets): ReplicaSet | undefined {
   const running = active(allOf(sets))
@@ -83,7 +83,7 @@ function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [Replica
   return sizes
 }
 
-/** Returns the change that restores the share that a ReplicaSet had when it was last scaled. */
+/** Returns the change that restores the share of a ReplicaSet from when it was last scaled. */
 function partOf({ deployment, parts, replicas }: Rollout, set: ReplicaSet, difference: number): number {
   if (difference === 0) return 0
   if (replicas === 0) return -replicasOf(set)

@@ -1,7 +1,7 @@
 /**
- * The retention policy of a StatefulSet's claims. The owner of a claim decides when the garbage collector deletes it:
- * the set (`whenDeleted: Delete`), or a pod that is scaled away (`whenScaled: Delete`). A claim without these owners is
- * retained. A claim that another controller owns is left unchanged.
+ * The retention policy for the claims of a StatefulSet. The owner of a claim decides when the garbage collector deletes
+ * it. The owner is the set (`whenDeleted: Delete`), or a pod that is scaled away (`whenScaled: Delete`). A claim
+ * without these owners is retained. A claim that another controller owns is left unchanged.
  */
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
@@ -44,7 +44,7 @@ export function withSetAsOwner(
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: [referenceTo(parts, set, 'StatefulSet')] } }
 }
 
-/** Whether the garbage collector will delete the claim together with an earlier pod that had the same name. */
+/** Whether the garbage collector will delete the claim together with an earlier pod of the same name. */
 export function isOfEarlierPod(
   { pods }: StatefulSetParts,
   { metadata: { namespace = '' } }: StatefulSet,

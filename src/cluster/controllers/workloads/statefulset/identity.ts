@@ -1,4 +1,6 @@
-/** Identity of a StatefulSet's pod: its ordinal, its name and its claims. A replacement pod has the same identity. */
+/**
+ * Identity of a pod in a StatefulSet: its ordinal, its name and its claims. A replacement pod has the same identity.
+ */
 
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
@@ -17,7 +19,7 @@ export function podName({ metadata: { name } }: StatefulSet, ordinal: number): s
   return `${name}-${ordinal}`
 }
 
-/** Returns the first ordinal of a set, and the ordinal after the last. */
+/** Returns the first ordinal of a set, and the ordinal that follows the last one. */
 export function ordinalRange({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
   const start = spec?.ordinals?.start ?? 0
   return { start, end: start + (spec?.replicas ?? 1) }
@@ -65,7 +67,7 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   }
 }
 
-/** Whether a missing pod is created from the current revision although a newer revision exists. */
+/** Whether a missing pod is created from the current revision even though a newer revision exists. */
 function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {}
   const start = spec.ordinals?.start ?? 0
@@ -89,7 +91,7 @@ function claimName({ metadata }: StatefulSet, template: string, ordinal: number)
   return `${template}-${metadata.name}-${ordinal}`
 }
 
-/** Returns the claims of an ordinal, which outlive its pods. */
+/** Returns the claims of an ordinal. They outlive its pods. */
 export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVolumeClaim>[] {
   const { volumeClaimTemplates = [], selector } = set.spec ?? {}
   const { namespace = '' } = set.metadata

@@ -1,8 +1,8 @@
 /**
  * Computes the next steps of a StatefulSet by ordinal. Missing pods are created from the lowest ordinal up, and surplus
  * pods are deleted from the highest down. Then pods of old revisions are replaced from the highest ordinal down to the
- * partition. With OrderedReady, each step waits until all preceding pods are available. With Parallel, neither the
- * creation of missing pods nor the deletion of surplus pods waits.
+ * partition. With OrderedReady, each step waits until all preceding pods are available. With Parallel, missing pods are
+ * created and surplus pods are deleted without waiting.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { absoluteNumber } from '../percentages.ts'
@@ -70,7 +70,7 @@ interface Walk {
 }
 
 /**
- * Maximum number of pods to create per step. Pods are created one after the other, based on the set as it was at the
+ * Maximum number of pods to create per step. Pods are created one after another, based on the set as it was at the
  * start of the step. Without a limit, a set with a million replicas could not be scaled down or deleted in the
  * meantime.
  */
@@ -94,7 +94,7 @@ async function fill(walk: Walk): Promise<boolean> {
       counts.replicas++
       countRevision(walk, createdPod, 1)
       byOrdinal.set(ordinal, createdPod)
-      // The events of the new pods trigger the StatefulSet again.
+      // Events about the new pods trigger the StatefulSet again.
       if (isOrdered || ++created === maxCreated) return false
       continue
     }
@@ -152,7 +152,7 @@ function isHealthy(pod: Pod): boolean {
 
 /**
  * Replaces pods of an old revision, from the highest ordinal down to the partition. Without `maxUnavailable`, replaces
- * one pod at a time if all pods above it are healthy. Otherwise replaces as many pods as may be unavailable.
+ * one pod at a time, and only if all pods above it are healthy. Otherwise, replaces as many pods as may be unavailable.
  */
 async function replaceOld(walk: Walk): Promise<void> {
   const { step, counts, start, end, byOrdinal } = walk

@@ -26,7 +26,7 @@ export interface StatefulSetParts {
 
 /** Revisions of a StatefulSet. */
 export interface Revisions {
-  /** Revision of the pods that are not updated yet. */
+  /** Revision of the pods that have not been updated yet. */
   readonly current: ControllerRevision
   /** Revision of the current template. */
   readonly update: ControllerRevision

@@ -10,7 +10,7 @@ import { isOfEarlierPod, withSetAsOwner } from './claim-retention.ts'
 import { claimsOf, newPod, podName } from './identity.ts'
 import type { SetStep } from './parts.ts'
 
-/** Creates the pod of an ordinal and its missing claims. */
+/** Creates the pod for an ordinal, and any missing claims of the pod. */
 export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod> {
   const { parts, set, signal } = step
   return await writeWithEvent(step, { verb: 'Create', pod: podName(set, ordinal) }, async () => {

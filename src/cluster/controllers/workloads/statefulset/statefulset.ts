@@ -1,8 +1,8 @@
 /**
  * Runs the pods of StatefulSets, each with a stable name, ordinal and claims. A step creates, deletes or replaces pods
- * (`ordinals.ts`) and writes the status. Changes of the pods trigger the set again.
+ * (`ordinals.ts`) and writes the status. Changes to the pods trigger the set again.
  *
- * Pods have fixed names and are deleted by UID. A step with stale data therefore creates and deletes nothing twice: the
+ * Pods have fixed names and are deleted by UID. A step with stale data therefore creates and deletes nothing twice. The
  * server rejects its writes, and the step is retried.
  */
 
@@ -41,7 +41,7 @@ export function statefulSetLoop(parts: StatefulSetParts): Loop {
     sources: [
       fromInformer(parts.sets),
       fromPods({ pods: parts.pods, ownerKind, adopters: (pod) => selecting.of(pod) }),
-      // The loop only looks up claims and revisions, so changes of claims and revisions trigger nothing.
+      // The loop only looks up claims and revisions, so changes to them trigger nothing.
       fromInformer(parts.claims, () => []),
       fromInformer(parts.revisions, () => []),
     ],
