@@ -4,7 +4,7 @@
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
-/** The error for an exceeded budget. Unlike evaluation errors, no operator can ignore this error. */
+/** The error for an exceeded budget. No operator can ignore this error, unlike an evaluation error. */
 export class BudgetExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')

@@ -86,7 +86,7 @@ class Compiler {
     }
   }
 
-  /** Whether a loop variable hides the first part of a qualified name. */
+  /** Whether a loop variable shadows the first part of a qualified name. */
   #isShadowed(named: string): boolean {
     return this.#names.lastIndexOf(named.slice(0, named.indexOf('.'))) > this.#names.lastIndexOf(named)
   }

@@ -138,7 +138,7 @@ class Parser {
   }
 
   /**
-   * Parses a chain of one logical operator to a balanced tree. Otherwise the tree of a long chain, which is common,
+   * Parses a chain of one logical operator into a balanced tree. Otherwise the trees of long chains, which are common,
    * would exceed the maximum depth.
    */
   #logic(first: Node, sign: '&&' | '||', precedence: number): Node {

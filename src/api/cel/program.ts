@@ -85,7 +85,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   return { outcome: 'program', program: { used, maxCost, type, run, evaluate } }
 }
 
-/** The type of an expression, or the errors in its text. */
+/** The type of an expression, or the errors in it. */
 export type CheckedText =
   | { readonly outcome: 'type'; readonly type: CelType }
   | { readonly outcome: 'invalid'; readonly why: string }

@@ -1,11 +1,11 @@
 /**
  * Parses JSON strictly and writes canonical JSON.
  *
- * Before the native parser parses the text, a scan detects properties that the parser hides: nesting deeper than 512
- * levels, lone surrogates, and duplicate keys. Duplicate keys are reported, and their last value is used. Bytes that
- * are not UTF-8 are rejected, integers beyond 2^53 become bigint, and numbers that are too large for any type are
- * rejected. Members are written in a defined order (`member-order.ts`). The writer rejects values that could not be
- * parsed again: lone surrogates, NaN, infinity, and excessive nesting.
+ * Before the native parser runs, a scan detects properties that the parser hides: nesting deeper than 512 levels, lone
+ * surrogates, and duplicate keys. Duplicate keys are reported, and their last value is used. Bytes that are not UTF-8
+ * are rejected, integers beyond 2^53 become bigint, and numbers that are too large for any type are rejected. Members
+ * are written in a defined order (`member-order.ts`). The writer rejects values that could not be parsed again: lone
+ * surrogates, NaN, infinity, and excessive nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'

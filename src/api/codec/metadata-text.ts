@@ -1,6 +1,6 @@
 /**
- * Finds the metadata in the JSON of a stored object without parsing the JSON. Clients that watch only metadata, such as
- * the garbage collector, receive only the metadata for every change of every object.
+ * Finds the metadata in a stored object's JSON without parsing it. Clients that watch only metadata, such as the
+ * garbage collector, receive only the metadata for every change of every object.
  */
 
 const member = '"metadata":{'

@@ -81,7 +81,7 @@ function scalarText(text: string, margin: string): string {
 }
 
 /**
- * Formats a string on one line, quoted in the same way as kubectl. Most strings are not quoted. Strings that contain
+ * Formats a string on one line, with the same quoting as kubectl. Most strings are not quoted. Strings that contain
  * YAML indicators have single quotes. Strings that need escapes, or that a parser could read as something other than a
  * string, have double quotes.
  */

@@ -1,6 +1,6 @@
 /**
- * Labels of a Job or ReplicationController without labels, which default to the labels of its pod template. Kubernetes
- * applies this default on every read, so a status update that omits the labels cannot remove them.
+ * Defaults the labels of a Job or ReplicationController to the labels of its pod template. Kubernetes applies this
+ * default on every read, so a status update that omits the labels cannot remove them.
  */
 import type { ObjectMeta } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'

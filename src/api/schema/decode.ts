@@ -1,5 +1,5 @@
 /**
- * Decodes a JSON value by a schema.
+ * Decodes a JSON value according to a schema.
  *
  * Returns a new value in normal form: it contains only known fields, all values have the declared type, nulls and zero
  * values are handled as the field specifies, and scalars are in canonical form (read-scalars.ts). A value of the wrong
@@ -40,7 +40,9 @@ export interface DecodeOptions {
   readonly keepsNull?: boolean
 }
 
-/** Decodes JSON by a schema. Omits and reports unknown fields. Throws an error if a value has the wrong type. */
+/**
+ * Decodes JSON according to a schema. Omits and reports unknown fields. Throws an error if a value has the wrong type.
+ */
 export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
   const decoder = new Decoder(options)
   return { value: decoder.read(schema, value, ''), unknown: decoder.unknown, otherVersions: decoder.otherVersions }
@@ -174,8 +176,8 @@ class Decoder {
   }
 
   /**
-   * Decodes a value by its published description or by the matching alternative. Without a vendor, returns the value
-   * unchanged.
+   * Decodes a value according to its published description or the matching alternative. Without a vendor, returns the
+   * value unchanged.
    */
   #readPruned(schema: AnySchema, value: Json, path: FieldPath): Json {
     const { described, alternatives } = schema

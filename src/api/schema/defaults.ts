@@ -1,7 +1,7 @@
 /**
  * Applies defaults. Some defaults are in the schema, and a type can derive others from sibling fields.
  *
- * In a user-defined schema, defaults can contain further defaults and expand a few bytes to many. Their size is
+ * In a user-defined schema, defaults can contain nested defaults and expand a few bytes to many. Their size is
  * therefore counted while they are applied, up to a limit (`Room`).
  */
 

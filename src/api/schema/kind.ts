@@ -90,7 +90,7 @@ export interface KindRules<T> {
   readonly metadataLast?: (context: RuleContext) => boolean
   /** Validates an object. Returns a generator if validation is expensive. */
   readonly validate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
-  /** Validates rules that apply only to new objects. Existing objects are not validated against these rules again. */
+  /** Applies validation rules for new objects only. Existing objects are not checked against these rules again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */

@@ -73,7 +73,7 @@ export function wrongType(path: FieldPath, value: Json, expectedType: string): n
   throw badRequest(`${path || 'the body'}: expected ${expectedType}, got ${typeName(value)}`)
 }
 
-/** Texts for errors. Clients compare the first words, which are the same as in kube-apiserver. */
+/** Error texts. Clients compare the first words, which are the same as in kube-apiserver. */
 const forms = {
   map: ['cannot restore map from', 'object'],
   slice: ['cannot restore slice from', 'array'],

@@ -65,9 +65,7 @@ export class SortedMap<V> {
     if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /**
-   * Returns the values of keys that have the prefix and sort after `after`, in key order and at most `limit` of them.
-   */
+  /** Returns at most `limit` values, in key order, whose keys have the prefix and sort after `after`. */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const matches: V[] = []
     let { index, at } = this.#start(prefix, after)

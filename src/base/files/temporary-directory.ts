@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The directory on Linux whose files are in memory. */
+/** The Linux directory whose files are kept in memory. */
 const inMemory = '/dev/shm'
 /** The directories that this process has created and not yet removed. */
 const own = new Set<string>()

@@ -4,8 +4,8 @@
  * Every request is recorded, so recording must be cheap. A series is a plain object: the recording code looks it up
  * once, keeps a reference and increments it. The text is created only at a scrape (`exposition.ts`).
  *
- * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Further series
- * are combined into one series, so that clients cannot fill the memory with arbitrary names.
+ * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Additional
+ * series are combined into one series, so that clients cannot fill the memory with arbitrary names.
  */
 export interface Sample {
   /**

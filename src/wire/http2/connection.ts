@@ -33,7 +33,7 @@ import { Outgoing } from './outgoing.ts'
 
 /** Maximum number of bytes that have been passed to a socket but not yet flushed. */
 const maxUnsent = 512 * 1024
-/** Number of bytes to send of one body before another body is sent. */
+/** Number of bytes to send from one body before switching to another. */
 const turnBytes = 64 * 1024
 
 /**
@@ -167,7 +167,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   protected abstract onReset(stream: S | undefined, code: number): void
   protected abstract onSetting(id: number, value: number): void
   protected abstract onSettings(): void
-  /** Handles the announcement of the peer that it will not process streams after `lastStream`. */
+  /** Handles the peer's announcement that it will not process streams after `lastStream`. */
   protected abstract onGoAway(lastStream: number, code: number): void
   /** Called after the last frame of the stream has been sent. */
   protected abstract onEnded(stream: S): void
@@ -177,7 +177,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return 2 * maxUnsent
   }
 
-  /** Counts frames that neither start a stream nor carry a body. The parameter is the number of these frames. */
+  /** Called for frames that neither start a stream nor carry a body, with the number of these frames. */
   protected onIdleFrames(_count: number): void {}
 
   /** Called after a frame of a body has been sent. */
@@ -359,7 +359,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.onHeaders(block.head, this.decode(this.#decoder, block.bytes))
   }
 
-  /** Decodes a header block to alternating names and values. Returns undefined if the headers exceed the limits. */
+  /** Decodes a header block into alternating names and values. Returns undefined if the headers exceed the limits. */
   protected decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
     return decoder.decode(block)
   }

@@ -126,7 +126,7 @@ export class HeaderDecoder {
     this.#mayRemember = limits.remembered
   }
 
-  /** Decodes a header block to alternating names and values. Returns undefined if the headers exceed the limits. */
+  /** Decodes a header block into alternating names and values. Returns undefined if the headers exceed the limits. */
   decode(block: Buffer): string[] | undefined {
     const headers: string[] = []
     const reader = new BlockReader(block)

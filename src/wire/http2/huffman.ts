@@ -79,7 +79,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   return decoded.subarray(0, count)
 }
 
-/** Returns eight bits from the given bit position. Past the end of the data, the bits are ones. */
+/** Returns the eight bits that start at the given bit position. Past the end of the data, the bits are ones. */
 function eightBits(coded: Uint8Array, at: number): number {
   const index = at >> 3
   const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)

@@ -155,7 +155,7 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character results from invalid UTF-8, unless the original text contains it.
+    // A replacement character indicates invalid UTF-8, unless the input itself contains one.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
@@ -292,7 +292,7 @@ function exact(value: number): number {
 }
 
 /**
- * Writes one message to a growing buffer. The first `room` bytes of the buffer are reserved for a header of the caller.
+ * Writes one message to a growing buffer. The first `room` bytes of the buffer are reserved for the caller's header.
  */
 export class WireWriter {
   #buffer: Buffer
@@ -359,8 +359,8 @@ export class WireWriter {
   }
 
   /**
-   * Writes a nested message. The length is inserted before the content afterwards. The content moves if the length
-   * needs more than one byte.
+   * Writes a nested message. The length is inserted once the content is written. The content moves if the length needs
+   * more than one byte.
    */
   message(field: number, write: (inner: this) => void): void {
     const start = this.begin(field)

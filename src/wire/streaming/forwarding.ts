@@ -124,10 +124,7 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/**
- * Forwards data until the pod has sent all of its data. The function does not wait for data that the client sends
- * later.
- */
+/** Forwards data until the pod has sent all of its data. Does not wait for data that the client sends later. */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))

@@ -137,7 +137,7 @@ const replace: Implementation = (run, args) => {
 
 interface Cutting {
   readonly separator: string
-  /** Maximum number of pieces into which a string is split. The last piece contains the remainder of the string. */
+  /** Maximum number of pieces of a split string. The last piece contains the remainder of the string. */
   readonly limit: number
 }
 

@@ -84,7 +84,7 @@ const ruleFields = s.object(
 )
 
 /**
- * Kubernetes versions that do not support rules preserve unknown fields, so that rules with fields of later versions
+ * Kubernetes versions without support for rules preserve unknown fields, so that rules with fields of later versions
  * are stored unchanged.
  */
 const validationRule = s.any({

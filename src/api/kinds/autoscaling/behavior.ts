@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalerBehavior limits how fast an autoscaler scales up and down. */
+/** A HorizontalPodAutoscalerBehavior limits how fast an autoscaler scales up and down. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'

@@ -130,7 +130,7 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   fillPodResources(spec)
 }
 
-/** Returns the condition of a pod with scheduling gates, which the scheduler must not schedule yet. */
+/** Returns the condition of a pod that the scheduler must not schedule yet because of scheduling gates. */
 function gatedCondition(context: PrepareContext): PodCondition {
   return {
     type: 'PodScheduled',

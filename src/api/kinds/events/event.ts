@@ -111,7 +111,7 @@ const selectable = {
 
 export const eventV1 = defineVersion(coreEvent, { group: 'events', version: 'v1', fields, selectable, ...conversion })
 
-/** The fields of v1, validated by the looser rules of the core kind. */
+/** The fields of v1, validated with the looser rules of the core kind. */
 export const eventV1beta1 = defineVersion(coreEvent, {
   group: 'events',
   version: 'v1beta1',

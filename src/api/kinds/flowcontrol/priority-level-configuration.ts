@@ -218,7 +218,7 @@ function withoutExempt({ exempt: _, ...rest }: InferFields<typeof specFields>) {
   return rest
 }
 
-/** Rejects settings that do not apply to the type without validating them. */
+/** Rejects settings that do not apply to the type, without validating their values. */
 function checkSpec(
   { type = '', limited, exempt }: InferFields<typeof specFields>,
   path: FieldPath,

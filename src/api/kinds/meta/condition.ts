@@ -1,4 +1,4 @@
-/** Condition is the condition type of newer kinds, with at most one condition per type. */
+/** The condition type of newer kinds, with at most one condition per type. */
 import {
   at,
   child,

@@ -18,7 +18,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 
-/** Maximum number of names and of namespaces in one rule. A cluster can have several rules. */
+/** Maximum number of names and of namespaces in one rule. A cluster can have more than one rule. */
 const maxNames = 1000
 const maxDelaySeconds = 86_400
 

@@ -101,12 +101,12 @@ export interface Waiter {
   onWait?(): void
   /** Called when the call no longer has to wait for other calls. */
   onTurn?(): void
-  /** Called when the pool starts to open a connection for the call. `close` closes the connection. */
+  /** Called when the pool starts opening a connection for the call. `close` closes the connection. */
   onOpening?(close: () => void): void
 }
 
 /**
- * Time in milliseconds before the server's keep-alive timeout at which a connection is no longer reused. Without this
+ * How long before the server's keep-alive timeout a connection is no longer reused, in milliseconds. Without this
  * margin, the server could close the connection while a request is on its way.
  */
 const closingMarginMs = 1000

@@ -3,7 +3,7 @@
  * such certificates, with names only in the subjectAltName extension. OpenSSL treats these certificates as self-signed
  * and rejects them. This verifier accepts a certificate that one of the given CAs has signed. It checks the signature,
  * validity period, purpose and name before the connection is used, so no data reaches an untrusted server. Chains of
- * several certificates without names are not supported.
+ * multiple nameless certificates are not supported.
  */
 import { X509Certificate } from 'node:crypto'
 import { type ConnectionOptions, checkServerIdentity, type TLSSocket } from 'node:tls'

@@ -1,4 +1,4 @@
-/** Requests to URLs. The responses are small and returned as a whole. */
+/** Sends requests to URLs whose responses are small and returned as a whole. */
 import type { AnswerBuffer, HeadFault } from './answer-buffer.ts'
 import { listHeaders, requestHead } from './request-head.ts'
 import type { UrlConnections } from './url-connections.ts'

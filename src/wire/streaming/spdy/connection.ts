@@ -7,8 +7,8 @@
  *
  * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those
  * implementations ignore flow-control windows and rely on TCP back-pressure. The server reports the number of bytes
- * that it has read in WINDOW_UPDATE frames. Once a client has shown that it uses windows, the server respects the
- * windows of that client. The server stops reading from a client that does not read its replies.
+ * that it has read in WINDOW_UPDATE frames. Once a client has shown that it uses windows, the server respects that
+ * client's windows. The server stops reading from a client that does not read its replies.
  */
 
 import type { Duplex } from 'node:stream'

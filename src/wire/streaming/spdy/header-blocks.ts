@@ -4,7 +4,7 @@
  *
  * Every block ends with a zlib flush. Each block can therefore be decompressed separately, with the last 32 KiB of
  * earlier data as the dictionary. No decompressor has to stay in memory, and the size of each block can be limited.
- * Blocks are sent without compression, for which no compressor is needed.
+ * Blocks are sent uncompressed, which needs no compressor.
  */
 import { constants, inflateRawSync } from 'node:zlib'
 import { dictionary } from './dictionary.ts'

@@ -1,4 +1,4 @@
-/** RuleWithOperations matches requests by operation and resource. `*` matches everything. */
+/** A RuleWithOperations matches requests by operation and resource. `*` matches everything. */
 import {
   at,
   child,

@@ -143,7 +143,7 @@ function matchConditionsOf({ matchConditions }: WebhookTags) {
 
 export type Webhook = InferFields<ReturnType<typeof webhookFields>>
 
-/** Validates a webhook by the rules that apply to every version. */
+/** Validates a webhook with the rules that apply to every version. */
 export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
   const { name = '', sideEffects, timeoutSeconds: seconds = 1, admissionReviewVersions: versions = [] } = webhook
   const isInTime = seconds >= 1 && seconds <= 30
@@ -163,7 +163,7 @@ const noSideEffects = ['None', 'NoneOnDryRun']
 const knownVersions = ['v1', 'v1beta1']
 
 /**
- * Validates webhooks by the stricter rules for new webhooks. An update ignores each rule that the stored webhooks
+ * Validates webhooks with the stricter rules for new webhooks. An update ignores each rule that the stored webhooks
  * already violate. v1beta1 allows side effects and duplicate names.
  */
 export function checkNewWebhooks(

@@ -106,8 +106,8 @@ export const jobSpec = s.object(fields, {
 })
 
 /**
- * Returns the Job fields that are not validated. The rules of a success policy are not validated if the completion mode
- * does not allow a success policy.
+ * Returns the Job fields that are not validated, such as the rules of a success policy if the completion mode does not
+ * allow one.
  */
 export function unvalidatedFields({ completionMode }: JobSpec): string[] {
   return completionMode === 'Indexed' ? [] : ['successPolicy']

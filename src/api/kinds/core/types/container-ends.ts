@@ -5,7 +5,7 @@ import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
-/** An update of the status of a pod with the given spec. */
+/** A status update of a pod with the given spec. */
 export interface StatusUpdate {
   readonly next: PodStatus
   readonly previous: PodStatus
@@ -47,7 +47,7 @@ function restartRules(spec: PodSpec, context: RuleContext) {
     if (list === 'ephemeralContainerStatuses') return false
     if (restartsAll) return true
     const one = byName[list].get(name)
-    // A restart policy of the container itself applies to sidecars, and to all containers with the feature
+    // A container's own restart policy applies to sidecars, and to all containers with the feature
     // ContainerRestartRules.
     const ownPolicy = usesRules || list === 'initContainerStatuses' ? one?.restartPolicy : undefined
     if (ownPolicy === undefined || one === undefined) return restartsBy(restartPolicy, exitCode)

@@ -60,7 +60,7 @@ export const restartRule = s.object(ruleFields, {
 
 const restartPolicies = ['Always', 'Never', 'OnFailure']
 
-/** Validates the restart policy of a container, and its rules, which require a policy. */
+/** Validates the restart policy and the restart rules of a container. Rules require a policy. */
 export function checkRestart(
   { restartPolicy, restartPolicyRules: rules = [] }: { restartPolicy?: string; restartPolicyRules?: RestartRule[] },
   path: FieldPath,

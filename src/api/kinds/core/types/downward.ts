@@ -93,7 +93,7 @@ const selectableResources = ['limits', 'requests'].flatMap((list) => resources.m
 const hugePages = /^(?:limits|requests)\.hugepages-/
 
 /**
- * Requires that `allowed` contains the field. Single labels and annotations, such as `metadata.labels['app']`, are
+ * Requires that `allowed` contains the field. Individual labels and annotations, such as `metadata.labels['app']`, are
  * always allowed.
  */
 export function checkFieldSelector(

@@ -1,4 +1,4 @@
-/** The environment of a container: single variables, and all keys of a ConfigMap or Secret. */
+/** The environment of a container: individual variables, and all keys of a ConfigMap or Secret. */
 import { at, child, type FieldError, type FieldPath, invalid, notFound, required } from '../../../model/field-error.ts'
 import {
   checkConfigKey,

@@ -1,4 +1,4 @@
-/** The operating system of a pod, and the settings that only one operating system has. */
+/** The operating system of a pod, and the settings that are specific to one operating system. */
 import {
   child,
   type FieldError,

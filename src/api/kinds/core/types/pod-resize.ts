@@ -50,7 +50,7 @@ interface Resized {
   readonly annotations: { readonly [key: string]: string }
 }
 
-/** Validates a resize. Pods that cannot be resized at all have errors at `*`. */
+/** Validates a resize. For pods that cannot be resized at all, errors are reported at `*`. */
 export function checkResize({ next, previous, annotations }: Resized, context: RuleContext): FieldError[] {
   const why = obstacle(previous, annotations, context)
   if (why !== undefined) return [forbidden('*', why)]

@@ -75,7 +75,7 @@ function fillRequests(spec: PodParts): void {
 }
 
 /**
- * Returns the amounts that the containers need at the same time. Init containers run one after the other, next to the
+ * Returns the amounts that the containers need at the same time. Init containers run one after the other, alongside the
  * sidecars that started before them.
  */
 function containerTotals({ containers = [], initContainers = [] }: PodParts, list: 'requests' | 'limits'): Amounts {

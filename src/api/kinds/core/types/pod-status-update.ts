@@ -110,7 +110,7 @@ function checkClaimStatuses(statuses: ClaimStatuses, { resourceClaims = [] }: Po
   const claims = new Set(resourceClaims.map(({ name }) => name))
   return statuses.flatMap(({ name, resourceClaimName: claim }, i) => {
     const path = at('status.resourceClaimStatuses', i)
-    // Before 1.35, errors in the claim's name have the path of the field `name`, as clients expect.
+    // Before 1.35, errors in the claim's name are reported at the field `name`, as clients expect.
     const place = child(path, isSince('1.35', context) ? 'resourceClaimName' : 'name')
     return [
       ...(claims.has(name)

@@ -54,7 +54,7 @@ function fillTemplate({ metadata }: PodTemplateSpec, { vendor }: { vendor: Vendo
   if (metadata !== undefined) dropOlderAnnotations(metadata, vendor)
 }
 
-/** Validates labels and annotations. Errors omit `metadata` from the path, because clients expect that path. */
+/** Validates labels and annotations. Errors omit `metadata` from the path, as clients expect. */
 function checkTemplateMetadata(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
   const { metadata: { labels, annotations = {} } = {}, spec = {} } = template
   const place = child(path, 'annotations')

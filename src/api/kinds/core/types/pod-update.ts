@@ -96,8 +96,8 @@ function checkGateUpdate(next: Gates, previous: Gates): FieldError[] {
 }
 
 /**
- * Whether the node selector and the node affinity may become narrower. Both may become narrower while scheduling gates
- * prevent the scheduling of the pod.
+ * Whether the node selector and the node affinity may become narrower. This is allowed while the pod has scheduling
+ * gates.
  */
 function mayNarrow({ schedulingGates = [] }: PodSpec, context: RuleContext): boolean {
   return schedulingGates.length > 0 && isSince('1.27', context)

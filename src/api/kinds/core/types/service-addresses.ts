@@ -135,8 +135,8 @@ function settleFamilies(next: ServiceSpec, previous: ServiceSpec | undefined, al
   ]
   if (faults.length > 0) return faults
   const served = servedFamilies(allocator)
-  // A headless Service without selector has no allocated address and externally managed endpoints, so it may use
-  // families that the cluster lacks.
+  // A headless Service without a selector has no allocated address, and its endpoints are managed externally. It may
+  // therefore use families that the cluster lacks.
   const missing = names ? [] : checkServed(next, served)
   if (missing.length > 0) return missing
   completeFamilies(next, names ? families : served, served)

@@ -57,7 +57,7 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   else delete next.clusterIPs
 }
 
-/** Removes values that the new type does not use, unless the client changed them and thus sets them intentionally. */
+/** Removes values that the new type does not use, unless the client changed them and therefore wants them. */
 function dropByType(next: ServiceSpec, previous: ServiceSpec, context: RuleContext): void {
   const isDropped = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {

@@ -45,7 +45,7 @@ const serviceAccount = s.object(accountFields, {
   check: checkAccount,
 })
 
-/** The field of a subject that is required, by the kind of the subject. */
+/** The required field of a subject, by subject kind. */
 const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
 const kinds = keysOf(members)
 

@@ -11,7 +11,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-vers
 
 interface LevelShares {
   readonly shares: number
-  /** Percentage of the seats that other levels can borrow since 1.26. */
+  /** Percentage of the seats that other levels can borrow. Applies since 1.26. */
   readonly lendable: number
   readonly queues: number
   readonly handSize: number

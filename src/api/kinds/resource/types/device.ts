@@ -1,4 +1,4 @@
-/** Device is a device in a ResourceSlice, with its attributes, capacities, taints and location. */
+/** A device in a ResourceSlice, with its attributes, capacities, taints and location. */
 import { keysOf } from '../../../json/json.ts'
 import {
   at,
