@@ -71,7 +71,7 @@ function eventsOf(text: string): Event[] {
 /** The value of an anchor. */
 interface Anchored {
   readonly value: Json
-  /** Approximate size of the value as JSON in bytes, including expanded aliases. */
+  /** Approximate JSON size of the value in bytes, including expanded aliases. */
   readonly size: number
   /** Number of nesting levels of the value. */
   readonly height: number
@@ -90,7 +90,7 @@ class Reader {
   /** The path to the current value, as keys and list indexes. */
   readonly #place: (string | number)[] = []
   #next = 0
-  /** Approximate size in bytes of all values so far as JSON, including copies of aliases. */
+  /** Approximate JSON size in bytes of all values so far, including copies of aliases. */
   #size = 0
   #copied = 0
   #count = 0

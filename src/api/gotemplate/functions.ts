@@ -50,7 +50,7 @@ export function only(args: readonly Value[]): Value {
   return args[0]
 }
 
-/** Returns an argument that must be a string. `name` is the name of the function for the error. */
+/** Returns an argument that must be a string. `name` names the function in the error. */
 export function text(value: Value, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} requires a string, not ${typeName(value)}`)
   return value

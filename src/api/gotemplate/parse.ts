@@ -79,7 +79,7 @@ class Parser {
     return { nodes, by }
   }
 
-  /** Parses an action from after `{{` to its end. A template definition adds no nodes to the current list. */
+  /** Parses the rest of an action after its `{{`. A template definition adds no nodes to the current list. */
   #action(word: string, { at }: Token, { top }: { top: boolean }): Node[] {
     if (word === 'if' || word === 'with' || word === 'range') {
       this.#next++

@@ -1,6 +1,6 @@
 /**
  * Go's `printf` with the verbs `%v %s %d %q %t %f %e %g %x %X %o %b %c %U %T %%`, flags, width and precision. A verb
- * that does not fit its value produces an error text, as in Go. An example is `%!d(string=hi)`.
+ * that does not fit its value produces an error text such as `%!d(string=hi)`, as in Go.
  */
 import { exponentText, floatText, isInteger, plainText, typeName, type Value } from './values.ts'
 

@@ -30,8 +30,8 @@ export function isInteger(value: Value): value is number | bigint {
 }
 
 /**
- * Formats a number with as few digits as possible. As in Go, numbers below 0.0001 and numbers from a million have an
- * exponent.
+ * Formats a number with as few digits as possible. As in Go, numbers below 0.0001 and numbers of a million or more are
+ * formatted with an exponent.
  */
 export function floatText(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString()

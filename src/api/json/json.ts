@@ -14,7 +14,7 @@ export interface JsonObject {
   [key: string]: Json | undefined
 }
 
-/** Returns the value of a key of the object itself, never of an inherited key. */
+/** Returns the value of an object's own key, never of an inherited key. */
 export function own(object: JsonObject, key: string): Json | undefined {
   const value = object[key]
   return value !== undefined && Object.hasOwn(object, key) ? value : undefined

@@ -6,7 +6,7 @@ import { parseNative } from './native-json.ts'
 
 const longDigits = /\d{16}/
 
-/** Parses a response of the server. Integers beyond 2^53 become bigint. */
+/** Parses a response from the server. Integers beyond 2^53 become bigint. */
 export function parseJson(text: string): unknown {
   return parseNative(text, longDigits.test(text) ? exactInteger : undefined)
 }

@@ -2,8 +2,8 @@
  * Compares two objects of one schema and finds the fields that were added, modified and removed.
  *
  * A field that exists in only one object is included together with all fields below it. Atomic values (see shape.ts)
- * are compared as a whole. The order of elements in sets and keyed lists is ignored. If several elements have the same
- * keys, they are compared as one value, because the keys do not identify one of them. Parts that are the same value in
+ * are compared as a whole. The order of elements in sets and keyed lists is ignored. If multiple elements have the same
+ * keys, they are compared as one value, because the keys do not identify any of them. Parts that are the same value in
  * memory are skipped, so comparing an object with a modified copy costs only as much as the change.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'

@@ -1,6 +1,6 @@
 /**
  * Limits the number of managers. If there are more than ten updaters, the oldest of each version are merged into one
- * entry with the name `ancient-changes`. Appliers are never merged, because their entries express intent and not only
+ * entry with the name `ancient-changes`. Appliers are never merged, because their entries express intent rather than
  * past changes.
  */
 import { isEmpty, unionAll } from './field-set.ts'

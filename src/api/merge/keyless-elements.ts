@@ -39,7 +39,7 @@ function mustBeSent({ zeroValue, default: given }: { zeroValue: string; default?
   return zeroValue !== 'write' && given === undefined
 }
 
-/** Returns an error for the first element without a required key only, because there may be thousands. */
+/** Returns an error for only the first element without a required key, because there may be thousands. */
 function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
   if (!mayHold(schema)) return undefined
   if (hasMembers(schema) && isObject(value)) {

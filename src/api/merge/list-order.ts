@@ -2,8 +2,8 @@
  * Determines the order of list elements after a strategic merge.
  *
  * An element has an identity: the value of a scalar, or the merge key of an object. The elements that the patch
- * contains are in the order of the patch. The other elements stay in their order. Such an element precedes an element
- * of the patch only if both existed before and were in that order:
+ * contains are in the order of the patch. The other elements stay in their order. One of the other elements precedes an
+ * element of the patch only if both existed before and were in that order:
  *
  *   a b c d   patched in the order   d x b   gives   a d x b c
  */

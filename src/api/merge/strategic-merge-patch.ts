@@ -31,7 +31,7 @@ const deletionPrefix = '$deleteFromPrimitiveList'
  */
 const maxRepeats = 10
 
-/** The schema of values without a schema: objects are merged, and all other values are replaced. */
+/** The schema used for values without a schema: objects are merged, and all other values are replaced. */
 const undescribed: Schema = { type: 'any' }
 
 /** Returns the patched document. The schema determines how lists are merged. */

@@ -19,7 +19,7 @@ export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 /** The key in a token's Secret that contains the name of the only node that may join with the token. */
 export const tokenNodeName = 'node-name'
 
-/** Returns the key of the extra field for the node name in the token's user. */
+/** Returns the key of the user's extra field that contains the token's node name. */
 export function tokenNodeExtra(vendor: Vendor): string {
   return vendorKey(vendor, 'node-name', 'bootstrap')
 }
@@ -29,7 +29,7 @@ export function tokenNodeExtra(vendor: Vendor): string {
  * token.
  */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
-/** The prefix of the keys of signatures in `cluster-info`. The prefix is followed by the ID of the token. */
+/** The prefix of signature keys in `cluster-info`, which is followed by the token ID. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
 /** Returns the name of a token's Secret. */

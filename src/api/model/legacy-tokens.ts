@@ -1,7 +1,7 @@
 /**
  * Labels and names that servers use to track legacy service account tokens, which are stored in Secrets. Servers since
- * 1.27 label a Secret with the day of its last use. The cleaner labels an unused Secret with the day from which servers
- * reject its token, and deletes the Secret later.
+ * 1.27 label a Secret with the day of its last use. The cleaner labels an unused Secret with the first day on which
+ * servers reject its token, and deletes the Secret later.
  */
 import type { ApiObject } from './object.ts'
 import { type Vendor, vendorKey } from './vendor.ts'
@@ -11,7 +11,7 @@ export function lastUsedLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'legacy-token-last-used')
 }
 
-/** Returns the label of a token Secret for the day since which the token is rejected. */
+/** Returns the label that records the first day on which a Secret's token is rejected. */
 export function invalidSinceLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'legacy-token-invalid-since')
 }

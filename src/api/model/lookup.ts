@@ -60,7 +60,7 @@ export interface Lookup {
    */
   readUncached<T = ApiObject>(type: StoredType<T>, name: ObjectName): T | undefined
   /**
-   * Decodes all objects of the kind without caching them. The objects belong to the state at the time of the call. Each
+   * Decodes all objects of the kind without caching them. The objects reflect the state at the time of the call. Each
    * object is decoded when the iteration reaches it.
    */
   readAllUncached<T = ApiObject>(type: StoredType<T>): Iterable<readonly [ObjectName, T]>
@@ -81,6 +81,6 @@ export interface ListQuery {
    * they must fail closed.
    */
   readonly whole?: boolean
-  /** Selects only objects with the given label. An index is used. */
+  /** Selects only objects with the given label. Uses an index. */
   readonly label?: { readonly key: string; readonly value: string }
 }

@@ -145,7 +145,7 @@ export function checkEnvironmentName(name: string): string[] {
   return errors
 }
 
-/** Validates the name of an environment variable by the rules of later Kubernetes versions. */
+/** Validates the name of an environment variable with the rules of later Kubernetes versions. */
 export function checkRelaxedEnvironmentName(name: string): string[] {
   return /^[ -<>-~]+$/.test(name) ? [] : ["must consist only of printable ASCII characters other than '='"]
 }
@@ -154,7 +154,7 @@ const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
 
 /**
  * Removes leading zeros from the numbers of an IPv4 address or range. Older clients send `010.0.0.1` for 10.0.0.1,
- * which other programs read as octal. Any other text is returned unchanged.
+ * which other programs read as octal. Any other string is returned unchanged.
  */
 export function withoutLeadingZeros(text: string): string {
   return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text

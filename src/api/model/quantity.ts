@@ -4,7 +4,7 @@
  * Digits finer than a billionth are rounded away from zero, so that a small request is never zero. Amounts with a
  * binary suffix are capped at 2^63-1. The family of suffixes never changes. A quantity is formatted with the largest
  * suffix that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and exponent are
- * bounded, so that no text costs more than a few microseconds.
+ * bounded, so that no input costs more than a few microseconds.
  */
 export interface Quantity {
   readonly nanos: bigint
@@ -24,7 +24,7 @@ const decimalSuffixes = new Map(Array.from(decimalExponents, ([suffix, exponent]
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 /**
- * The parts of a quantity's text. For example, `-1.50Ki` has a negative sign, the digits 1 and 50, the binary form and
+ * The parts of a written quantity. For example, `-1.50Ki` has a negative sign, the digits 1 and 50, the binary form and
  * the exponent 10.
  */
 interface Parts {
@@ -138,7 +138,7 @@ const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 
 /** Matches quantities that are already in canonical form because they have at most three digits before their suffix. */
 const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
-/** Matches most quantities without a suffix. Their text is canonical unless they are multiples of a thousand. */
+/** Matches most quantities without a suffix. They are canonical unless they are multiples of a thousand. */
 const plainNumber = /^[1-9][0-9]{0,17}$/
 
 function takeApart(text: string): Parts | undefined {

@@ -16,7 +16,7 @@ const withKey = ['digital signature', 'key encipherment']
 
 type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-/** A rule of a signer in words, and a function that finds the violations by a request. */
+/** A signer's rule in words, and a function that finds a request's violations of the rule. */
 type Rule = readonly [rule: string, judge: Judge]
 
 const oneCommonName: Rule = [
@@ -56,8 +56,8 @@ export function signerVerdicts(signer: SignerId, request: JudgedRequest, usages:
 }
 
 /**
- * Returns the violations of the signer's rules by a request, one sentence each. The list is empty if the signer accepts
- * the request.
+ * Returns a request's violations of the signer's rules, one sentence each. The list is empty if the signer accepts the
+ * request.
  */
 export function signerFaults(signer: SignerId, request: JudgedRequest, usages: readonly string[]): string[] {
   return signerVerdicts(signer, request, usages).flatMap(({ faults }) => faults)

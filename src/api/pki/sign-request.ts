@@ -3,8 +3,8 @@
  * part of the request is copied, so no request can obtain the CA bit. `built-in-signers.ts` decides who may get which
  * certificate.
  *
- * A certificate is valid from five minutes ago, for machines whose clocks are behind. These five minutes are part of
- * its lifetime. If the lifetime is shorter than eight hours, they are added to it instead.
+ * The validity of a certificate starts five minutes in the past, for machines whose clocks are behind. These five
+ * minutes are part of its lifetime. If the lifetime is shorter than eight hours, they are added to it instead.
  */
 import { X509Certificate } from 'node:crypto'
 import { signContent } from './certificate.ts'

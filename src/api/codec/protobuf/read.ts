@@ -1,6 +1,6 @@
 /**
- * Decodes Protobuf messages to JSON values by their schema. The result is what a client would have sent as JSON, and is
- * processed in the same way (api/schema/normalize.ts). The decoder validates only the encoding.
+ * Decodes Protobuf messages into JSON values according to their schema. The result is what a client would have sent as
+ * JSON, and is processed in the same way (api/schema/normalize.ts). The decoder validates only the encoding.
  *
  * As the wire format requires, unknown fields are skipped, the last of several single values is used, and repeated
  * messages are merged. The decoder rejects groups (an obsolete encoding), values with the wrong wire type, text that is
@@ -249,7 +249,7 @@ class MessageReader {
     return map
   }
 
-  /** Decodes a quantity. A message without text is zero. An empty text is rejected, as in JSON. */
+  /** Decodes a quantity. A message without a string is zero. An empty string is rejected, as in JSON. */
   #quantity(): string {
     const text = this.#inner((field) => (field === 1 ? this.#wire.string() : undefined))
     if (text === '') throw new WireError('"" is not a quantity')

@@ -1,5 +1,5 @@
 /**
- * Encodes JSON values as Protobuf messages by their schema.
+ * Encodes JSON values as Protobuf messages according to their schema.
  *
  * All objects in this server are in the normal form of their schema (api/schema/decode.ts), so the encoder never
  * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes, arbitrary JSON) are listed in

@@ -53,8 +53,8 @@ export function hasPodResources({ spec = {} }: CountedPod): boolean {
 }
 
 /**
- * Returns the amounts that a pod needs at the same time. Init containers run one after the other, next to the sidecars
- * that started before them. Amounts specified for the pod itself replace the amounts of its containers.
+ * Returns the amounts that a pod needs at the same time. Init containers run one after the other, alongside the
+ * sidecars that started before them. Amounts specified for the pod itself replace the amounts of its containers.
  */
 export function podAmounts({ spec = {} }: CountedPod, list: keyof Resources): Map<string, Quantity> {
   const running = new Map<string, Quantity>()

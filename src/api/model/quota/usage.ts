@@ -70,7 +70,7 @@ export function isCounted({ group, plural }: CountedType, vendor: Vendor): boole
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
-/** Whether objects of the type can differ in their usage, so that the number of objects is not sufficient. */
+/** Whether objects of the type can differ in their usage, so that counting the objects is not enough. */
 export function usageVaries(type: CountedType, vendor: Vendor): boolean {
   return (type.group === '' && Object.hasOwn(ofType, type.plural)) || isResourceClaims(type, vendor)
 }
