@@ -2,8 +2,8 @@
  * Sign-in to the console without a token: `orch up` prints a link that works once and expires after a few minutes. The
  * link is exchanged for a session, which is a bearer token that authenticates the administrator for some hours.
  *
- * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret, and a mark
- * that the link was used, so that the link works only once.
+ * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret, and a
+ * marker that the link has been used, so that the link works only once.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'
@@ -60,7 +60,7 @@ export class ConsoleAccess {
     return this.#mac(`link ${this.#secrets.linkExpires}`)
   }
 
-  /** Returns a session in exchange for the secret of the link, or undefined if the secret is wrong, used or expired. */
+  /** Returns a session in exchange for the secret in the link, or undefined if the secret is wrong, used or expired. */
   exchange(link: string): ConsoleSession | undefined {
     const { linkExpires, linkUsed } = this.#secrets
     if (!isEqual(link, this.link) || this.#clock.now() >= linkExpires) return undefined
@@ -71,7 +71,7 @@ export class ConsoleAccess {
 
   /** Authenticates session tokens. Leaves all other tokens to other authenticators. */
   readonly authenticate: Authenticator = ({ authorization }) => {
-    // This quick check suffices for nearly all requests, because their token is not a session token.
+    // This quick check is sufficient for nearly all requests, because most requests carry no session token.
     if (authorization === undefined || !authorization.includes(tokenPrefix)) return none
     const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
     if (expires === undefined || mac === undefined) return none

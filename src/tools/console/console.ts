@@ -1,7 +1,7 @@
 /**
  * Serves the console under `/console/`: its files, and the exchange of the one-time link for a session. This pipeline
  * step runs before authentication, because the page must load before a user can sign in. The files are public and
- * contain no data of the cluster. The page uses only the API, as the user who signed in.
+ * contain no cluster data. The page uses only the API, with the identity of the signed-in user.
  */
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
@@ -17,7 +17,7 @@ import { type ConsoleFile, indexName, readConsoleFile } from './files.ts'
 
 const root = '/console'
 
-/** Allows only scripts, styles and connections of the console itself, and forbids framing. */
+/** Allows only the console's own scripts, styles and connections, and forbids framing. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -46,7 +46,7 @@ export interface ConsoleParts {
   readonly log: Log
 }
 
-/** Returns a step that handles requests for the console. It passes all other requests on. */
+/** Returns a step that handles requests for the console and passes all others on. */
 export function serveConsole({ access, log }: ConsoleParts): Step {
   return (exchange) => {
     const { info, transport } = exchange
@@ -60,7 +60,7 @@ export function serveConsole({ access, log }: ConsoleParts): Step {
   }
 }
 
-/** The path must end in a slash, because the page refers to its files by relative URLs. */
+/** The path must end in a slash, because the page refers to its files with relative URLs. */
 function redirect(exchange: Exchange): void {
   exchange.setHeader('location', `${root}/`)
   sendText(exchange, 308, `the console is at ${root}/\n`)

@@ -1,11 +1,11 @@
 /**
  * Establishes trust in a cluster from a bootstrap token alone. The client reads `cluster-info` over an unverified
  * connection without sending credentials, and checks its signature, which is keyed with the token. The signed
- * kubeconfig contains the CA. The client then reads `cluster-info` again over a connection verified with that CA, and
- * both must be equal.
+ * kubeconfig contains the CA. The client then reads `cluster-info` again over a connection verified with that CA. Both
+ * responses must be equal.
  *
- * The signature must be HS256 with the token. Any other algorithm, an embedded payload, an entry of another token or a
- * modified text is rejected. The part of the token used as the key reveals the profile of the cluster.
+ * The signature must be HS256 with the token. Any other algorithm, an embedded payload, an entry for another token or a
+ * modified text is rejected. Which part of the token was used as the key reveals the profile of the cluster.
  */
 
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
@@ -61,7 +61,7 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
 const patienceMs = 10_000
 const retryMs = 500
 
-/** Waits until the token has signed the cluster information. The caller verifies the signature. */
+/** Waits until the cluster information has been signed with the token. The caller verifies the signature. */
 async function readSigned({ server, token, signal }: Omit<TrustRequest, 'pins'>): Promise<Data> {
   const end = performance.now() + patienceMs
   for (;;) {
@@ -123,7 +123,7 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse()
   } catch {
-    // If the input is invalid, the result is undefined and the caller rejects the input.
+    // For invalid input, the result is undefined, and the caller rejects the input.
     return undefined
   }
 }
@@ -135,7 +135,7 @@ function isSignedWith(key: string, content: string, signature: string): boolean 
   return timingSafeEqual(hash(expectedSignature), hash(signature))
 }
 
-/** Parses the kubeconfig. It is signed, but may use any syntax of YAML. */
+/** Parses the kubeconfig. Although it is signed, it may use any YAML syntax. */
 async function readConfig(text: string): Promise<Json> {
   const plain = parsePlainYaml(text)
   if (plain !== undefined) return plain
@@ -155,7 +155,7 @@ function certificatesIn(pem: string): X509Certificate[] {
 }
 
 /**
- * Returns the CA certificates of a kubeconfig. Ignores all content that is not a PEM certificate, because TLS would
+ * Returns the CA certificates in a kubeconfig. Ignores all content that is not a PEM certificate, because TLS would
  * also accept other formats.
  */
 function authoritiesIn(config: Json): X509Certificate[] {

@@ -24,7 +24,7 @@ export interface NodeRequest {
   readonly token: Token
   readonly nodeName: string
   readonly signal: AbortSignal
-  /** Called with the name of the request after it was created. */
+  /** Called with the name of the request once it has been created. */
   readonly onRequested: (name: string) => void
 }
 

@@ -40,8 +40,7 @@ export function readVariable(pair: string, flagName: string): { name: string; va
 }
 
 /**
- * Parses a label selector such as `app=web,tier!=db,zone in (a,b)` to the format that objects contain. Throws
- * UsageError.
+ * Converts a label selector such as `app=web,tier!=db,zone in (a,b)` to the format used in objects. Throws UsageError.
  */
 export function readSelector(text: string, flagName = '--selector'): SelectorObject {
   const requirements = parseSelector(text, flagName)

@@ -70,7 +70,7 @@ export interface Subject {
   readonly origin?: Origin
 }
 
-/** Finds the selected objects. Throws UsageError for invalid words, before contacting the server if possible. */
+/** Finds the selected objects. Throws UsageError for invalid arguments, before contacting the server if possible. */
 export async function findSubjects(
   session: Session,
   words: readonly string[],
@@ -107,7 +107,7 @@ async function fromFiles(session: Session, words: readonly string[], options: Su
   return await subjectsOf(session, await readManifests(session.context, options))
 }
 
-/** Returns the objects of files with their types and effective namespaces. */
+/** Returns the objects in files, with their types and effective namespaces. */
 export async function subjectsOf(session: Session, manifests: readonly Manifest[]): Promise<(Subject & Manifest)[]> {
   return await Promise.all(manifests.map((manifest) => subjectOf(session, manifest)))
 }

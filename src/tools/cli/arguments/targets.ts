@@ -6,7 +6,7 @@ import { UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import type { ServedTypes } from '../connection/served-types.ts'
 
-/** A target as written. Without a name, it means all objects of the type. */
+/** A target as written on the command line. Without a name, it selects all objects of the type. */
 export interface TargetWord {
   readonly type: string
   readonly name: string | undefined
@@ -15,7 +15,7 @@ export interface TargetWord {
 export interface Target {
   readonly type: DiscoveredType
   readonly name: string | undefined
-  /** The namespace. Set if it differs from the namespace of the command line. */
+  /** The namespace. Set if it differs from the command's namespace. */
   readonly namespace?: string | undefined
 }
 

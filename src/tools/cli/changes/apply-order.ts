@@ -1,8 +1,8 @@
 /**
- * Writes objects of files in dependency order: namespaces and custom resource definitions first, then all other objects
- * in the order of the files. If the server does not know a kind, the same files may define it, so the kind is looked up
- * again after the definitions are established. A kind that is still unknown is reported, and the other objects are
- * written.
+ * Writes the objects in files in dependency order: namespaces and custom resource definitions first, then all other
+ * objects in the order of the files. If the server does not know a kind, the same files may define it. Such a kind is
+ * looked up again after the definitions are established. A kind that is still unknown is reported, and the other
+ * objects are written.
  */
 
 import { type Subject, subjectOf } from '../arguments/subjects.ts'
@@ -20,7 +20,7 @@ export interface OrderedWork {
   readonly act: (subject: Written, index: number) => Promise<string>
   /** Past participle of the operation for the progress display, such as `applied`. */
   readonly done: string
-  /** Whether the writes persist. Otherwise the command does not wait for definitions. */
+  /** Whether the writes persist. If not, the command does not wait for definitions. */
   readonly lasting: boolean
 }
 

@@ -1,8 +1,8 @@
 /**
  * Performs one operation on many objects. Adjacent objects of the same type are sent concurrently. An object of another
- * type waits for all objects before it, because it may depend on them, for example on a namespace. A repeated object
- * also waits, so that its last occurrence takes effect. The output is in the order of the input. A failure does not
- * stop the other operations, and all failures are reported at the end.
+ * type waits for all objects before it, because it may depend on them, as on a namespace. A repeated object also waits,
+ * so that its last occurrence takes effect. The output is in the order of the input. A failure does not stop the other
+ * operations, and all failures are reported at the end.
  */
 import type { ObjectName } from '../../../client/requests/resource-type.ts'
 import type { Context } from '../program/command.ts'
@@ -11,7 +11,7 @@ import { SeveralErrors } from '../program/explain-error.ts'
 export interface BulkWork<T> {
   /** Returns the type of an item. Items of the same type may be processed concurrently. */
   readonly sortOf: (item: T) => unknown
-  /** Returns the identity of an item among the items of its type. If undefined, all items are different. */
+  /** Returns the identity of an item among the items of its type. If undefined, all items are distinct. */
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
@@ -77,7 +77,7 @@ interface Together<T> {
 }
 
 /**
- * Processes items concurrently. Delivers the results in order: each result waits until all results before it have been
+ * Processes items concurrently. Delivers the results in order: each result waits until the results before it have been
  * delivered.
  */
 async function runTogether<T>(

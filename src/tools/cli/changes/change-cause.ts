@@ -1,6 +1,6 @@
 /**
- * Annotations that writing commands set on request: the configuration for later applies (`--save-config`), and the
- * command as the change cause (`--record`), which `rollout history` shows.
+ * Annotations that writing commands set on request: the applied configuration for later applies (`--save-config`), and
+ * the command line as the change cause (`--record`), which `rollout history` shows.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -1,5 +1,5 @@
 /**
- * Reports what blocks a deletion while `orchctl delete` waits: after a short delay, and then whenever the reason
+ * Reports what blocks a deletion while `orchctl delete` waits: first after a short delay, and then whenever the reason
  * changes. If the server does not explain deletions, or not to this user, reports the finalizers of the object.
  */
 

@@ -53,7 +53,8 @@ async function editorText(parts: readonly EditedPart[], format: DocumentFormat):
 interface Saving<P extends EditedPart> {
   readonly source: { readonly name: string; readonly text: string }
   /**
-   * Results of the parts that are already saved. Saved parts are not sent again if the editor reopens for another part.
+   * Results of the parts that have already been saved. These parts are not sent again if the editor reopens for another
+   * part.
    */
   readonly saved: Map<P, string>
   readonly editing: EditingObjects<P>

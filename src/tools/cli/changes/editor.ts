@@ -1,7 +1,7 @@
 /**
  * Edits a text in the user's editor until the saved text is accepted. If the user can fix an error by editing, the
- * editor reopens with the error at the top. No input is lost: the messages of other errors name the file that contains
- * the text.
+ * editor reopens with the error at the top. For other errors, the message names the file that contains the text, so no
+ * input is lost.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,11 +28,11 @@ export interface Editing {
   readonly save: (text: string, file: string) => Promise<string>
   /** Whether lines end in CR LF. */
   readonly windowsLineEndings: boolean
-  /** The format of the text. JSON has no comments, so a JSON file has no header and errors are printed instead. */
+  /** The format of the text. JSON has no comments, so a JSON file has no header, and errors are printed instead. */
   readonly format: DocumentFormat
 }
 
-/** Returns the format of the edited text for the `-o` flag. */
+/** Returns the format of the edited text, according to the `-o` flag. */
 export function editedFormat({ form }: Output): DocumentFormat {
   return form === 'json' ? 'json' : 'yaml'
 }

@@ -1,6 +1,6 @@
 /**
- * Common steps of commands that patch existing objects (label, annotate, patch, scale): finds the objects, makes and
- * sends one patch for each, and reports the result.
+ * Common steps of the commands that patch existing objects (label, annotate, patch, scale): find the objects, create
+ * and send one patch for each, and report the result.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -35,7 +35,7 @@ export interface Change {
   readonly next: ApiObject
 }
 
-/** Changes the objects. If a change fails, processes the other objects first and then throws. */
+/** Changes the objects. If a change fails, processes the other objects before throwing the error. */
 export async function changeSubjects(
   session: Session,
   words: readonly string[],
@@ -62,8 +62,8 @@ export async function changeSubjects(
     act: async (subject, index) => {
       const live = await liveOf(session, subject)
       const { patch: change, done, next } = await changeOf(live, subject)
-      // An empty patch is sent if there is only a version, because the server checks the version even if nothing else
-      // changes.
+      // If only a version is given, an empty patch is sent, so that the server checks the version even though nothing
+      // else changes.
       const patch = change ?? (options.resourceVersion ? { merge: {} } : undefined)
       const { type, name } = subject
       if (patch === undefined && unchanged === undefined) return ''
@@ -91,7 +91,7 @@ function atVersion(patch: Patch, resourceVersion: string): Patch {
   return 'strategic' in patch ? { strategic: versioned(patch.strategic) } : { ...patch, apply: versioned(patch.apply) }
 }
 
-/** Implements `--local`: changes the objects in files and prints them. */
+/** Implements `--local`, which changes the objects in files and prints them. */
 export async function changeLocally(
   context: Context,
   options: LocalOptions,
@@ -110,7 +110,7 @@ type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filenam
 
 /** Returns the live object. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
-  // An object that was just listed is the live object.
+  // An object that has just been listed is the live object.
   if (object !== undefined && origin === undefined) return object
   try {
     return await session.client.get(type, name, { signal: session.context.signal })

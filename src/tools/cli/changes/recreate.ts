@@ -1,7 +1,6 @@
 /**
- * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. A dry run with
- * another name first checks whether the server would accept the new object. If the server would reject the new object,
- * the old object is not deleted.
+ * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. First, a dry run with
+ * another name checks whether the server would accept the new object. If not, the old object is not deleted.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

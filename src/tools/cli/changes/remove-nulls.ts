@@ -1,7 +1,7 @@
 /**
- * Removes nulls from objects, for code that relies on the types of kinds. Types have no null fields or list elements,
- * but a server may send them (`containers: [null]`). kubectl reads such an element as empty, while this code removes
- * it. Commands that print objects unchanged do not use this.
+ * Removes nulls from objects, for code that relies on the types of kinds. The types have no null fields or list
+ * elements, but a server may send them (`containers: [null]`). kubectl reads such an element as empty, whereas this
+ * code removes it. Commands that print objects unchanged do not use this code.
  */
 
 import { isObject } from '../../../api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Waits for a condition of one object: checks its current state, then every change, until the condition is met or the
- * timeout expires. If the watch ends, because the server restarted or the version expired, it starts over.
+ * timeout expires. If the watch ends because the server restarted or the version expired, the wait starts over.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -20,7 +20,7 @@ import type { Session } from '../connection/session.ts'
 export type Condition = (object: ApiObject | undefined) => boolean
 
 /**
- * Returns a condition that is met when the object with this UID no longer exists. Another object may have the same
+ * Returns a condition that is met once the object with this UID no longer exists. Another object may then have the same
  * name.
  */
 export function isGone(uid: string | undefined): Condition {
@@ -39,7 +39,7 @@ export async function waitFor(
     if (until(items[0])) return
     throw late()
   }
-  // Timers of Node.js are limited to 24 days.
+  // Node.js timers are limited to 24 days.
   await withDeadline({ ms: Math.min(timeoutMs, 2 ** 31 - 1), outer: session.context.signal, late }, async (signal) => {
     while (!(await lookOnce({ ...session, signal }, { type, name }, until))) await pause(retryMs, signal)
   })

@@ -39,7 +39,7 @@ const flags = {
   ...connectionFlags,
 }
 
-/** Parses an optional number. Accepts -1, with which kubectl expresses "not set". */
+/** Parses an optional number. Accepts -1, which kubectl uses for "not set". */
 function readOptional(value: string): number | undefined {
   return value === '' || value === '-1' ? undefined : readCount(value)
 }
@@ -67,7 +67,7 @@ export const autoscaleCommand = defineCommand({
 })
 
 async function scalerFor(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<ApiObject> {
-  // If the object comes from a file, it need not exist on the server yet.
+  // An object from a file need not exist on the server yet.
   const { kind, apiVersion, metadata } = subject.object ?? (await liveOf(session, subject))
   const { client, context } = session
   if (!(await hasSubresource(client, { ...subject.type, subresource: 'scale' }, { signal: context.signal })))

@@ -51,7 +51,10 @@ function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): 
 
 type Path = readonly PathElement[]
 
-/** Finds for each field the newest change of the field, of a parent, or of a nested field that no longer exists. */
+/**
+ * Finds for each field the newest change to the field, to one of its parents, or to a nested field that no longer
+ * exists.
+ */
 async function findSetters(
   session: Session,
   subject: PastSubject,
@@ -60,7 +63,7 @@ async function findSetters(
   const open = new Set(fields)
   const settersByPath = new Map<Path, HistoryRevision>()
   for await (const revision of changesOf(session, subject)) {
-    // Changes of an earlier object with the same name do not count.
+    // Changes to an earlier object with the same name do not count.
     if (revision.deleted || open.size === 0) break
     for (const changed of (revision.changes ?? []).map(stepsOf))
       for (const field of open) {

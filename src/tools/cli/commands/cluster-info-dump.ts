@@ -153,7 +153,7 @@ class Dump {
       context.out(content)
       return
     }
-    // Names come from the server and must not lead out of the directory.
+    // Names come from the server and must not lead outside the directory.
     const steps = place.map((step) => step.replaceAll(/[^\w.-]/g, '_').replace(/^\.+$/, '_'))
     const file = join(resolve(context.directory, this.#options.outputDirectory), ...steps)
     mkdirSync(dirname(file), { recursive: true })

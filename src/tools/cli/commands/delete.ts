@@ -132,7 +132,10 @@ function deleteOptions(options: Options): DeleteOptions {
   return { ...request, ...(options.dryRun === 'server' ? { dryRun: true } : {}) }
 }
 
-/** Zero requires --force, which skips the confirmation. Without --force, a pod gets one second to stop. */
+/**
+ * Returns the grace period in seconds. A grace period of zero requires --force, which skips the confirmation. Without
+ * --force, a pod gets one second to stop.
+ */
 function graceSeconds({ now, force, gracePeriod }: Options): number {
   if (force) return 0
   return now || gracePeriod === 0 ? 1 : gracePeriod

@@ -90,7 +90,7 @@ async function diffFiles(context: Context, options: Options, words: readonly str
   })
 }
 
-/** Compares the past state of an object with its current state. */
+/** Compares a past state of an object with its current state. */
 async function diffAt(context: Context, options: Options, words: readonly string[]): Promise<void> {
   if (options.filename.length > 0)
     throw new UsageError('--at requires the name of an object and cannot be used with files')
@@ -170,7 +170,7 @@ function shownOf(object: ApiObject | undefined, { showManagedFields }: Options):
   return asJson(showManagedFields ? object : withoutManagedFields(object))
 }
 
-/** Masks the values of a Secret but keeps visible whether two values differ. */
+/** Masks the values of a Secret, but still shows whether two values differ. */
 function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | undefined)[] {
   const data = sides.map((side) => {
     const secretData = side === undefined ? undefined : own(side, 'data')
@@ -207,7 +207,7 @@ async function usualDiff(context: Context): Promise<string> {
   return stdout?.includes('GNU') ? 'diff -u -N --color=always' : 'diff -u -N'
 }
 
-/** Writes both sides to directories that only this user can read, and runs the diff program on them. */
+/** Writes both sides to directories that only this user can read, and runs the diff program on these directories. */
 async function show(context: Context, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length === 0) return
   const directory = mkdtempSync(join(tmpdir(), 'orchctl-diff-'))

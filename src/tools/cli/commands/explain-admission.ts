@@ -134,7 +134,7 @@ function lookLines(looks: readonly Look[]): string {
   ])
 }
 
-/** Shows each evaluation of a policy, the expression that decided, and the values of the variables. */
+/** Shows each evaluation of a policy, with the decisive expression and the values of the variables. */
 function policyLines(looks: readonly Look[]): string[] {
   return looks.flatMap(({ policy, said = '' }) => {
     if (policy === undefined) return []

@@ -141,8 +141,7 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
     throw new UsageError(
       `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
     )
-  // The server validates a name that the user gives. A name that is taken from the object may be too long for a
-  // service.
+  // The server validates names given by the user. A name taken from the object may be too long for a service.
   const name = options.name || (live.metadata.name ?? '').slice(0, 63)
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
   const spec = {

@@ -1,4 +1,4 @@
-/** Implements `orchctl patch`, which sends a patch that the user wrote in JSON or YAML. */
+/** Implements `orchctl patch`, which sends a user-written patch in JSON or YAML. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isObject, type Json, sameJson } from '../../../api/json/json.ts'

@@ -205,7 +205,7 @@ async function follow(session: Session, pod: ApiObject, options: Options): Promi
   }
 }
 
-/** Waits until the pod ends. If the exit code of its container is not 0, throws ExitCode with that code. */
+/** Waits until the pod has terminated. If the exit code of its container is not 0, throws ExitCode with that code. */
 async function tellEnd(session: Session, name: string, timeoutMs: number): Promise<void> {
   const place = { namespace: session.namespace, name }
   let last: Ended | undefined
@@ -248,7 +248,7 @@ async function remove(session: Session, name: string, options: Options): Promise
   })
 }
 
-/** Timeout of the deletion in milliseconds. The pod is deleted even after Ctrl-C. */
+/** Timeout in milliseconds for deleting the pod, which is deleted even after Ctrl-C. */
 const patienceMs = 10_000
 
 function podOf(metadata: { name: string; namespace?: string }, options: Options, args: readonly string[]): ApiObject {

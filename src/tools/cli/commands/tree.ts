@@ -1,6 +1,6 @@
 /**
  * Implements `orchctl tree`, which shows an object with its owners above and its dependents below, each with its state.
- * To find dependents through owner references, the command lists the metadata of all listable types once.
+ * To find dependents by their owner references, the command lists the metadata of all listable types once.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

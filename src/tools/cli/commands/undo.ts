@@ -1,8 +1,7 @@
 /**
- * Implements `orchctl undo`, which reverts one change of an object: the changed fields get their previous values. The
- * user's own permissions apply to the write. The write requires the version that the command read, and the command
- * retries after a conflict. If one of those fields has changed since, nothing is written. A deleted object is
- * recreated.
+ * Implements `orchctl undo`, which reverts one change to an object by restoring the previous values of the changed
+ * fields. The write uses the user's own permissions and requires the version that the command read. After a conflict,
+ * the command retries. If one of those fields has changed since, nothing is written. A deleted object is recreated.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -121,7 +120,7 @@ async function putBack(session: Session, subject: PastSubject, { change, options
   return undone!
 }
 
-/** Throws UsageError if one of the fields has changed since. */
+/** Throws UsageError if one of the fields has changed in the meantime. */
 function withoutChange(
   live: ApiObject,
   { revision, uid }: HistoryRevision,

@@ -1,4 +1,4 @@
-/** kubectl commands that orchctl does not implement. Users get a clear message instead of a spelling hint. */
+/** kubectl commands that orchctl does not implement. They get a clear message instead of a spelling hint. */
 const names = new Set(['alpha', 'certificate csr'])
 
 /** Whether the words name an unsupported command, such as `certificate csr`. */

@@ -42,10 +42,13 @@ export const versionCommand = defineCommand({
   },
 })
 
-/** Number of minor versions by which a server may differ from the versions that this program knows, as for kubectl. */
+/**
+ * Number of minor versions by which a server may differ from the versions that this program knows. The number is the
+ * same as for kubectl.
+ */
 const maxSkew = 1
 
-/** Returns the warning of kubectl if the server is too old or too new for this program. */
+/** Returns kubectl's warning if the server is too old or too new for this program. */
 export function skewWarning({ major, minor }: JsonObject): string | undefined {
   // The minor version may end with a suffix, as in `29+`.
   const number = Number.parseInt(String(minor), 10)

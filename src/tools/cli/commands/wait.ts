@@ -69,7 +69,7 @@ async function waitForOne(
   { until, options, index }: { until: Condition; options: OptionsOf<typeof flags>; index: number },
 ): Promise<string> {
   const { type, object } = subject
-  // A listed object is identified by its UID, so that a new object of the same name does not count.
+  // A listed object is identified by its UID, so that a new object with the same name does not count.
   const deletion = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
   const condition = options.for === 'delete' ? deletion : orNotFound(until, subject, options.for)
   let last = object ?? namedObject(subject)
@@ -87,7 +87,7 @@ function namedObject({ type, name }: Subject): ApiObject {
   return { apiVersion, kind: type.kind, metadata: { ...name } }
 }
 
-/** Fails at once if the object does not exist, because its condition would never be met. */
+/** Fails immediately if the object does not exist, because its condition would never be met. */
 function orNotFound(until: Condition, { type, name }: Subject, what: string): Condition {
   return (object) => {
     if (object === undefined && what !== 'create')

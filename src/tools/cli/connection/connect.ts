@@ -28,7 +28,7 @@ export interface Connection {
   readonly namespace: string
   /** Sends a request that upgrades to another protocol. Uses a separate connection. */
   readonly upgrade: HttpTransport['upgrade']
-  /** Sends any request unchanged with the user's credentials, for `orchctl proxy`. */
+  /** Sends any request unchanged, with the user's credentials, for `orchctl proxy`. */
   readonly send: Transport
 }
 
@@ -81,13 +81,16 @@ type ConnectionOptions = OptionsOf<typeof connectionFlags> & {
   readonly dryRun?: unknown
 }
 
-/** Returns a connection without a server, which suffices for many client-side dry runs. Every request over it fails. */
+/**
+ * Returns a connection without a server, which is sufficient for many client-side dry runs. Every request over it
+ * fails.
+ */
 function withoutServer(error: MissingConfigError, { namespace }: ConnectionOptions): Connection {
   const fail = () => Promise.reject(error)
   return { client: new Client(fail), server: '', namespace: namespace || 'default', upgrade: fail, send: fail }
 }
 
-/** Returns the kubeconfig settings that flags override. */
+/** Returns the kubeconfig settings, as overridden by flags. */
 function choiceOf({ directory, terminal }: Context, options: ConnectionOptions): Omit<ConfigChoice, 'files' | 'parse'> {
   const cluster: JsonObject = {
     ...(options.certificateAuthority && { 'certificate-authority': options.certificateAuthority }),
@@ -136,7 +139,8 @@ async function sendOf(
 }
 
 /**
- * Implements `--match-server-version`. The server's version starts with its API level and ends with its own version.
+ * Implements `--match-server-version`. The server's version starts with its API level and ends with the version of the
+ * server itself.
  */
 async function refuseOtherVersion(client: Client, { signal }: Context): Promise<void> {
   const { gitVersion = '' } = await client.read<{ gitVersion?: string }>('/version', { signal })
@@ -145,8 +149,8 @@ async function refuseOtherVersion(client: Client, { signal }: Context): Promise<
 }
 
 /**
- * Implements `--warnings-as-errors`: if the server sent warnings, the command exits with an error code after all work
- * is done.
+ * Implements `--warnings-as-errors`: if the server has sent warnings, the command exits with an error code once all
+ * work is done.
  */
 function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: ConnectionOptions): void {
   if (warningsAsErrors && size > 0) throw new UsageError(`${size} ${size === 1 ? 'warning' : 'warnings'} received`)
@@ -157,7 +161,7 @@ export function configFiles(context: Context, kubeconfigFlag: string): string[] 
   return kubeconfigFlag === '' ? usualFiles(context) : [resolve(context.directory, kubeconfigFlag)]
 }
 
-/** Whether only the kubeconfig in the home directory determines the server. */
+/** Whether the kubeconfig in the home directory alone determines the server. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
   return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }

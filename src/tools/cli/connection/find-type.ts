@@ -7,8 +7,8 @@ import { closestMatch, maxTypos, UsageError } from '../../../base/flags/flags.ts
 import type { DiscoveredType, DiscoveredTypes } from '../../../client/requests/discovery.ts'
 
 /**
- * Returns the type that a word names by its plural, kind or short name, with or without a group. Throws UsageError if
- * there is no such type.
+ * Returns the type to which a word refers by its plural, kind or short name, with or without a group. Throws UsageError
+ * if there is no such type.
  */
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
@@ -25,7 +25,7 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
 
 /** Returns the first type with this plural, kind, singular or short name. */
 export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
-  // Some types have '' as singular. An empty name must not match them.
+  // Some types have '' as their singular. An empty name must not match them.
   if (name === '') return undefined
   const word = name.toLowerCase()
   return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)
@@ -49,8 +49,8 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
 }
 
 /**
- * Suggests the type of that name in another group, or a similar name. A similar name differs by one typo in a short
- * word and by up to two in a long word.
+ * Suggests the type with this name in another group, or one with a similar name. A similar name differs by one typo in
+ * a short word, or by up to two in a long word.
  */
 function hint(types: readonly DiscoveredType[], word: string): string {
   const matchingElsewhere = matchType(types, word)

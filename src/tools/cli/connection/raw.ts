@@ -47,8 +47,8 @@ export async function callRaw(
 }
 
 /**
- * Adds a suggestion to the error for an unknown path. The server lists its paths at the root, and each group lists its
- * types.
+ * Adds a suggestion to the error for an unknown path, because the server lists its paths at the root and each group
+ * lists its types.
  */
 async function withPathsThere(
   client: Client,
@@ -76,7 +76,7 @@ async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<
   out(escapeText(decoder.decode()))
 }
 
-/** Flags that `--raw` cannot be combined with. */
+/** Flags that cannot be combined with `--raw`. */
 interface RawConflicts {
   readonly edit?: boolean
   readonly selector?: string

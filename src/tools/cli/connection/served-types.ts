@@ -1,6 +1,6 @@
 /**
- * The types that a server serves. Discovery requests only the needed groups: a manifest needs only its group version, a
- * word such as `cm` usually only the core group, and other words all groups.
+ * The types that a server serves. Discovery requests only the required groups: only the group version for a manifest,
+ * usually only the core group for a word such as `cm`, and all groups for other words.
  */
 
 import { groupOf, versionOf } from '../../../api/model/api-version.ts'
@@ -38,9 +38,9 @@ export class ServedTypes {
   }
 
   /**
-   * Returns the type that a word names. If the core group has a match, no other groups are requested, because the core
-   * group has precedence. For a word with group and version, such as `leases.v1.coordination.orch.io`, only that group
-   * version is requested.
+   * Returns the type to which a word refers. If the core group has a match, no other groups are requested, because the
+   * core group takes precedence. For a word with a group and version, such as `leases.v1.coordination.orch.io`, only
+   * that group version is requested.
    */
   async typeNamed(word: string): Promise<DiscoveredType> {
     const [name = '', version = '', ...group] = word.split('.')
@@ -54,7 +54,7 @@ export class ServedTypes {
     return findType(await this.all(), word)
   }
 
-  /** Returns the types that a word names: a single type, or the types of a category such as `all`. */
+  /** Returns the types to which a word refers: a single type, or the types in a category such as `all`. */
   async namedAll(word: string): Promise<DiscoveredType[]> {
     if (word === 'all') return await this.#inCategory(word)
     try {

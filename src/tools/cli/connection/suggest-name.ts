@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 /** Maximum number of names to compare. Larger collections are not searched. */
 const maxNames = 500
 
-/** Returns the same error. If an existing name is similar, the error suggests it. */
+/** Returns the same error. If an existing name is similar, adds a suggestion. */
 export async function withNameSuggestion(
   session: Session,
   {

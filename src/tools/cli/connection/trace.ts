@@ -1,7 +1,7 @@
 /**
- * Implements `-v`, which shows requests and responses: `-v 6` shows each request and its duration, 7 adds headers, 8
- * truncated bodies, and 9 whole bodies and curl commands. Credentials in headers and the bodies of secrets and tokens
- * are hidden.
+ * Implements `-v`, which shows requests and responses. Level 6 shows each request with its duration, 7 adds headers, 8
+ * adds truncated bodies, and 9 shows whole bodies and curl commands. Credentials in headers and the bodies of secrets
+ * and tokens are hidden.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/requests/transport.ts'
@@ -21,7 +21,7 @@ export interface TraceOptions {
   readonly tell: (text: string) => void
 }
 
-/** Returns a transport that shows its requests and responses. The output of concurrent requests may interleave. */
+/** Returns a transport that shows its requests and responses. Output of concurrent requests may be interleaved. */
 export function withTrace(send: Transport, { server, level, tell }: TraceOptions): Transport {
   return async (request) => {
     const began = performance.now()

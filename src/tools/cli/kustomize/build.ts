@@ -1,7 +1,7 @@
 /**
  * Builds a kustomization from its resources, the resources of its bases, and generated objects. Applies the
- * transformations in the same order as kustomize. The build reads no files outside the named directories, does not use
- * the network and runs no programs.
+ * transformations in the same order as kustomize. The build reads no files outside the named directories, uses no
+ * network and runs no programs.
  */
 import { resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -118,8 +118,8 @@ function objectsIn(document: unknown, file: string): Resource[] {
 }
 
 /**
- * Applies transformations in the same order as kustomize: patches refer to the names in the files, JSON patches refer
- * to the transformed names.
+ * Applies the transformations in the same order as kustomize: patches refer to the names in the files, whereas JSON
+ * patches refer to the transformed names.
  */
 async function transform(resources: Resource[], files: RootFiles, kustomization: Kustomization): Promise<void> {
   await applyPatches(resources, files, kustomization)

@@ -19,7 +19,7 @@ type Environment = { readonly [name: string]: string | undefined }
 const members = ['name', 'namespace', 'behavior', 'files', 'literals', 'envs', 'env', 'options', 'type']
 const behaviors = ['create', 'replace', 'merge'] as const
 
-/** Returns the objects in the listed order, ConfigMaps first. */
+/** Returns the objects in the order listed, with ConfigMaps first. */
 export async function generate(
   files: RootFiles,
   kustomization: Kustomization,
@@ -108,7 +108,7 @@ function isText([, value]: readonly [string, Buffer]): boolean {
   return isUtf8(value)
 }
 
-/** Sets the options of a generated object. Options of an entry override options of the kustomization. */
+/** Sets the options of a generated object. The options of an entry override those of the kustomization. */
 function applyOptions(resource: Resource, all: readonly JsonObject[], place: string): void {
   resource.hashed = true
   for (const options of all) {

@@ -1,10 +1,10 @@
-/** The suffix of a generated name: a hash of the object's name and data, identical to the hash of kustomize. */
+/** The suffix of a generated name: a hash of the object's name and data, identical to kustomize's hash. */
 import { createHash } from 'node:crypto'
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { sortUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { Resource } from './resource.ts'
 
-/** Returns a suffix of ten characters. The alphabet contains no vowels and no characters that look similar. */
+/** Returns a suffix of ten characters. Its alphabet contains no vowels and no characters that look alike. */
 export function nameHash({ object, kind, identity: { name } }: Resource): string {
   const parts: Record<string, Json> = { kind, name, data: own(object, 'data') ?? '' }
   if (kind === 'Secret') parts.type = own(object, 'type') ?? ''

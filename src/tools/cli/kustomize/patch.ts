@@ -34,7 +34,7 @@ export async function applyPatches(
     await applyEntry(resources, files, { entry, place: `${kustomization.file}: patches[${i}]` })
 }
 
-/** Applies `patchesJson6902`. This is done after names have changed. */
+/** Applies `patchesJson6902`. Called after the names have been changed. */
 export async function applyJsonPatches(
   resources: Resource[],
   files: RootFiles,
@@ -86,10 +86,7 @@ function withPlace(place: string, work: () => void): void {
   }
 }
 
-/**
- * Merges the patch into the selected objects. If no objects are selected, merges it into the object that the patch
- * names.
- */
+/** Merges the patch into the selected objects or, if none are selected, into the object that the patch names. */
 async function mergeInto(
   resources: Resource[],
   patch: Json,
@@ -115,7 +112,7 @@ async function mergeInto(
   }
 }
 
-/** A patch may refer to an object by an earlier name and does not rename it. */
+/** A patch may refer to an object by one of its earlier names. It does not rename the object. */
 function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObject {
   const patchMetadata = own(patch, 'metadata')
   const { name: _, namespace: _1, ...others } = isObject(patchMetadata) ? patchMetadata : {}

@@ -1,5 +1,5 @@
 /**
- * Updates references between objects when names change. Covers the reference fields of built-in kinds that kustomize
+ * Updates references between objects when names change. Covers all reference fields of built-in kinds that kustomize
  * knows.
  */
 import { type JsonObject, own, setKey } from '../../../api/json/json.ts'

@@ -1,4 +1,4 @@
-/** The objects of a kustomization during the build. Their earlier names are kept, because patches can refer to them. */
+/** The objects of a kustomization during the build. Earlier names are kept, because patches can refer to them. */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -65,7 +65,7 @@ export class Resource {
     setKey(this.metadata, 'namespace', namespace)
   }
 
-  /** Returns the object's display name for messages, such as `Deployment web`. */
+  /** Returns a display name for messages, such as `Deployment web`. */
   toString(): string {
     return `${this.kind} ${this.identity.name}`
   }

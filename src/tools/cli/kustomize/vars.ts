@@ -15,7 +15,7 @@ export interface Variable {
   readonly place: string
 }
 
-/** Replaces the variables of all kustomizations. Runs last, because only then are all names final. */
+/** Replaces the variables of all kustomizations. Runs last, because names are not final before. */
 export function fillVariables(resources: readonly Resource[], variables: readonly Variable[]): void {
   const values = new Map<string, string>()
   for (const { entry, place } of variables) {

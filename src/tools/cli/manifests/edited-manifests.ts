@@ -4,7 +4,9 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import { type Manifest, manifestsIn } from './manifest.ts'
 
-/** Parses the single object of a text. Throws UsageError if the object is missing or is not the same as before. */
+/**
+ * Parses the single object in a text. Throws UsageError if the object is missing or is a different object than before.
+ */
 async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
   if (manifests.length !== 1) throw new UsageError('the edited file must contain exactly one object')

@@ -1,6 +1,6 @@
 /**
- * Explains why the server rejected an object from a file: lists each cause with the line of its field, and for
- * conflicts also the field owners and possible solutions.
+ * Explains why the server rejected an object from a file. Lists each cause with the line of its field and, for
+ * conflicts, the owners of the fields and possible solutions.
  */
 import type { StatusError } from '../../../client/requests/status-error.ts'
 import { statusSentence } from '../program/status-sentence.ts'
@@ -41,8 +41,8 @@ function causeLine(origin: Origin, { field, message }: Cause): string[] {
 }
 
 /**
- * Shortens `Invalid value: {...}: field is immutable`. The user can still read a multi-line value in the message above
- * and in the file.
+ * Shortens `Invalid value: {...}: field is immutable`. The user can still read the multi-line value in the message
+ * above and in the file.
  */
 function withoutLongValue(message: string): string {
   return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')

@@ -7,8 +7,8 @@
 const parts = /"(?:[^"\\]|\\.)*"|[{}[\]]/g
 
 /**
- * Inserts a separator before each document except the first. If each document starts on a new line, line numbers do not
- * change. A text that is not a sequence of JSON documents stays unchanged.
+ * Inserts a separator before each document except the first. If each document starts on a new line, the line numbers do
+ * not change. A text that is not a sequence of JSON documents remains unchanged.
  */
 export function separateJson(text: string): string {
   const starts = /^\s*\{/.test(text) ? documentStarts(text) : []

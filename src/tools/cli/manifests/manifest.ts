@@ -51,7 +51,9 @@ export async function chosenManifests(manifests: readonly Manifest[], selector: 
   return manifests.filter(({ object }) => matcher.matches(object.metadata.labels))
 }
 
-/** Returns the objects of a kustomization. They do not occur verbatim in a file, so their fields have no positions. */
+/**
+ * Returns the objects of a kustomization. They do not occur verbatim in any file, so their fields have no positions.
+ */
 async function builtManifests(context: Context, name: string): Promise<Manifest[]> {
   const { buildKustomization } = await import('../kustomize/build.ts')
   const objects = await buildKustomization(context, name)
@@ -89,7 +91,7 @@ function objectsIn(value: Json, origin: Origin): Manifest[] {
   })
 }
 
-/** Derives the type of an item from its list, because items of `ConfigMapList` may omit apiVersion and kind. */
+/** Derives the type of an item from its list, because the items of a `ConfigMapList` may omit apiVersion and kind. */
 function typeOfItem(list: JsonObject, kind: string): JsonObject {
   return kind === 'List' ? {} : { apiVersion: list.apiVersion!, kind: kind.replace(/List$/, '') }
 }

@@ -1,4 +1,4 @@
-/** The sources of objects that users name on the command line, and their texts. */
+/** The sources of objects that users specify on the command line, and their texts. */
 
 /** A file, a directory, a URL, `-` for standard input, or the directory of a kustomization. */
 export type FileName = string | { readonly kustomize: string }

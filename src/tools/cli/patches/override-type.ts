@@ -1,6 +1,6 @@
 /**
- * Defines the flag `--override-type`, which is the patch type of `--overrides`. This is a separate file because merging
- * loads every kind.
+ * Defines the `--override-type` flag, which specifies the patch type of `--overrides`. This is a separate file because
+ * the merge code loads every kind.
  */
 import { flag, type OptionsOf, oneOf } from '../../../base/flags/flags.ts'
 

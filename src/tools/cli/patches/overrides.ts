@@ -1,5 +1,5 @@
 /**
- * Implements `--overrides` for commands that create an object from flags. The value is a JSON patch document, which is
+ * Implements `--overrides` for commands that create an object from flags. Its value is a patch in JSON, which is
  * applied last.
  */
 

@@ -1,13 +1,13 @@
 /**
  * Computes a three-way merge patch that updates a live object to match a file. It uses three states: the last applied
  * file (`original`), the current file (`modified`) and the live object (`current`). The patch sets fields of the file
- * that the live object lacks, removes fields that the file no longer contains, and leaves all others unchanged, such as
- * those set by control loops. For example:
+ * that the live object lacks, removes fields that the file no longer contains, and leaves all other fields unchanged,
+ * such as those set by control loops. For example:
  *
  *   original {a: 1, b: 2}, modified {a: 3}, current {a: 1, b: 2, c: 4}  gives  {a: 3, b: null}
  *
- * With the schema of the kind, the result is a strategic merge patch: lists with a merge key are merged by it. Without
- * a schema, or below the described fields, it is a JSON merge patch, which replaces whole lists.
+ * With the schema of the kind, the result is a strategic merge patch: lists with a merge key are merged by that key.
+ * Without a schema, or below the described fields, it is a JSON merge patch, which replaces whole lists.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../api/json/json.ts'
 import type { ListSchema, Schema } from '../../../api/schema/schema.ts'
@@ -45,7 +45,7 @@ function patchMember(patch: JsonObject, name: string, { states, schema, retains 
   const { modified, current, original } = states
   if (isObject(modified) && isObject(current)) {
     const inner = threeWayPatch({ original, modified, current }, schema)
-    // Listing the retained keys removes keys that the server has defaulted for another member of the union.
+    // Listing the retained keys removes keys that the server has set by default for another member of the union.
     if (retains && hasMembers(inner)) setKey(inner, '$retainKeys', Object.keys(modified).sort())
     if (hasMembers(inner)) setKey(patch, name, inner)
   } else if (Array.isArray(modified) && Array.isArray(current) && schema.type === 'list' && schema.patch === 'merge') {
@@ -87,7 +87,7 @@ function patchList(patch: JsonObject, name: string, states: ListStates): void {
   else patchKeyedList(patch, name, { ...states, key })
 }
 
-/** Patches a set of scalars: adds new values, and removes other values with a directive. */
+/** Patches a set of scalars: adds new values, and removes obsolete values with a directive. */
 function patchSet(patch: JsonObject, name: string, { original, modified, current }: ListStates): void {
   const added = modified.filter((value) => !current.includes(value))
   const removedValues = original.filter((value) => !modified.includes(value) && current.includes(value))

@@ -1,6 +1,6 @@
 /**
- * Colors for terminals by meaning: green for success, yellow for progress, red for errors. There are no colors if the
- * output is a file or pipe, if `NO_COLOR` is set, or if the terminal does not support colors. If the terminal has 256
+ * Colors for terminals by meaning: green for success, yellow for progress, red for errors. Colors are omitted if the
+ * output is a file or pipe, if `NO_COLOR` is set, or if the terminal does not support them. On a terminal with 256
  * colors, the shades are readable on light and dark backgrounds.
  */
 import type { Context } from '../program/command.ts'
@@ -17,7 +17,7 @@ const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;
 /** Colors a text according to its meaning. */
 export type Painter = (text: string, meaning: Meaning | undefined) => string
 
-/** Returns the painter for this stream, or undefined if the stream has no colors. */
+/** Returns the painter for this stream, or undefined if its output is not colored. */
 export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): Painter | undefined {
   if (!hasColours(context, stream)) return undefined
   const { TERM = '', COLORTERM = '' } = context.env
@@ -55,8 +55,8 @@ const words: ReadonlyMap<string, Meaning> = new Map([
 ])
 
 /**
- * Returns the meaning of a status, or undefined if it is unknown. If the status has several words, the word with the
- * worst meaning counts.
+ * Returns the meaning of a status, or undefined if it is unknown. If the status consists of several words, the worst
+ * meaning counts.
  */
 export function meaningOf(status: string): Meaning | undefined {
   const meanings = status

@@ -1,5 +1,5 @@
 /**
- * Formats rows as aligned columns like kubectl: three blanks between columns, a minimum width of six, no trailing
+ * Formats rows as aligned columns like kubectl: three blanks between columns, a minimum width of six, and no trailing
  * blanks. Later rows keep the column widths of earlier rows.
  */
 const gap = 3
@@ -32,7 +32,7 @@ export class Columns {
   }
 }
 
-/** Returns the length of a text in characters, not in UTF-16 code units. */
+/** Returns the length of a text in characters rather than in UTF-16 code units. */
 function length(text: string): number {
   let count = 0
   for (const _ of text) count++

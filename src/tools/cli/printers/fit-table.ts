@@ -1,7 +1,7 @@
 /**
  * Fits a table into the terminal: truncates the widest columns with `…` until every line fits. Names are never
- * truncated, because users copy them. If no other column can be shortened further, lines remain longer than the
- * terminal is wide.
+ * truncated, because users copy them. If no other column can be shortened further, lines may exceed the width of the
+ * terminal.
  */
 const gap = 3
 const narrowest = 10

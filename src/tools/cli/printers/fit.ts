@@ -1,6 +1,6 @@
 /**
- * Fits help into the terminal: rewraps paragraphs, and puts descriptions of flags and commands next to the flags and
- * commands, or below them on a narrow terminal. Examples stay on one line, because users copy them.
+ * Fits help into the terminal: rewraps paragraphs, and puts descriptions next to their flags and commands or, on a
+ * narrow terminal, below them. Examples stay on one line, because users copy them.
  */
 import { fillLines } from '../../../base/text/fill-lines.ts'
 

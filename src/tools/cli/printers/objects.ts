@@ -28,7 +28,7 @@ export function listOf(objects: readonly ApiObject[]): Json {
 
 /** Removes managed fields, which are long and rarely needed. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
-  // If a list contains only selected fields, its objects may have no metadata.
+  // In lists with only selected fields, objects may have no metadata.
   if ((object as Partial<T>).metadata === undefined) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }

@@ -1,9 +1,10 @@
 /**
- * Output formats of `-o`: parses the flag and prints objects. Tables are printed elsewhere, with the data they need.
+ * The `-o` output formats: parses the flag and prints objects. Tables are printed elsewhere, with the data they need.
  *
  *   json, yaml, name, wide, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=NAME:PATH,...
  *
- * Formats with a value also read it from a file (`jsonpath-file=FILE`), and templates from `--template`.
+ * Formats that take a value can also read it from a file (`jsonpath-file=FILE`). Templates can also come from
+ * `--template`.
  */
 import { readFileSync } from 'node:fs'
 import { isObject, type Json } from '../../../api/json/json.ts'
@@ -25,7 +26,7 @@ export interface TemplateOutput {
   readonly form: 'template'
   readonly language: Language
   /**
-   * The template, or undefined if `--template` contains it. If `isFile` is set, this is the name of the template file.
+   * The template, or the name of the template file if `isFile` is set. Undefined if `--template` contains the template.
    */
   readonly text: string | undefined
   readonly isFile: boolean
@@ -46,7 +47,7 @@ const languages: { readonly [name: string]: Language } = {
   template: 'go-template',
 }
 
-/** Flags of templates in addition to `-o`. */
+/** Template flags in addition to `-o`. */
 export const templateFlags = {
   template: flag({
     name: 'template',
@@ -62,10 +63,10 @@ export const templateFlags = {
   }),
 }
 
-/** The flag `-o` of commands that show objects. */
+/** The `-o` flag of commands that show objects. */
 export const outputFlag = flag({ name: 'output', letter: 'o', value: 'FORMAT', read: readOutput, help: forms })
 
-/** The flag `-o` of commands that write objects. It does not support tables. */
+/** The `-o` flag of commands that write objects. It does not support tables. */
 export const writeOutputFlag = flag({
   name: 'output',
   letter: 'o',
@@ -100,7 +101,7 @@ function languageOf(name: string): { language: Language; isFile: boolean } | und
 }
 
 /**
- * Returns the output with its template, which either flag can contain. Throws UsageError if the template is missing.
+ * Returns the output with its template, which either flag may contain. Throws UsageError if the template is missing.
  */
 export function outputOf({ output, template }: { readonly output: Output; readonly template: string }): Output {
   if (output.form === '' && template !== '') return withText({ language: 'go-template', isFile: false }, template)

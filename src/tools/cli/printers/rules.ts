@@ -1,6 +1,6 @@
 /**
- * Formats RBAC rules as kubectl does: one row per resource, resource name or path, with all verbs that any rule allows,
- * sorted by content.
+ * Formats RBAC rules as kubectl does: one row per resource, resource name or path, with all verbs that any rule allows.
+ * Rows are sorted by content.
  */
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 
@@ -67,7 +67,7 @@ function addTo(rows: Map<string, Row>, row: Row): void {
   else existing.verbs.push(...row.verbs)
 }
 
-/** Returns the Go representation of a rule, which is the sort order of kubectl. */
+/** Returns the Go representation of a rule, by which kubectl sorts rules. */
 function orderOf({ verbs, group, resource, name, path }: Row): string {
   const [groups, resources] = path.length === 0 ? [list([group]), list([resource])] : ['[]', '[]']
   return `Verbs:${list(verbs)},APIGroups:${groups},Resources:${resources},ResourceNames:${list(name)},NonResourceURLs:${list(path)},`

@@ -1,6 +1,6 @@
 /**
- * Aligns tab-separated text: a tab ends a cell, and cells of consecutive lines are aligned. A line without a cell in a
- * column ends that column block, so that unrelated parts do not widen each other:
+ * Aligns tab-separated text. A tab ends a cell, and the cells of consecutive lines are aligned. A line without a cell
+ * in a column ends the column block, so that unrelated parts do not widen each other:
  *
  *   Name:<tab>a          Name:       a
  *   Namespace:<tab>b     Namespace:  b
@@ -22,7 +22,10 @@ interface Block {
   readonly column: number
 }
 
-/** Finds consecutive lines with a cell in this column, and then examines the next column of these lines recursively. */
+/**
+ * Finds consecutive lines that have a cell in this column, and then examines the next column of these lines
+ * recursively.
+ */
 function measure(lines: readonly (readonly string[])[], widths: number[][], { start, end, column }: Block): void {
   for (let i = start; i < end; i++) {
     if (!hasCell(lines[i]!, column)) continue

@@ -1,6 +1,6 @@
 /**
  * Definition of a command: its flags, its help and its action. There is one command per file, and `commands/all.ts`
- * lists them. A command writes through its context and throws errors. It never touches the process.
+ * lists them. A command writes through its context and throws errors. It never accesses the process.
  */
 import { helpText } from '../../../base/flags/flag-help.ts'
 import { type CommandLine, type Flag, type Flags, parseCommandLine, UsageError } from '../../../base/flags/flags.ts'
@@ -18,14 +18,14 @@ export interface Context {
   /** Reads standard input in chunks, as the user types. */
   readonly inputStream: () => AsyncIterable<Buffer>
   /**
-   * Switches the terminal to raw mode without echo. Returns a function that restores the previous mode. Does nothing
-   * without a terminal.
+   * Switches the terminal to raw mode without echo. Returns a function that restores the previous mode. Does nothing if
+   * there is no terminal.
    */
   readonly rawInput: () => () => void
   /** Calls `onSize` with the terminal size, now and after each change. Returns a function that stops the calls. */
   readonly followSize: (onSize: (size: { readonly columns: number; readonly rows: number }) => void) => () => void
   /**
-   * Describes which streams are terminals, and the width of the terminal. Colors and progress are only shown on
+   * Describes which streams are terminals, and how wide the terminal is. Colors and progress are shown only on
    * terminals, and prompts require that the input is a terminal.
    */
   readonly terminal: {
@@ -76,9 +76,9 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
 }
 
 /**
- * Every command accepts the global flags, as in kubectl, so that an alias or script can set them once. A command's own
- * flag takes precedence over a global flag of the same name, which then keeps its default: `--user` of `create
- * rolebinding` is a subject, not a kubeconfig user.
+ * Every command accepts the global flags, as in kubectl, so that they can be set once in an alias or script. A
+ * command's own flag takes precedence over a global flag with the same name, which then keeps its default: the `--user`
+ * of `create rolebinding` is a subject rather than a kubeconfig user.
  */
 function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
@@ -94,7 +94,7 @@ function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): Comm
   return { options: Object.fromEntries(values) as CommandLine<F>['options'], words }
 }
 
-/** Replaces `-f` with the kustomization of `-k`, so that all commands that read files support both. */
+/** Replaces the `-k` flag with a kustomization in `-f`, so that all commands that read files support both flags. */
 function withKustomization<T extends object>(options: T): T {
   const { kustomize = '', filename = [] } = options as { kustomize?: string; filename?: readonly FileName[] }
   if (kustomize === '') return options

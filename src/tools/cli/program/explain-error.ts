@@ -31,14 +31,14 @@ export async function explainError(error: unknown): Promise<string> {
   return `${escapeText(sentence(error instanceof ManifestError ? error.cause : error))}\n`
 }
 
-/** Errors that users can correct themselves. Their message needs no stack trace. */
+/** Errors that users can correct themselves. Their messages need no stack trace. */
 const userErrorTypes = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
   if (userErrorTypes.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
-  // The error is a bug in this program, and the stack trace helps to fix it.
+  // The error is a bug in this program. The stack trace helps to fix it.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 
@@ -56,7 +56,7 @@ function withCauses(error: Error): string {
     .join(': ')
 }
 
-/** Hints for users who cannot reach the server, by the code of the connection error. */
+/** Hints for users who cannot reach the server, by error code of the connection. */
 const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
   [
     /^ECONNREFUSED$/,

@@ -1,6 +1,6 @@
 /**
  * Runs orchctl from its arguments to its exit code: finds the command, prints help and reports errors. `orchctl.ts`
- * handles the process with its streams and signals.
+ * connects it to the process with its streams and signals.
  */
 
 import { version } from '../../../api/model/version.ts'
@@ -97,11 +97,11 @@ async function runEntry(context: Context, entry: Entry, call: Call): Promise<voi
   if (entry.load !== undefined && !call.asksHelp)
     return await callCommand(context, { ...entry, load: entry.load }, call)
   await showHelp(context, await helpOf(entry, call.before))
-  // A word is missing and help was not requested, so the command failed.
+  // A word is missing and help was not requested, so the command has failed.
   if (!call.asksHelp) throw new ExitCode(1)
 }
 
-/** Returns the next word that is not a flag, or undefined if a flag of the command itself precedes it. */
+/** Returns the next word that is not a flag, or undefined if a command flag precedes it. */
 function wordAfter(args: readonly string[]): { command: string | undefined; rest?: string[] } {
   try {
     return splitCommand(connectionFlags, args)

@@ -1,7 +1,7 @@
 /**
  * The program `orchctl`: connects `main.ts` to the streams and signals of the process. The first Ctrl-C aborts the
  * command, and the second Ctrl-C ends the process. If the reader of the output exits (`| head`), the program ends
- * silently with an exit code that reports the incomplete output.
+ * silently, with an exit code that indicates incomplete output.
  */
 
 import { writeSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Formats an error response of the server in the same way as kubectl, and adds a hint if orchctl has one. */
+/** Formats an error response from the server in the same way as kubectl, and adds a hint if orchctl has one. */
 import { refusedAction } from '../../../client/requests/refused-action.ts'
 import type { StatusError } from '../../../client/requests/status-error.ts'
 

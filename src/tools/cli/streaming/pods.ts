@@ -1,7 +1,7 @@
 /**
- * Selects the pod and container of a command, which are given as `POD`, `TYPE/NAME` of an object with pods, and `-c`.
- * Without `-c`, the default-container annotation of the pod determines the container. Without that annotation, the
- * first container is selected. If there are several containers, the selection is reported.
+ * Selects the pod and container for a command. The pod is given as `POD` or as the `TYPE/NAME` of an object with pods,
+ * and the container with `-c`. Without `-c`, the default-container annotation of the pod determines the container.
+ * Without that annotation, the first container is selected. If there are several containers, the selection is reported.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -38,7 +38,10 @@ export const podRunningTimeoutFlag = flag({
   help: 'maximum time to wait until a pod runs',
 })
 
-/** Finds the pod for `NAME`, `TYPE/NAME` or `TYPE NAME`. For an object with pods, waits until one of its pods runs. */
+/**
+ * Finds the pod for `NAME`, `TYPE/NAME` or `TYPE NAME`. For an object with pods, waits until one of its pods is
+ * running.
+ */
 export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {
   const { pods, owner } = await podsOnce(isRunning, session, { words, waitMs })
   const [pod] = pods
@@ -80,7 +83,7 @@ export interface FoundPods {
   readonly isPod: boolean
 }
 
-/** Returns all pods of the named object with running pods first, and the display name of the object. */
+/** Returns all pods of the named object, running pods first, and the display name of the object. */
 async function findPods(session: Session, words: readonly string[]): Promise<FoundPods> {
   const { client, context } = session
   const [first = '', second, ...more] = words

@@ -1,6 +1,6 @@
 /**
- * Runs a command in a container with the user's input, output and exit code. On a terminal, output without a remote
- * terminal (`-t`) is shown with control sequences escaped, except for colors.
+ * Runs a command in a container with the user's input and output, and returns its exit code. If the output is shown on
+ * a terminal without a remote terminal (`-t`), control sequences other than colors are escaped.
  */
 import { TransportError } from '../../../client/requests/transport.ts'
 import type { Session } from '../connection/session.ts'
@@ -31,7 +31,7 @@ export async function runRemotely(session: Session, remote: RemoteCommand): Prom
   const stopSizes = remote.tty
     ? context.followSize(({ columns, rows }) => {
         const size = Buffer.from(JSON.stringify({ Width: columns, Height: rows }))
-        // The connection may be closed already. The terminal size no longer matters then.
+        // If the connection is already closed, the terminal size no longer matters.
         channels.send(streams.resize, size).catch(() => {})
       })
     : () => {}

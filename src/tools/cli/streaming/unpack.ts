@@ -47,7 +47,7 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   }
 }
 
-/** Returns the local path of an entry, or undefined for an entry that was not requested. */
+/** Returns the local path of an entry, or undefined if the entry was not requested. */
 function destinationPath({ name }: Entry, { prefix, target }: { prefix: string; target: string }): string | undefined {
   const normalizedPath = posix
     .normalize(prefix)
@@ -73,7 +73,7 @@ function destinationPath({ name }: Entry, { prefix, target }: { prefix: string; 
   return path
 }
 
-/** Rejects a path through an existing link below the target, because a link could redirect the file. */
+/** Rejects a path that leads through an existing link below the target, because the link could redirect the file. */
 function refuseLinks(target: string, path: string): void {
   const root = resolve(target)
   const steps = path

@@ -1,5 +1,5 @@
 /**
- * Implements `orchctl apply`, which creates or updates objects from files. Client-side apply, the default, stores the
+ * Implements `orchctl apply`, which creates or updates objects from files. Client-side apply (the default) stores the
  * last applied configuration in an annotation and computes a three-way merge that preserves fields set by other
  * clients. With `--server-side`, the server merges and tracks the owner of each field.
  */

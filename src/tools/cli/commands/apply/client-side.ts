@@ -1,4 +1,4 @@
-/** Client-side apply with a three-way merge: creates the object or patches it, unless nothing differs. */
+/** Client-side apply with a three-way merge. Creates the object, or patches it if it differs. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -83,7 +83,7 @@ async function patchLive(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
-  // A difference in a field that the server sets itself does not count as a change.
+  // A difference only in fields that the server sets itself does not count as a change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }

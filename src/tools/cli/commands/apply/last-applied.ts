@@ -1,7 +1,6 @@
 /**
- * The last applied configuration, which an annotation of the object contains. With it, the next apply determines which
- * fields the file no longer contains. The format is the same as kubectl's, so that both tools can be used on the same
- * objects.
+ * The last applied configuration, which is stored in an annotation of the object. It shows the next apply which fields
+ * the file no longer contains. The format is the same as kubectl's, so that both tools can be used on the same objects.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -17,7 +16,7 @@ export function lastAppliedKey(vendor: Vendor): string {
   return vendorKey(vendor, 'last-applied-configuration', 'kubectl')
 }
 
-/** Returns the object with its configuration recorded in the annotation. */
+/** Returns the object with its own configuration recorded in the annotation. */
 export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const plain = withoutRecord(object, vendor)
   const text = `${escapeHtml(sortedJson(asJson(plain)))}\n`
@@ -26,8 +25,8 @@ export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
 }
 
 /**
- * Returns the object without the annotation, which a file contains if it was read from a server. Keeps an `annotations`
- * map even if it is empty, because recorded configurations contain such a map.
+ * Returns the object without the annotation, which a file may contain if it was read from a server. Keeps an
+ * `annotations` map even if it is empty, because recorded configurations contain such a map.
  */
 export function withoutRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const { [lastAppliedKey(vendor)]: _, ...annotations } = object.metadata.annotations ?? {}

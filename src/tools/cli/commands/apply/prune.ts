@@ -1,7 +1,7 @@
 /**
- * Implements `apply --prune`, which deletes objects that an earlier apply created (they have the last-applied
- * annotation), that match the selector, and that this apply does not contain. Considers only common kinds and only the
- * namespaces of the files.
+ * Implements `apply --prune`, which deletes the objects that an earlier apply created, that match the selector, and
+ * that this apply does not contain. Objects created by apply have the last-applied annotation. Considers only common
+ * kinds, and only the namespaces in the files.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -18,7 +18,7 @@ import { lastAppliedKey } from './last-applied.ts'
 import type { ApplyOptions } from './options.ts'
 
 /**
- * The kinds to prune, with the short ID of their group. Dependents, such as pods of a deployment, do not have the
+ * The kinds to prune, with the short ID of their group. Dependents, such as the pods of a deployment, do not have the
  * annotation and are kept.
  */
 const prunedKinds: readonly (readonly [group: string, kind: string])[] = [

@@ -1,7 +1,7 @@
 /**
  * Server-side apply. The field manager is `orchctl` unless a flag sets it. With the default manager, the server takes
- * over fields recorded by client-side apply without a conflict (spec: apply, rule 9). Afterwards this command changes
- * the ownership of those fields, so that it is their only owner.
+ * over fields recorded by client-side apply without a conflict (spec: apply, rule 9). Afterwards, the command changes
+ * the ownership of those fields so that `orchctl` is their only owner.
  */
 import { isObject, type JsonObject, own, setKey } from '../../../../api/json/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../../../api/model/object.ts'
@@ -33,13 +33,14 @@ export async function serverSideApply(
 }
 
 /**
- * Field managers of client-side apply. While they co-own a field, removing the field from the file does not delete it.
+ * Field managers of client-side apply. As long as they co-own a field, removing the field from the file does not delete
+ * it from the object.
  */
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
- * Returns managed fields in which only this manager owns the fields of former client-side applies, or undefined if
- * nothing changes. Excludes the last-applied annotation, which the server maintains.
+ * Returns managed fields in which this manager is the only owner of the fields from former client-side applies, or
+ * undefined if nothing changes. Excludes the last-applied annotation, which the server maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []
@@ -67,9 +68,9 @@ function unionOf(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * Removes the annotation from a set of fields. Also removes the annotations map itself (`.`): an owner of the map that
- * applies no annotations would remove it together with the last-applied annotation. In this format, `{"f:annotations":
- * {}}` means ownership of the map, so an empty entry is removed too.
+ * Removes the annotation from a set of fields. Also removes the annotations map itself (`.`): If an owner of the map
+ * applies no annotations, the server removes the map together with the last-applied annotation. In this format,
+ * `{"f:annotations": {}}` means ownership of the map, so an empty entry is removed too.
  */
 function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
   if (!isObject(metadata)) return fields
@@ -85,8 +86,8 @@ function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonO
 }
 
 /**
- * Writes the new ownership. Requires that the resourceVersion is unchanged, because the managed fields must describe
- * the current object.
+ * Writes the new ownership. Requires an unchanged resourceVersion, because the managed fields must describe the current
+ * object.
  */
 async function moveOwnership(
   session: Session,

@@ -1,7 +1,6 @@
 /**
  * `orchctl auth reconcile`: adds missing rules and subjects from files to roles and bindings. Removes additional rules
- * and subjects only on request. If the role of a binding differs, deletes and creates the binding, because its role is
- * immutable.
+ * and subjects only on request. If the role of a binding differs, recreates the binding, because its role is immutable.
  */
 
 import type { Json, JsonObject } from '../../../../api/json/json.ts'
@@ -74,7 +73,7 @@ function isReconciled({ type }: Subject): boolean {
   return [...kindsOfRoles, ...kindsOfBindings].includes(type.kind)
 }
 
-/** Returns the field with the list to reconcile. */
+/** Returns the name of the field that contains the list to reconcile. */
 function sortOf(kind: string): 'rules' | 'subjects' {
   return kindsOfRoles.includes(kind) ? 'rules' : 'subjects'
 }
@@ -122,7 +121,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
-      // A concurrent request for another object in the files may have created the namespace.
+      // A concurrent request for another object in the files may already have created the namespace.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()
@@ -158,7 +157,7 @@ function isAmong(one: Json, others: readonly Json[]): boolean {
   return others.some((other) => sameJson(one, other))
 }
 
-/** Whether the other rules allow each action that this rule allows. */
+/** Whether the other rules together allow every action that this rule allows. */
 function isCovered(rule: Json, others: readonly Json[]): boolean {
   const { verbs = [], apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [] } = rule as Rule
   const names = resourceNames.length === 0 ? [undefined] : resourceNames

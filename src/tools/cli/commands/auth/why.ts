@@ -1,6 +1,6 @@
 /**
  * `orchctl auth why`: explains why an action is allowed or denied: the closest rules, their bindings, and the smallest
- * rule that would allow the action. The message of a 403 response suggests this command to users who may run it.
+ * rule that would allow the action. The message of a 403 response recommends this command to users who may run it.
  */
 
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
@@ -65,8 +65,8 @@ Users who may create accessexplanations also see the roles and bindings. All oth
 })
 
 /**
- * Explains an action with reviews that every user may create: whether the action is allowed, and which of the user's
- * rules are closest.
+ * Explains an action with reviews that every user may create. They report whether the action is allowed and which of
+ * the user's rules are closest.
  */
 async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
   const attributes = attributesOf(question)

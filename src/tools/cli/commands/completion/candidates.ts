@@ -1,6 +1,6 @@
 /**
- * Candidates for shell completion at the cursor: commands, flags and their known values, types, object names,
- * namespaces and contexts. Candidates that need a server are omitted if no server responds. Completion never fails.
+ * Shell completion candidates at the cursor: commands, flags and their known values, types, object names, namespaces
+ * and contexts. Candidates that require a server are omitted if no server responds. Completion never fails.
  */
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -17,17 +17,17 @@ type Entries = readonly (CommandEntry | CommandGroup)[]
 /** Marker that tells the shell to complete file names itself. */
 const filesMark = ':files'
 
-/** Returns the candidates. `words` are the words up to the cursor. The last word is being completed. */
+/** Returns the candidates. `words` are the words up to the cursor. The last of them is being completed. */
 export async function candidates(context: Context, commands: Entries, words: readonly string[]): Promise<string[]> {
   const before = words.slice(0, -1)
   const last = words.at(-1) ?? ''
   try {
     const candidates = await candidatesFor(context, commands, { before, last })
     if (candidates.includes(filesMark)) return [filesMark]
-    // Text from the server must not control the terminal or split into several words.
+    // Text from the server must neither control the terminal nor split into several words.
     return [...new Set(candidates)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
-    // The error is dropped, because a message would disturb the line that the user is typing.
+    // The error is dropped, because a message would disrupt the line that the user is typing.
     return []
   }
 }
@@ -105,7 +105,7 @@ async function valuesOf(context: Context, flag: Flag<unknown>, { before, last }:
   const isLong = last.startsWith('--')
   if (/FILE$|^DIR$/.test(flag.value)) {
     const lead = `--${flag.name}=`
-    // For --flag=value, shells see a single word and would look for a file with that name.
+    // For --flag=value, shells see a single word and would look for a file with this name.
     return isLong ? filesAt(context, last.slice(lead.length)).map((file) => `${lead}${file}`) : [filesMark]
   }
   const values = await knownValues(context, flag, before)
@@ -173,7 +173,7 @@ async function argumentsOf(context: Context, forms: readonly string[], line: Arg
   return /^\(?CONTEXT/.test(form) ? await contextNames(context, line.before) : []
 }
 
-/** Completes types, also several types separated by commas, and then object names: `get cm gree`, `get cm/gree`. */
+/** Completes types, including comma-separated types, and then object names: `get cm gree`, `get cm/gree`. */
 async function resources(context: Context, { before, last, rest }: Arguments): Promise<string[]> {
   const slash = last.indexOf('/')
   if (slash > 0)

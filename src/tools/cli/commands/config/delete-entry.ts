@@ -1,4 +1,4 @@
-/** `orchctl config delete-context`, `delete-cluster` and `delete-user`: removes an entry from the kubeconfig. */
+/** `orchctl config delete-context`, `delete-cluster` and `delete-user`: remove an entry from the kubeconfig. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { type EntrySort, removeEntry } from '../../../../client/node/kubeconfig-edit.ts'
 import { configFiles } from '../../connection/connect.ts'

@@ -1,5 +1,5 @@
 /**
- * `orchctl config set` and `unset`: changes one value of the kubeconfig by its path, such as `contexts.test.namespace`.
+ * `orchctl config set` and `unset`: change one value in the kubeconfig by its path, such as `contexts.test.namespace`.
  */
 import { readBoolean, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import {
@@ -102,8 +102,7 @@ interface Place {
 }
 
 /**
- * Splits a path. Names may contain dots, so the part after the last dot is a field only if it is the name of a known
- * field.
+ * Splits a path. Names may contain dots, so the part after the last dot is a field only if it is a known field name.
  */
 function readPath(path: string): Place {
   const dot = path.indexOf('.')

@@ -139,7 +139,9 @@ function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof fl
   return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }
 
-/** Returns the two forms of a file field in a kubeconfig (path and data). The new field replaces both. */
+/**
+ * Returns the two kubeconfig fields for a file, one with its path and one with its data. The new field replaces both.
+ */
 function forms(field: string, file: string | undefined): string[] {
   return file ? [field, `${field}-data`] : []
 }

@@ -15,7 +15,7 @@ export interface Setting {
   readonly title: string
   readonly kubeconfig: string
   readonly words: readonly string[]
-  /** The fields to set. Undefined keeps a field, and an empty text removes it. */
+  /** The fields to set. Undefined keeps a field. An empty text removes it. */
   readonly fields: { readonly [field: string]: Json | undefined }
   /** Fields that the new fields replace. */
   readonly dropped?: readonly string[]
@@ -39,7 +39,7 @@ export async function setConfigEntry(
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
 }
 
-/** Returns the kubeconfig field for a file, with its path or with its content in base64. */
+/** Returns the kubeconfig field for a file, with either its path or its content in base64. */
 export function fileField(
   { directory }: Context,
   field: string,

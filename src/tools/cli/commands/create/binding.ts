@@ -1,4 +1,4 @@
-/** `orchctl create rolebinding` and `clusterrolebinding`: creates a binding of a role to subjects. */
+/** `orchctl create rolebinding` and `clusterrolebinding`: create a binding of a role to subjects. */
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
@@ -66,7 +66,7 @@ function subjectsOf(options: SubjectOptions, vendor: Vendor): object[] {
   return readSubjects(options, groupName(vendor, 'rbac.authorization'))
 }
 
-/** Returns the subjects of a binding from flags. */
+/** Returns the subjects of a binding, as specified by flags. */
 export function readSubjects({ user, group, serviceAccount }: SubjectOptions, apiGroup: string): object[] {
   return [
     ...user.map((name) => ({ kind: 'User', apiGroup, name })),

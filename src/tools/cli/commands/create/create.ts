@@ -100,10 +100,7 @@ interface Creation {
   readonly index: number
 }
 
-/**
- * Removes the resourceVersion, which an object that was read from a server contains. The server rejects it in new
- * objects.
- */
+/** Removes the resourceVersion, which objects read from a server contain. The server rejects it in new objects. */
 function withoutVersion(object: ApiObject): ApiObject {
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }

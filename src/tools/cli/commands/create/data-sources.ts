@@ -76,7 +76,7 @@ function filesOf(directory: string, source: string): [string, Buffer][] {
     .map((entry) => [entry.name, read(join(path, entry.name), entry.name)])
 }
 
-/** Parses a file of variables. The value of a key without a value comes from the environment, as in other tools. */
+/** Parses a file of variables. As in other tools, a key without a value gets its value from the environment. */
 export function variablesIn(bytes: Buffer, file: string, env: Context['env']): [string, string][] {
   const lines = bytes
     .toString('utf8')

@@ -1,7 +1,7 @@
 /**
  * Common parts of `orchctl create KIND NAME`: builds an object from flags, and creates it or only prints it
- * (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, for example in
- * the API group of roles or the types of secrets.
+ * (`--dry-run=client -o yaml`). Printing requires no server unless the object contains the vendor's domain, for example
+ * in the API group of a role or in the type of a secret.
  */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -53,7 +53,7 @@ export interface Made {
 export interface Invocation {
   readonly context: Context
   readonly name: string
-  /** Arguments after the object name. */
+  /** The arguments after the object name. */
   readonly words: readonly string[]
   /** Namespace of the object. */
   readonly namespace: string

@@ -1,6 +1,6 @@
 /**
  * Creates role rules from verbs, types and paths, as kubectl does: one rule per group, in the order of the groups. `*`
- * selects all types of the core group, `*.apps` all types of a group, and `*.*` all types.
+ * selects all types in the core group, `*.apps` all types in a group, and `*.*` all types.
  */
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'

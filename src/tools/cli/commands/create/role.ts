@@ -1,4 +1,4 @@
-/** Implements `orchctl create role` and `clusterrole`, which make rules from verbs and types. */
+/** Implements `orchctl create role` and `clusterrole`, which create rules from verbs and types. */
 
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

@@ -43,7 +43,7 @@ export const createSecretTlsCommand = defineGenerator({
     const certificate = read(context, cert)
     const privateKey = read(context, key)
     const parsed = inPem(`--cert: ${cert} contains no certificate`, () => new X509Certificate(certificate))
-    // Rejects a key that does not match the certificate, because no server could use the two together.
+    // Rejects a key that does not match the certificate, because no server could use them together.
     if (!parsed.checkPrivateKey(inPem(`--key: ${key} contains no private key`, () => createPrivateKey(privateKey))))
       throw new UsageError(`the key ${key} does not match the certificate ${cert}`)
     return {

@@ -13,7 +13,7 @@ type Probe = NonNullable<Container['livenessProbe']>
 const lead = '    '
 
 /**
- * Describes containers. If `title` is indented, the description below it is indented by one more level, as in kubectl.
+ * Describes containers. If `title` is indented, the description below it is indented one level further, as in kubectl.
  */
 export function containersText(
   title: string,

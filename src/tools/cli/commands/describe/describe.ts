@@ -1,6 +1,6 @@
 /**
  * Implements `orchctl describe`, which shows an object in detail. `describers.ts` contains describers for common kinds.
- * For all other kinds, the command shows the fields. Every description ends with the latest events.
+ * For all other kinds, the command lists the fields. Every description ends with the latest events.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -79,7 +79,7 @@ async function describeAll(
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
-/** Returns the object with this name. If none exists, returns the objects whose names start with it. */
+/** Returns the object with this name. If there is none, returns the objects whose names start with it. */
 async function objectsOf(session: Session, subject: Subject): Promise<ApiObject[]> {
   try {
     return [await liveOf(session, subject)]
@@ -109,7 +109,7 @@ async function described(session: Session, { type, object, showEvents }: Subject
   return painted === undefined ? text : paintDescription(text, painted)
 }
 
-/** Whether the group has this short name in the naming scheme of any vendor. */
+/** Whether the group has this short name in any vendor's naming scheme. */
 function isGroup(short: string, group: string): boolean {
   return profileNames.some((profile) => groupName(vendorOf(profile), short) === group)
 }

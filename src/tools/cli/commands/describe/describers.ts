@@ -40,8 +40,8 @@ export interface Describer {
 }
 
 /**
- * Adapts a describer of one kind to any object. The list below ensures that the describer only gets objects of its
- * kind.
+ * Adapts a describer for one kind to objects of any kind. The list below ensures that the describer only receives
+ * objects of its kind.
  */
 function of<T>(
   group: string,

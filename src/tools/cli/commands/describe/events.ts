@@ -13,7 +13,7 @@ export async function describeEvents({ client, context }: Session, { metadata, k
   ].join(',')
   const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace }
   const { items } = await client.list(kinds.Event, { ...place, fieldSelector, signal: context.signal })
-  // Events of an earlier object with the same name may still exist.
+  // Events about an earlier object with the same name may still exist.
   const own = (items as EventObject[]).filter(
     ({ involvedObject }) => !involvedObject?.uid || involvedObject.uid === metadata.uid,
   )

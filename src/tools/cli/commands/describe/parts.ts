@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { annotationsText, labelsText } from './fields.ts'
 
-/** Writes a line for each title, such as `Status:<tab>Running`. Omits titles whose value is undefined. */
+/** Writes one line per title, such as `Status:<tab>Running`. Omits titles whose value is undefined. */
 export function lines(entries: { readonly [title: string]: string | number | boolean | undefined }, lead = ''): string {
   return Object.entries(entries)
     .filter(([, value]) => value !== undefined)

@@ -1,4 +1,7 @@
-/** Explains in the description of a pending Pod why the scheduler finds no suitable node: lists the reasons by node. */
+/**
+ * Explains in the description of a pending Pod why the scheduler finds no suitable node, by listing the reasons for
+ * each node.
+ */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../../../api/model/object.ts'
@@ -31,7 +34,7 @@ function verdictsText(verdicts: readonly NodeVerdict[]): string {
   return `Nodes:\n${rows.join('')}${more}`
 }
 
-/** Fetches the objects that affect scheduling. Fetches only objects that the Pod refers to. */
+/** Fetches the objects that affect scheduling, but only those to which the Pod refers. */
 async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
   const { affinity, volumes = [] } = pod.spec ?? {}
   const vendor = await types.vendor()

@@ -58,7 +58,7 @@ function spreadConstraintsText({ topologySpreadConstraints = [] }: PodSpec, inde
 }
 
 /**
- * Describes the pod template of a workload such as a Deployment or a Job. Shows scheduling constraints only if they are
+ * Describes the pod template of a workload such as a Deployment or Job. Shows scheduling constraints only if they are
  * set.
  */
 export function podTemplateText(

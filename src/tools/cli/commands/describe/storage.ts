@@ -72,7 +72,7 @@ export function describeVolume(volume: PersistentVolume): string {
   ].join('')
 }
 
-/** Returns the fields that describe the volume source: all object fields except fields with other purposes. */
+/** Returns the fields that describe the volume source: all object fields except those with other purposes. */
 function sourcesIn({ claimRef: _, nodeAffinity: __, capacity: ___, ...rest }: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => isObject(value)))
 }

@@ -80,7 +80,7 @@ function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
   return sameJson(template as Json, (deployment.spec?.template ?? null) as Json)
 }
 
-/** Revision of the deployment that the ReplicaSet was created for. */
+/** Revision of the deployment for which the ReplicaSet was created. */
 function revisionOf({ metadata }: ReplicaSet): bigint {
   const [, revision] =
     Object.entries(metadata.annotations ?? {}).find(([key]) => /^deployment\..*\/revision$/.test(key)) ?? []

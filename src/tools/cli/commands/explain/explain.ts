@@ -48,7 +48,7 @@ export const explainCommand = defineCommand({
 })
 
 /**
- * First treats everything after the first dot as fields, because `leases.v1.coordination.orch.io` looks like a type
+ * First interprets everything after the first dot as fields, because `leases.v1.coordination.orch.io` looks like a type
  * with fields.
  */
 async function subjectOf(

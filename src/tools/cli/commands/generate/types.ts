@@ -78,7 +78,7 @@ async function kindsInFiles(context: Context, options: FileOptions): Promise<Pri
   return kinds
 }
 
-/** Returns the served versions of a definition. If there are several, each name includes its version. */
+/** Returns the served versions of a definition. If there are several, the name of each includes its version. */
 function kindsOf(definition: ApiObject): PrintedKind[] {
   const spec = objectIn(asJson(definition), 'spec')
   const names = objectIn(spec, 'names')

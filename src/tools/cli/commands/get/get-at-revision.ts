@@ -20,7 +20,7 @@ export async function fetchPast(getting: Getting, { type, name = '', namespace }
   return await stateAt(getting, { type, name, namespace: place }, options.at)
 }
 
-/** Builds the table locally because the server makes no tables of past state. */
+/** Builds the table locally, because the server does not build tables of past states. */
 export async function showPast(getting: Getting, targets: readonly Target[]): Promise<void> {
   const { options, context } = getting
   const rows: string[][] = []

@@ -1,4 +1,4 @@
-/** Implements `orchctl get` for programs, which prints objects as JSON or YAML, or fills templates. */
+/** Implements `orchctl get` for programs: prints objects as JSON or YAML, or fills templates with them. */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'

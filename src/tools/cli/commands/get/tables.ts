@@ -1,5 +1,5 @@
 /**
- * Implements `orchctl get` with tables. Each run of objects of the same type has one table, and tables are separated by
+ * Implements `orchctl get` with tables. Consecutive objects of the same type share one table. Tables are separated by
  * empty lines.
  */
 
@@ -76,7 +76,7 @@ export async function fetchTable(getting: Getting, target: Target): Promise<Tabl
   return hasWideColumns(target.type, getting.options) ? withWideColumns(table) : table
 }
 
-/** Fetches the table that the server prints. */
+/** Fetches the table as formatted by the server. */
 async function fetchPrinted(getting: Getting, { type, name, namespace = getting.namespace }: Target): Promise<Table> {
   const { client, context, options } = getting
   const labels = options.showLabels || options.labelColumns.length > 0
@@ -119,7 +119,7 @@ function sectionText({ type, tables }: Section, several: boolean, { context, opt
   return new Columns(paintOf(context, head)).lines(options.noHeaders ? fitted : [head, ...fitted])
 }
 
-/** Fits the table into the terminal. Wide tables and tables with labels are not shortened. */
+/** Fits the table into the terminal. Wide tables and tables with label columns are not shortened. */
 function withinTerminal(
   { terminal }: Context,
   { head, rows, style }: { head: readonly string[]; rows: string[][]; style: TableStyle },

@@ -38,7 +38,7 @@ export async function watchTarget(getting: Getting, targets: readonly Target[]):
 /** Lowest `-v` level that reports why a watch ended. */
 const endingFrom = 5
 
-/** Watches for a limited time, which starts with the watch. Its expiry is not an error. */
+/** Watches for a limited time. The time limit starts with the watch, and reaching it is not an error. */
 async function followFor(ms: number, getting: Getting, target: Target): Promise<void> {
   const over = new AbortController()
   const context = { ...getting.context, signal: AbortSignal.any([getting.context.signal, over.signal]) }
@@ -126,7 +126,7 @@ function objects(getting: Getting, target: Target, output: Output): Feed {
   }
 }
 
-/** Returns a function that prints documents. YAML documents are separated by a line, JSON documents are not. */
+/** Returns a function that prints documents. YAML documents are separated by a line, whereas JSON documents are not. */
 function documentPrinter(getting: Getting, type: DiscoveredType, output: Output) {
   let separator = ''
   const lines = new Columns()

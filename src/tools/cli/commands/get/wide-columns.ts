@@ -1,5 +1,5 @@
 /**
- * Additional columns of wide tables: the decoded content of certificate signing requests. The server prints only the
+ * Additional columns of wide tables: the decoded content of certificate signing requests. The server sends only the
  * columns of Kubernetes, so orchctl computes these additional columns from the objects.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Labels and annotations on the command line: `key=value` sets a label or annotation, and `key-` removes it.
- * `orchctl label` and `orchctl annotate` share this code and differ in the metadata field.
+ * Labels and annotations on the command line: `key=value` sets a label or annotation, and `key-` removes it. `orchctl
+ * label` and `orchctl annotate` share this code and differ only in the metadata field.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -37,7 +37,7 @@ export interface MarkSort {
   readonly map: 'labels' | 'annotations'
   /** Name of the field in messages, such as `label`. */
   readonly noun: string
-  /** Whether to report keys that were to be removed but do not exist. */
+  /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
   /** `labeled` */
   readonly done: string

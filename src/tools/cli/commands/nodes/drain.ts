@@ -1,7 +1,7 @@
 /**
  * Implements `orchctl drain`, which cordons nodes and evicts their pods, subject to pod disruption budgets.
- * `drained-pods.ts` decides which pods may be evicted. If a node has a pod that must not be evicted, none of its pods
- * are evicted.
+ * `drained-pods.ts` decides which pods may be evicted. If any pod on a node must not be evicted, none of the node's
+ * pods are evicted.
  */
 
 import { pause } from '../../../../base/concurrency/abort.ts'
@@ -119,7 +119,7 @@ async function removePod(session: Session, { metadata }: DrainedPod, options: Op
 
 const retryMs = 5_000
 
-/** Evicts a pod. While a pod disruption budget forbids the eviction, retries until the timeout. */
+/** Evicts a pod. As long as a pod disruption budget forbids the eviction, retries until the timeout. */
 async function askToLeave(
   { client, context }: Session,
   name: { namespace: string; name: string },

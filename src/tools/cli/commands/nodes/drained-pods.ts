@@ -1,4 +1,4 @@
-/** Decides which pods of a node `drain` evicts, which pods it ignores, and which pods prevent the drain. */
+/** Decides which pods on a node `drain` evicts, which pods it ignores, and which pods prevent the drain. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
@@ -19,8 +19,8 @@ interface Choice {
   readonly podSelector: string
   readonly chunkSize: number
   /**
-   * The drain does not wait for pods that have been terminating for longer than this time, in seconds. With 0, it waits
-   * for all pods.
+   * The drain does not wait for pods that have been terminating for longer than this time in seconds. If it is 0, the
+   * drain waits for all pods.
    */
   readonly skipWaitForDeleteTimeout: number
 }
@@ -60,7 +60,7 @@ export async function choosePods(session: Session, node: string, choice: Choice)
   }
 }
 
-/** Whether the pod has been terminating for so long that it may never end, as on a lost node. */
+/** Whether the pod has been terminating for so long that it may never end, for example on a lost node. */
 function isStuck({ metadata: { deletionTimestamp } }: DrainedPod, { skipWaitForDeleteTimeout }: Choice): boolean {
   if (skipWaitForDeleteTimeout === 0 || deletionTimestamp === undefined) return false
   return Date.now() - Date.parse(deletionTimestamp) > skipWaitForDeleteTimeout * 1000
@@ -75,7 +75,7 @@ async function verdictOn(session: Session, pod: DrainedPod, choice: Choice): Pro
       return { evict: false, refusal: 'cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)' }
     return { evict: false, warning: 'ignoring DaemonSet-managed Pods' }
   }
-  // No controller would recreate the pod, so evicting it requires --force.
+  // No controller would recreate the pod, so evicting the pod requires --force.
   const isManaged = owner !== undefined && owner.kind !== 'DaemonSet'
   if (!isManaged && !choice.force)
     return { evict: false, refusal: `cannot delete ${unmanaged} (use --force to override)` }

@@ -114,8 +114,8 @@ async function upload(session: Session, { from, to, options }: Copying & { from:
 }
 
 /**
- * Returns a command that limits the input of `tar` to its exact size. If standard input cannot be closed, `tar` would
- * otherwise wait for more data.
+ * Returns a command that limits the input of `tar` to its exact size. Otherwise, if standard input cannot be closed,
+ * `tar` would wait for more data.
  */
 function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
   const size = items.reduce((sum, item) => sum + item.head.length + item.size + padding(item.size).length, 0)
@@ -146,8 +146,8 @@ interface Item {
 }
 
 /**
- * Lists a file, or a directory recursively. Follows a link only if the user named it directly, and skips links inside a
- * directory.
+ * Lists a file, or a directory recursively. Follows a link only if the user specified it directly, and skips links
+ * inside directories.
  */
 function* itemsOf(path: string, name: string): Generator<Item> {
   const stats = statSync(path)
@@ -179,8 +179,8 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
 }
 
 /**
- * Copies files from a pod. If the connection breaks, retries as often as requested and overwrites files that were
- * already written.
+ * Copies files from a pod. If the connection breaks, retries as often as requested and overwrites the files that have
+ * already been written.
  */
 async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
   for (let remainingRetries = copying.options.retries; ; remainingRetries--) {

@@ -213,7 +213,7 @@ function containerOf(
   { context }: Session,
   { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
 ): DebugContainer {
-  // The debugging container of a node is the only container of its pod, so its name needs no random suffix.
+  // The debugging container on a node is the only container of its pod, so its name needs no random suffix.
   const defaultName = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
   const name = options.container || defaultName
   if (options.container === '' && options.image !== '' && !isNode && !options.quiet)
@@ -250,10 +250,7 @@ function withImage(container: Container, images: { readonly [name: string]: stri
   return image === undefined ? container : ({ ...container, image } as Container)
 }
 
-/**
- * Adds a container. If a container of the same name exists, sets the image, command and variables of that container
- * instead.
- */
+/** Adds a container. If a container with the same name exists, sets its image, command and variables instead. */
 function withContainer(others: readonly Container[], container: DebugContainer, options: Options): Container[] {
   if (!others.some(({ name }) => name === container.name)) return [...others, container]
   const { imagePullPolicy: _, terminationMessagePolicy: __, ...changes } = container

@@ -1,4 +1,4 @@
-/** Waits until a container runs and then attaches to it, for `debug -i` and `run -i`. */
+/** Waits until a container is running and then attaches to it, for `debug -i` and `run -i`. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -13,7 +13,7 @@ export interface AttachOptions {
   readonly stdin: boolean
   readonly tty: boolean
   readonly quiet: boolean
-  /** Maximum time to wait until the container runs, in milliseconds. */
+  /** Maximum time in milliseconds to wait until the container is running. */
   readonly timeout: number
 }
 

@@ -132,7 +132,7 @@ async function listen(
       server.listen(port, host)
       await once(server, 'listening')
     } catch (error) {
-      // A machine may support only one of the two addresses of localhost, so the failure of one address is ignored.
+      // A machine may support only one of the two localhost addresses, so the failure of one address is ignored.
       if (addresses.includes('localhost') && servers.length > 0) continue
       throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
     }
@@ -164,7 +164,7 @@ async function send(socket: Socket, channels: Channels): Promise<void> {
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await channels.send(data, chunk as Buffer)
   if (channels.canEnd) await channels.end(data)
   // The protocol cannot notify the pod that the input has ended, so the channel stays open for a while to receive a
-  // pending response.
+  // response that may still arrive.
   else setTimeout(() => channels.close(), lingerMs).unref()
 }
 

@@ -213,7 +213,7 @@ const dropped = new Set([
   ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
 ])
-/** These headers describe a page that was served by this port. They are meaningless to the server. */
+/** These headers describe a page served from this port, which means nothing to the server. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 const maxBody = 64 * 1024 * 1024
 
@@ -222,7 +222,7 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
   const { url = '/', method = 'GET', headers } = request
   const host = (headers.host ?? '').replace(/:\d+$/, '')
   const path = url.split('?')[0]!
-  // The server decodes the path, so the filters check the decoded path.
+  // The server decodes the path, so the filters must check the decoded path.
   const isFile = files !== undefined && path.startsWith(files.prefix)
   const decoded = isFile ? path : decodedPath(path)
   if (decoded === undefined) return void response.writeHead(400).end('the path is not properly percent-encoded\n')
@@ -287,7 +287,7 @@ function decodedPath(path: string): string | undefined {
   }
 }
 
-/** Removes empty segments, `.` and `..`, which could bypass the patterns. */
+/** Removes empty segments, `.` and `..`, which could otherwise bypass the patterns. */
 function cleanPath(path: string): string {
   return posix.normalize(path.replaceAll(/^\/*/g, '/'))
 }

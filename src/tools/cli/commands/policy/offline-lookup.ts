@@ -1,4 +1,4 @@
-/** Provides the objects of files to admission. A namespace that occurs in no file is assumed to exist. */
+/** Provides the objects in files to admission. A namespace that occurs in no file is assumed to exist. */
 import { namespace as namespaces } from '../../../../api/kinds/core/namespace.ts'
 import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'

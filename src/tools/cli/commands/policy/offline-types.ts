@@ -1,6 +1,6 @@
 /**
  * The types that a server would have: the built-in kinds of the newest version, and the kinds of the definitions in the
- * files. Objects get default values and are converted between versions as in a server.
+ * files. As in a server, objects get default values and are converted between versions.
  */
 import type { CustomResourceDefinition } from '../../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindsOfVersion } from '../../../../api/kinds/of-version.ts'
@@ -48,7 +48,7 @@ export class OfflineTypes {
     }
   }
 
-  /** Adds the kinds of the definitions among the objects. */
+  /** Adds the kinds defined by the definitions among the objects. */
   async addDefinitions(manifests: readonly Manifest[]): Promise<void> {
     for (const manifest of manifests) {
       const type = this.find(manifest.object.apiVersion, manifest.object.kind)

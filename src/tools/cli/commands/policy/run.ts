@@ -45,7 +45,7 @@ export async function runPolicyTests(
   return await runCases(evaluator, cases)
 }
 
-/** Returns the profile of the naming scheme, which follows from the API group of the policies. */
+/** Returns the profile whose naming scheme the policies use, based on their API group. */
 function vendorOfPolicies(manifests: readonly Manifest[]) {
   const vendors = profileNames.map(vendorOf).filter((vendor) => manifests.some((each) => isPolicyPart(vendor, each)))
   const [vendor] = vendors

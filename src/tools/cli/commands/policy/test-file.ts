@@ -120,7 +120,7 @@ export function isTestFile({ object }: Manifest): boolean {
   return object.kind === kind && object.apiVersion.startsWith(`${group}.${vendor.groupDomain}/`)
 }
 
-/** Returns the cases of a document, with the objects of the files that it names. */
+/** Returns the cases of a document, with the objects in the files that it names. */
 export async function readCases(context: Context, manifest: Manifest): Promise<TestCase[]> {
   const cases: TestCase[] = []
   for (const [i, test] of readTest(manifest).entries()) {

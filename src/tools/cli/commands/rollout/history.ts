@@ -66,7 +66,7 @@ async function historyText(session: Session, subject: Subject, options: OptionsO
   return `${title} with revision #${revision}\n${templateText(withCause(matchingRevision, await session.types.vendor()))}\n`
 }
 
-/** Prints the objects that store revisions. */
+/** Prints the objects that store the revisions. */
 async function keepersText(revisions: readonly Revision[], options: OptionsOf<typeof flags>): Promise<string> {
   const texts: string[] = []
   for (const [index, { keeper }] of revisions.entries()) {

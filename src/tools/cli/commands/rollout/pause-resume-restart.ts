@@ -23,7 +23,7 @@ interface Switch {
   readonly examples: readonly string[]
   /** `paused` */
   readonly done: string
-  /** Returns the fields to set in the spec. Throws UsageError if the change does not apply to the current state. */
+  /** Returns the fields to set in the spec. Throws UsageError if the change makes no sense in the current state. */
   readonly specOf: (live: Workload, subject: Subject, session: Session) => Promise<object> | object
 }
 

@@ -75,7 +75,7 @@ async function undoOne(
 
 const hashLabel = 'pod-template-hash'
 
-/** Removes the label that distinguishes replica sets. The label is not part of the template of the deployment. */
+/** Removes the label that distinguishes replica sets, because it is not part of the deployment's template. */
 function withoutHash(template: Template): Template {
   const { [hashLabel]: _, ...labels } = template.metadata?.labels ?? {}
   return { ...template, metadata: { ...template.metadata, labels } }

@@ -61,7 +61,7 @@ export function called({ type, name }: Subject): string {
   return `${typeName(type)} ${JSON.stringify(name.name)}`
 }
 
-/** Returns the options for finding objects. A type without a name selects all its objects. */
+/** Returns the options for finding objects. A type without a name selects all objects of that type. */
 export function allOfType(
   words: readonly string[],
   options: Omit<OptionsOf<typeof workloadFlags>, 'kustomize'>,

@@ -146,7 +146,7 @@ export function namesContainer(pattern: string, name: string): boolean {
   return true
 }
 
-/** Splits words: the words before the first change name objects, as in `deployment web one=x`. */
+/** Splits words. The words before the first change select objects, as in `deployment web one=x`. */
 export function splitWords(
   words: readonly string[],
   isChange: (word: string) => boolean,

@@ -1,6 +1,6 @@
 /**
  * Asks the server why a user may or may not perform an action, and who may perform it. Asking for the reason requires a
- * permission. For users without this permission, the reason is derived from their own rules, which all users may read.
+ * permission. For users without it, the reason is derived from their own rules, which all users may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import type { PolicyRule } from '../../../../apiserver/authz/rbac/rule.ts'
@@ -71,7 +71,7 @@ export interface Asking {
 
 export interface Asked {
   readonly action: Action
-  /** The user in question. If undefined, the signed-in user. */
+  /** The user in question. Undefined for the signed-in user. */
   readonly user?: string
   readonly groups?: readonly string[]
 }
@@ -97,7 +97,7 @@ export async function whoCan(consoleContext: Asking, action: ResourceAction): Pr
   return await ask(consoleContext, 'whocans', { resourceAttributes: action })
 }
 
-/** Returns the denied action, or undefined if the error has another cause than a missing permission. */
+/** Returns the denied action, or undefined if a missing permission did not cause the error. */
 export function actionRefused({ code, message }: StatusError): Action | undefined {
   const refused = code === 403 ? refusedAction(message) : undefined
   if (refused === undefined) return undefined

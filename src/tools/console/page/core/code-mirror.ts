@@ -55,7 +55,7 @@ export function openEditor(root: ShadowRoot, { text, label, readOnly, onChange }
   return () => view.destroy()
 }
 
-/** Custom properties of the page are also available inside the shadow root. */
+/** The page's custom properties are also available inside the shadow root. */
 const theme = EditorView.theme({
   '&': { height: '100%', fontSize: '13px', backgroundColor: 'var(--surface)', color: 'var(--text)' },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-1px' },

@@ -1,7 +1,7 @@
 /**
- * Edits by server-side apply: the smallest configuration with the user's changes, its dry run, and the write. The
- * console thus owns only the changed fields. Fields of other managers are conflicts, which the user resolves one by
- * one. Removing fields of other managers needs a JSON patch because apply cannot do it.
+ * Implements edits with server-side apply: computes the smallest configuration with the user's changes, dry-runs it,
+ * and writes it. The console thus owns only the changed fields. Fields of other managers cause conflicts, which the
+ * user resolves one by one. Removing fields of other managers requires a JSON patch, because apply cannot remove them.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -36,12 +36,12 @@ export interface Conflict {
   readonly owner: string
 }
 
-/** Result of a dry run. */
+/** Result of a dry run of an edit. */
 export interface Review {
-  /** Changes of the object, as computed by the server. */
+  /** Changes to the object, as computed by the server. */
   readonly changes: readonly FieldChange[]
   readonly conflicts: readonly Conflict[]
-  /** Fields that the edit removes but that would stay in the object, because other managers also own them. */
+  /** Fields that the edit removes but that would remain in the object, because other managers also own them. */
   readonly unchangedFields: readonly FieldChange[]
   /** An error from the server other than a conflict. */
   readonly error: unknown
@@ -105,7 +105,7 @@ function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonOb
   return configuration
 }
 
-/** Whether a field or a part of it is skipped. The server may report a conflict for a part of a change. */
+/** Whether a field or part of it is skipped. The server may report a conflict for only part of a change. */
 function isLeft(skippedFields: ReadonlySet<string>, field: string): boolean {
   return skippedFields.has(field) || [...skippedFields].some((each) => each.startsWith(field))
 }

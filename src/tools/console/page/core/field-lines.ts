@@ -9,7 +9,7 @@ export interface FieldLine {
   readonly depth: number
   /** `name:` or `-`. */
   readonly label: string
-  /** The value in text form. Empty if the value is on the following lines. */
+  /** The value as text. Empty if the value is on the following lines. */
   readonly value: string
   readonly path: Path
   readonly description: string
@@ -63,8 +63,8 @@ function addValue(lines: FieldLine[], value: Json, { label, ...place }: Place & 
 }
 
 /**
- * Returns the path of a list element. Only an element of a keyed list has its own path. Other elements belong to the
- * path of their list.
+ * Returns the path of a list element. Only elements of keyed lists have their own paths. Other elements have the path
+ * of their list.
  */
 function stepTo(element: Json, schema: Schema | undefined): Path {
   if (schema?.listType !== 'map' || !isObject(element)) return []
@@ -83,7 +83,7 @@ function inline(value: Json): string {
   return isObject(value) ? '{}' : String(value)
 }
 
-/** Returns the fields of an object in the usual order. */
+/** Returns the top-level fields of an object in their usual order. */
 export function topKeys(object: JsonObject): string[] {
   const rank = (key: string) => (firstKeys.indexOf(key) + firstKeys.length + 1) % (firstKeys.length + 1)
   return Object.keys(object).sort((a, b) => rank(a) - rank(b))

@@ -80,7 +80,7 @@ function compare({ before, after, schema, path }: Pair, changes: FieldChange[]):
   changes.push({ path, before, after })
 }
 
-/** Returns the keys of a keyed list if both states are lists. */
+/** Returns the keys of a keyed list, provided that both states are lists. */
 function listKeysOf(one: Json | undefined, other: Json | undefined, schema: Schema | undefined) {
   if (schema?.listType !== 'map' || !Array.isArray(one) || !Array.isArray(other)) return undefined
   const isKeyed = [...one, ...other].every((element) => isObject(element))
@@ -144,7 +144,7 @@ export function withMember(object: JsonObject, name: string, value: Json | undef
   const { [name]: _, ...rest } = object
   const next: JsonObject = { ...rest }
   if (value === undefined) return next
-  // Keeps the order of members, so that fields of the form do not change their position while a user types.
+  // Keeps the order of the members, so that form fields do not move while the user types.
   const ordered: JsonObject = {}
   const names = Object.hasOwn(object, name) ? Object.keys(object) : [...Object.keys(object), name]
   for (const each of names) setKey(ordered, each, each === name ? value : (own(object, each) ?? null))

@@ -1,6 +1,6 @@
 /**
- * Categories of the side bar. Built-in kinds are grouped by purpose rather than by API group, because users look for a
- * Deployment under workloads. All other kinds are either custom resources or kinds that belong to the cluster itself.
+ * Categories in the side bar. Built-in kinds are grouped by purpose rather than by API group, because users look for a
+ * Deployment under workloads. All other kinds are custom resources or belong to the cluster itself.
  */
 import { type Category, categories, plurals } from './categorized-kinds.ts'
 import type { Type } from './kinds.ts'
@@ -13,7 +13,7 @@ const placeByPlural = new Map<string, { readonly category: Category; readonly ra
 
 const builtInGroups = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions'])
 
-/** Returns the listable types by category. `domain` is the domain of the vendor, such as `orch.io`. */
+/** Returns the listable types by category. `domain` is the vendor's domain, such as `orch.io`. */
 export function byCategory(types: readonly Type[], domain: string): Map<Category, Type[]> {
   const listable = types.filter(({ verbs }) => verbs.includes('list'))
   const groups = Map.groupBy(listable, (type) => categoryOf(type, domain))
@@ -38,7 +38,7 @@ function rankOf(type: Type): number {
   return placeOf(type)?.rank ?? Number.MAX_SAFE_INTEGER
 }
 
-/** The kinds of the metrics API have the plural names of the kinds that they measure. */
+/** The kinds in the metrics API have the same plural names as the kinds that they measure. */
 function placeOf({ group, plural }: Type) {
   return group.startsWith('metrics.') ? undefined : placeByPlural.get(plural)
 }

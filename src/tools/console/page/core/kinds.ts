@@ -37,7 +37,7 @@ export class Kinds {
     this.store.set({ types: sorted, isLoaded: true, failures, domain: ops.slice('ops.'.length) })
   }
 
-  /** Refreshes the kinds every minute. Also refreshes them when a page does not find its kind. */
+  /** Refreshes the kinds every minute, and whenever a page does not find its kind. */
   follow(signal: AbortSignal): void {
     const look = () => void this.refresh(signal).catch(() => {})
     look()

@@ -1,6 +1,7 @@
 /**
- * Rows of a server-printed table, which a watch keeps up to date. The state is one of: loading, live, disconnected,
- * reloading after the watch fell behind, forbidden, or kind removed. Recovers without user action if possible.
+ * Rows of a table that the server formats and a watch keeps up to date. The state is one of: loading, live,
+ * disconnected, reloading after the watch fell behind, forbidden, or kind removed. Recovers without user action if
+ * possible.
  */
 
 import type { Json } from '../../../../api/json/json.ts'
@@ -27,7 +28,7 @@ export type LiveState = 'loading' | 'live' | 'listed' | 'lost' | 'behind' | 'fai
 export interface LiveTable {
   readonly state: LiveState
   readonly columns: readonly TableColumn[]
-  /** The rows. The map is changed in place, and `changes` counts the changes. */
+  /** The rows. The map is modified in place, and `changes` counts the modifications. */
   readonly rows: ReadonlyMap<string, Row>
   /** Number of objects on the server if the table contains only the first of them. Otherwise undefined. */
   readonly total: number | undefined
@@ -118,7 +119,7 @@ export class TableFollower {
     }
   }
 
-  /** Returns whether to retry soon. A rejected request is only accepted once permissions change. */
+  /** Returns whether to retry soon. A rejected request is accepted only once permissions have changed. */
   #survive(error: unknown): boolean {
     if (isExpired(error)) {
       this.#version = ''

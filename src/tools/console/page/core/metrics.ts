@@ -1,4 +1,4 @@
-/** Samples of `/metrics`. A page reads them every few seconds while it shows them, and also keeps earlier samples. */
+/** Samples of `/metrics`. Pages read them every few seconds while they show them, and also keep earlier samples. */
 import { useEffect, useState } from 'preact/hooks'
 import { useConsoleContext } from './kinds.ts'
 import { Store } from './observable.ts'

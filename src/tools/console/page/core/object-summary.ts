@@ -1,6 +1,6 @@
 /**
- * Summaries of objects by kind: replicas, images, node, addresses, capacity. Each row is a label and a text. Kinds
- * without an entry have rows that are common to many kinds, such as replicas and phase.
+ * Summaries of objects by kind: replicas, images, node, addresses, capacity. Each row consists of a label and a text.
+ * Kinds without an entry have rows that are common to many kinds, such as replicas and phase.
  */
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -227,7 +227,7 @@ function loadBalancerAddresses(object: JsonObject): readonly unknown[] {
   return listAt(object, 'status', 'loadBalancer', 'ingress').map((each) => at(each, 'ip') ?? at(each, 'hostname'))
 }
 
-/** Formats a label selector. Gives only the number of expressions, because the YAML tab shows them in full. */
+/** Formats a label selector. Shows only the number of expressions, because the YAML tab shows them in full. */
 function selectorText(selector: Json | undefined): string {
   const labels = isObject(at(selector, 'matchLabels')) ? at(selector, 'matchLabels') : undefined
   const expressions = listAt(selector, 'matchExpressions').length

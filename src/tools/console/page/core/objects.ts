@@ -1,4 +1,4 @@
-/** Provides complete objects to a page: a selection or a single object, which an informer keeps up to date. */
+/** Provides complete objects to a page, either a selection or a single object. An informer keeps them up to date. */
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { Informer } from '../../../../client/informers/informer.ts'
@@ -46,7 +46,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
       next.set({ ...next.value, error })
       if (!isRefusal(error) || aborting.signal.aborted) return
       aborting.abort()
-      // The response for a removed kind is 404, and permissions may be granted later, so the page retries.
+      // A removed kind results in a 404, and permissions may be granted later, so the page retries.
       if (error.code === 404) void kinds.refresh().catch(() => {})
       retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }

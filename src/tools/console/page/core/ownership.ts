@@ -86,7 +86,7 @@ export function ownersOf(ownership: Ownership, path: Path): readonly Owner[] {
   return []
 }
 
-/** Returns one of eight colors for a manager. A manager has the same color everywhere. */
+/** Returns one of eight colors for a manager. A manager has the same color throughout the console. */
 export function colourOf(manager: string): string {
   let sum = 0
   for (let i = 0; i < manager.length; i++) sum = (sum * 31 + manager.charCodeAt(i)) >>> 0

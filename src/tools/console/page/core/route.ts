@@ -3,7 +3,7 @@
  *
  *   #/                                          the overview
  *   #/operations/quotas                         a work page
- *   #/list/apps/v1/deployments?namespace=a      a table; filters and the sort are in the query
+ *   #/list/apps/v1/deployments?namespace=a      a table; the query contains the filters and sort order
  *   #/object/core/v1/configmaps/a/b?tab=yaml    an object; `-` stands for no namespace
  */
 import { Store } from './observable.ts'
@@ -67,7 +67,8 @@ export function go(to: string): void {
 }
 
 /**
- * Changes the query of the URL. Does not add history entries, because each typed letter of a filter changes the query.
+ * Changes the query of the URL without adding history entries, because each letter typed into a filter changes the
+ * query.
  */
 export function setQuery(changes: { readonly [name: string]: string }): void {
   const { path, query } = route.value

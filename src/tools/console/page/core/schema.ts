@@ -92,7 +92,7 @@ function readSchema(written: JsonObject, schemas: JsonObject): Schema {
   }
 }
 
-/** Returns the referenced schema, with the description of the referring field. */
+/** Returns the referenced schema, with the description from the referring field. */
 function resolved(written: JsonObject, schemas: JsonObject): { schema: JsonObject; description: string } {
   const [only] = Array.isArray(written.allOf) ? written.allOf : []
   const reference = textAt(isObject(only) ? only : written, '$ref')

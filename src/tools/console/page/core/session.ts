@@ -1,6 +1,6 @@
 /**
- * The signed-in user. The token exists only in this object, not in the URL, storage or a cookie, so closing or
- * reloading the page signs out. All calls use the client of the session. A 401 response ends the session.
+ * The signed-in user. The token exists only in this object. It is not in the URL, in storage or in a cookie, so closing
+ * or reloading the page signs the user out. All calls use the client of the session. A 401 response ends the session.
  */
 
 import type { Client, Transport } from '../../../../client/library/client-browser.ts'
@@ -49,7 +49,7 @@ export async function signIn(way: string, token: string | undefined): Promise<vo
 
 /**
  * Opens WebSockets with the token of the session. Browsers cannot set headers on WebSockets, so the token is sent as a
- * subprotocol, as Kubernetes defines it. The server never selects this subprotocol.
+ * subprotocol, as in Kubernetes. The server never selects this subprotocol.
  */
 function socketOpener(token: string | undefined): SignedIn['openSocket'] {
   const credential = token === undefined ? [] : [`base64url.bearer.authorization.k8s.io.${base64Url(token)}`]
@@ -82,8 +82,8 @@ export async function signInWithLink(link: string): Promise<void> {
 }
 
 /**
- * Returns the secret in the URL and removes it from the URL at once, so that it remains neither in the history nor on
- * the screen.
+ * Returns the secret in the URL. Removes it from the URL at once, so that it remains neither in the history nor on the
+ * screen.
  */
 export function takeLink(): string | undefined {
   const [, link] = /^#link=([\w-]+)$/.exec(location.hash) ?? []

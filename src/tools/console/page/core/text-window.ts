@@ -1,6 +1,6 @@
 /**
  * The newest part of a growing text, such as a log or terminal output. Escape sequences are removed and other control
- * characters are made visible. Older lines are discarded, so that a long log does not use up memory.
+ * characters are made visible. Older lines are discarded, so that a long log does not exhaust memory.
  */
 import { shownLines } from './text.ts'
 
@@ -43,7 +43,7 @@ export class TextWindow {
   }
 }
 
-/** Applies carriage returns. After a lone carriage return, the line starts again, as in progress bars. */
+/** Applies carriage returns. After a lone carriage return, the line starts over, as in progress bars. */
 function withReturns(line: string): string {
   const lineText = line.endsWith('\r') ? line.slice(0, -1) : line
   return lineText.slice(lineText.lastIndexOf('\r') + 1).slice(0, 4 * maxLineLength)

@@ -7,7 +7,7 @@ const longest = 2_000
 
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** Formats one line. Control characters become `␀` or `<U+202E>`, and the text is cut after `most` characters. */
+/** Formats one line. Control characters become `␀` or `<U+202E>`, and the text is truncated after `most` characters. */
 export function displayText(value: unknown, most: number = longest): string {
   const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
   const cut = text.length > most ? `${text.slice(0, most)}… (${text.length.toLocaleString('en')} characters)` : text
@@ -52,7 +52,7 @@ export function shortSeconds(seconds: number): string {
 }
 
 function twoDigits(value: number): string {
-  // For values from 99.5, a number with two significant digits would be printed with an exponent.
+  // For values of 99.5 and above, a number with two significant digits would be printed with an exponent.
   return Math.abs(value) >= 99.5 ? String(Math.round(value)) : value.toPrecision(2)
 }
 

@@ -1,6 +1,6 @@
 /**
- * The light or dark theme of the page. It is the theme of the system until the user chooses another. The choice is the
- * only data that the page stores in the browser.
+ * The light or dark theme of the page. The system determines the theme until the user chooses another. This choice is
+ * the only data that the page stores in the browser.
  */
 
 const key = 'orch-console-theme'
@@ -16,7 +16,7 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(key, next)
   } catch {
-    // If the browser has no storage, the choice applies until the page is closed.
+    // If the browser provides no storage, the choice applies until the page is closed.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The access page, which shows who may do something, and why a user may or may not do it. */
+/** The access page. It shows who may perform an action, and why a user may or may not perform it. */
 import { useState } from 'preact/hooks'
 import {
   type Explanation,

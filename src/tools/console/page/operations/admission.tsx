@@ -1,6 +1,6 @@
 /**
- * The admission page: webhooks with the state of their circuit breakers, the active admission controls, and a dry run
- * of an object.
+ * The admission page: webhooks with the state of their circuit breakers, the active admission controls, and dry runs of
+ * an object.
  */
 import { useEffect, useState } from 'preact/hooks'
 import { parseYamlText } from '../../../../api/codec/yaml-text.ts'
@@ -47,7 +47,7 @@ export function AdmissionPage() {
   )
 }
 
-/** Lists the objects of a type every few seconds. Resources that are not stored cannot be watched. */
+/** Lists the objects of a type every few seconds. Types that are not stored cannot be watched. */
 function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
   const { client, kinds } = useConsoleContext()
   const type = kinds.builtIn(plural, 'ops')
@@ -91,7 +91,7 @@ function Webhooks() {
   )
 }
 
-/** Shows the active admission controls in order. The other controls can be enabled by flags. */
+/** Shows the active admission controls in order. Flags can enable other controls. */
 function Controls() {
   const { objects: controls = [], failure } = useListed<Control>('admissioncontrols')
   const running = controls.filter(({ status }) => status?.enabled)

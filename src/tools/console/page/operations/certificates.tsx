@@ -1,6 +1,6 @@
 /**
- * The page of certificate requests. Shows their decoded content and whether they meet the signer's rules, with buttons
- * to approve or deny them.
+ * The page for certificate requests. It shows their decoded content and whether they meet the signer's rules, with
+ * buttons to approve or deny them.
  */
 
 import { useState } from 'preact/hooks'

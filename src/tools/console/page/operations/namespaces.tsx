@@ -1,4 +1,4 @@
-/** Lists terminating namespaces and what each of them waits for, followed by all other namespaces. */
+/** Lists the terminating namespaces with what each of them waits for, followed by all other namespaces. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { useConsoleContext } from '../core/kinds.ts'

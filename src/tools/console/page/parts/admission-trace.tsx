@@ -1,4 +1,4 @@
-/** Shows which admission controls and webhooks handled a write, their duration, response and changes. */
+/** Shows which admission controls and webhooks handled a write, with their durations, responses and changes. */
 import type { Admission, PolicyLook } from '../core/edit.ts'
 import { displayText } from '../core/text.ts'
 import { Notice } from './display.tsx'
@@ -50,7 +50,7 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
   )
 }
 
-/** One evaluation of a policy: its result, the expression that decided, and the values of its variables. */
+/** One evaluation of a policy: its result, the decisive expression, and the values of its variables. */
 function PolicyCell({ said, policy }: { readonly said: string; readonly policy: PolicyLook }) {
   const { name = '', binding = '', params = '', expression, variables = {} } = policy
   const parameters = params === '' ? '' : `, parameters ${displayText(params, 200)}`

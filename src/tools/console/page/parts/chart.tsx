@@ -1,4 +1,4 @@
-/** A line chart of the last minutes as SVG without axes. The latest value is shown next to the chart. */
+/** A line chart of the last few minutes as an SVG without axes. The latest value is shown next to the chart. */
 
 interface ChartProps {
   readonly title: string
@@ -53,8 +53,8 @@ export function Chart({ title, lines, unit }: ChartProps) {
 }
 
 /**
- * Returns the number of intervals on the time axis. The axis covers at least one minute, and a longer time once there
- * are more samples.
+ * Returns the number of intervals on the time axis. The axis covers at least one minute, and more once there are more
+ * samples.
  */
 function placesFor(values: readonly number[]): number {
   return Math.max(29, values.length - 1)

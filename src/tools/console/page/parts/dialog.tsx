@@ -1,4 +1,4 @@
-/** A modal dialog that uses the browser's own element, which keeps the focus inside and closes on Escape. */
+/** A modal dialog that uses the browser's dialog element, which keeps the focus inside and closes on Escape. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 

@@ -69,7 +69,7 @@ export function Loading({ what = 'Loading' }: { readonly what?: string }) {
   )
 }
 
-/** The head of a page. After navigation, its title receives the focus, so that screen readers start at the title. */
+/** The head of a page. After navigation, its title receives the focus, so that screen readers start there. */
 export function PageHead({ title, children, crumbs }: PageHeadProps) {
   return (
     <header class="page-head">
@@ -107,7 +107,7 @@ interface CardProps {
   readonly wide?: boolean
 }
 
-/** Shows content that may be wider than the page. It can be scrolled separately, also with the keyboard. */
+/** Shows content that may be wider than the page and can be scrolled separately, including with the keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

@@ -1,12 +1,12 @@
 /**
- * The YAML editor. It consists of CodeMirror, which is loaded on first use. CodeMirror creates styles at run time. In a
- * shadow root, these are constructed style sheets, for which the security policy of the page needs no exception.
+ * The YAML editor, which consists of CodeMirror, loaded on first use. CodeMirror creates styles at run time. In a
+ * shadow root, they are constructed style sheets, which need no exception in the security policy of the page.
  */
 import { useEffect, useRef } from 'preact/hooks'
 
 interface EditorProps {
   readonly label: string
-  /** The initial text. If a different text is set, the editor starts again with it. */
+  /** The initial text. If it changes, the editor starts over with the new text. */
   readonly text: string
   readonly readOnly?: boolean
   readonly onChange?: (text: string) => void

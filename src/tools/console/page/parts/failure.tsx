@@ -27,7 +27,7 @@ function titleOf({ code, reason }: StatusError): string {
 
 function Refusal({ error }: { readonly error: StatusError }) {
   const consoleContext = useConsoleContext()
-  // Only a missing permission can be explained by rules. Admission errors contain their reason.
+  // Rules can explain only a missing permission. Admission errors contain their own reason.
   const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
   const explain = async (deniedAction: Action) =>
@@ -45,10 +45,7 @@ function Refusal({ error }: { readonly error: StatusError }) {
   )
 }
 
-/**
- * Shows why access is denied: the smallest rule that would allow the action, and the existing rules that are closest to
- * it.
- */
+/** Shows why access is denied: the smallest rule that would allow the action, and the closest existing rules. */
 export function Why({ explanation }: { readonly explanation: Explanation }) {
   const { allowed, reason = '', nearRules = [], smallestRule, byOwnRules = false } = explanation
   return (

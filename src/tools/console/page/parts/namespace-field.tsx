@@ -8,7 +8,7 @@ import { route, setQuery } from '../core/route.ts'
 import { useStore } from '../core/store.ts'
 import { displayText } from '../core/text.ts'
 
-/** Returns the namespace in the URL. The value '' stands for all namespaces. */
+/** Returns the namespace in the URL, or '' for all namespaces. */
 export function useNamespace(): string {
   return useStore(route).query.get('namespace') ?? ''
 }

@@ -94,7 +94,8 @@ function Browse({ type }: { readonly type: Type }) {
   }, [client, type.group, type.version, type.plural, namespace, labels])
   useEffect(() => follower?.load(extent), [follower, extent.sort, extent.maxRows])
   const { error, state } = table
-  // If the definition of a kind was deleted, the response is 404. In that case, the page refreshes the served kinds.
+  // A 404 response may mean that the definition of the kind was deleted. In that case, the page refreshes the served
+  // kinds.
   useEffect(() => {
     if (state === 'failed') void kinds.refresh().catch(() => {})
   }, [state])

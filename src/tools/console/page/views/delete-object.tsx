@@ -1,4 +1,4 @@
-/** A dialog that deletes an object after a confirmation. It lists the objects that are deleted with it. */
+/** A dialog that deletes an object after confirmation. It lists the objects that will be deleted with it. */
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { nameIn } from '../core/edit.ts'

@@ -134,7 +134,9 @@ function Choice({ id, words, value, readOnly, onChange }: ChoiceProps) {
   )
 }
 
-/** The field for an object with known fields or for a map. Shows the existing members and a button to add others. */
+/**
+ * The field for an object with known fields or for a map. Shows the existing members and a button for adding others.
+ */
 function MembersField({ name, path, schema, value, context, onChange }: FieldProps) {
   const object = isObject(value) ? value : {}
   const names = Object.keys(object)
@@ -229,7 +231,7 @@ function ListField({ name, path, schema, value, context, onChange }: FieldProps)
       {schema?.description && <p class="hint">{displayText(schema.description, 400)}</p>}
       {list.slice(0, 100).map((element, i) => (
         <FormField
-          // List elements have no other identity while they are edited.
+          // While list elements are being edited, they have no other identity.
           key={i}
           name={titleOf(element, schema, i)}
           path={[...path, ...stepsTo(element, schema)]}

@@ -22,7 +22,7 @@ export function ObjectForm(view: ObjectView) {
   const [draft, setDraft] = useState<JsonObject>(() => structuredClone(asJson(object)))
   const [edit, setEdit] = useState<Edit | undefined>()
   const isChanged = !sameJson(draft, asJson(base))
-  // Until the user changes a field, the form follows changes of the object.
+  // Until the user changes a field, the form follows changes to the object.
   if (!isChanged && object !== base) {
     setBase(object)
     setDraft(structuredClone(asJson(object)))

@@ -1,6 +1,6 @@
 /**
- * History of an object: its changes, newest first, with author, operation and changed fields, and a button to revert.
- * Shown if the server serves `objecthistories` and `paststates`.
+ * History of an object: its changes, newest first, with author, operation and changed fields, and a button for
+ * reverting to an earlier state. Shown if the server serves `objecthistories` and `paststates`.
  */
 import { useEffect, useState } from 'preact/hooks'
 import type { Json, JsonObject } from '../../../../api/json/json.ts'
@@ -55,7 +55,7 @@ export function ObjectHistory(view: ObjectView) {
   const [showsStatus, setShowsStatus] = useState(false)
   const [edit, setEdit] = useState<Edit | undefined>()
   const { revisions, readOlder, failure, setFailure } = useRevisions(place, object, { showsStatus })
-  /** The state at a revision becomes the draft of an edit, which is reviewed like any other. */
+  /** The state at a revision becomes the draft of an edit, which is reviewed like any other edit. */
   const goBack = async ({ revision }: Revision) => {
     try {
       const { items = [] } = await ask<Past>(consoleContext, 'paststates', { ...place, revision })
@@ -140,7 +140,8 @@ interface Wanted {
 }
 
 /**
- * Reads pages until there are revisions to show. Control loops may have written hundreds of status changes in between.
+ * Reads pages until there are revisions to show, because control loops may have written hundreds of status changes in
+ * between.
  */
 async function readPages(
   read: (from: object) => Promise<History>,

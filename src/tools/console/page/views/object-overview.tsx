@@ -102,7 +102,7 @@ function conditionRow({ type = '', status = '', reason, message, lastTransitionT
 
 function toneOf(type: string, value: string): Tone {
   if (value !== 'True' && value !== 'False') return 'plain'
-  // Matches the names of conditions that are probably bad when true.
+  // Matches the names of conditions that probably indicate a problem when they are true.
   const isBadWhenTrue =
     /fail|pressure|denied|unavailable|degraded|progressdeadline|remaining|dangling|nonstructural|terminating|suspended/i.test(
       type,

@@ -1,4 +1,4 @@
-/** A graph of an object with its owners on the left and its dependents on the right, on all levels. */
+/** A graph of an object, with its owners on the left and its dependents on the right, at all levels. */
 import type { ApiObject, OwnerReference } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type ConsoleContext, type Kinds, type Type, useConsoleContext } from '../core/kinds.ts'
@@ -35,7 +35,7 @@ interface Graph {
 }
 
 const maxLevels = 4
-/** Maximum number of dependents that are shown on all levels together. The nearest ones are shown first. */
+/** Maximum number of dependents to show on all levels together. The nearest ones are shown first. */
 const maxDrawn = 40
 
 export function ObjectRelations({ type, object }: ObjectView) {
@@ -94,8 +94,8 @@ async function readOwners(
 }
 
 /**
- * Reads the dependents level by level. If a request fails, the dependents of that object are not shown. A failed
- * request for the object itself is an error.
+ * Reads the dependents level by level. If a request fails, the dependents of that object are not shown. If the request
+ * for the object itself fails, an error is thrown.
  */
 async function readDependents(consoleContext: ConsoleContext, self: Node): Promise<Branch> {
   const root: Branch = { node: self, childBranches: [], more: 0 }
@@ -124,7 +124,7 @@ async function explain(
 
 interface Drawing {
   readonly kinds: Kinds
-  /** Keys of all shown objects. They are needed because owner references may form cycles. */
+  /** Keys of all shown objects, because owner references may form cycles. */
   readonly drawnKeys: Set<string>
 }
 

@@ -1,4 +1,4 @@
-/** The palette (Ctrl-K), with which a user can go to any page, kind or namespace, or to an object by its name. */
+/** The palette (Ctrl-K), with which users can go to any page, kind or namespace, or to an object by name. */
 import type { TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type Type, useConsoleContext } from '../core/kinds.ts'
@@ -33,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [selectedIndex, setSelectedIndex] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const matchingGoals = goalsFor(text, types, names)
-  // Keys may arrive faster than the list is rendered. They must apply to the latest input.
+  // Keys may arrive faster than the list is rendered, and must apply to the latest input.
   const latest = useRef(0)
   const choose = (index: number) => {
     latest.current = index

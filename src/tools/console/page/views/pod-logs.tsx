@@ -46,7 +46,7 @@ interface LogSource {
   readonly isPrevious: boolean
 }
 
-/** Reads a log while the component is shown. Follows the log unless it belongs to the previous run of the container. */
+/** Reads a log while the component is shown. Follows the log, unless it belongs to the container's previous run. */
 function useLog({ path, container, isPrevious }: LogSource) {
   const { client } = useConsoleContext()
   const [log, setLog] = useState({ text: '', dropped: 0, isFollowing: true })
@@ -84,7 +84,7 @@ function useLog({ path, container, isPrevious }: LogSource) {
   return { log, error }
 }
 
-/** Shows a text that grows at its end. The view stays scrolled to the end unless the user scrolled up. */
+/** Shows a text that grows at its end. The view stays scrolled to the end unless the user has scrolled up. */
 export function Output({ label, text }: { readonly label: string; readonly text: string }) {
   const view = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(true)

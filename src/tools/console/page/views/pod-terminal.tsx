@@ -74,7 +74,7 @@ export function PodTerminal({ type, object }: ObjectView) {
   )
 }
 
-/** The input line. Sends the input line by line, but Ctrl+C and Ctrl+D immediately. */
+/** The input line. Sends input line by line, but Ctrl+C and Ctrl+D immediately. */
 function CommandLine({ onText }: { readonly onText: (text: string) => void }) {
   const [line, setLine] = useState('')
   const onKeyDown = (event: KeyboardEvent) => {

@@ -34,9 +34,9 @@ const narrowPage = '(max-width: 600px)'
 const rowHeights = { wide: 36, narrow: 60 }
 
 /**
- * How a column's cells are shown. `name` links the object's name; `link` links the cell itself, for tables whose name
- * column is not shown, such as the table of Events. `age` grows from the creation, `lastSeen` from the time the row
- * arrived.
+ * How a column's cells are shown. `name` links the name of the object. `link` links the cell itself, for tables that do
+ * not show the name column, such as the table of Events. `age` counts from the creation, and `lastSeen` from the time
+ * at which the row arrived.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
@@ -175,8 +175,7 @@ function Cell({ value }: { readonly value: unknown }) {
 type ColumnSource = Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>
 
 /**
- * Returns the columns: the link to the object, the namespace if there are several, and then the other columns of the
- * server.
+ * Returns the columns: the link to the object, the namespace if there are several, and then the server's other columns.
  */
 function columnsFor({ columns, rows, showNamespace }: ColumnSource): ShownColumn[] {
   const printed = columns.flatMap((column, index) => {
@@ -220,7 +219,7 @@ function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: s
   const sortColumn = columns.find(({ name }) => name === sort || `-${name}` === sort)
   if (sortColumn === undefined) return rows
   const sign = sort.startsWith('-') ? -1 : 1
-  // The older an object is, the earlier its time. The order of times is therefore the reverse of the order of ages.
+  // The older an object is, the earlier its time. Sorting by time is therefore the reverse of sorting by age.
   const direction = sortColumn.role === 'age' || sortColumn.role === 'lastSeen' ? -sign : sign
   return [...rows].sort((a, b) => direction * compareCells(sortValue(sortColumn, a), sortValue(sortColumn, b)))
 }
@@ -281,8 +280,8 @@ interface RowScroll {
 function useRowKeys(view: { readonly current: HTMLElement | null }, { length, rowHeight, scrollTo }: RowScroll) {
   const [active, setActive] = useState(0)
   const rowToFocus = useRef<number | undefined>(undefined)
-  // Focuses in the task that renders the row. Until then the focus is lost if the previous row is no longer rendered,
-  // and the table does not receive keys.
+  // Sets the focus in the same task that renders the row. Otherwise the focus would be lost if the previous row is no
+  // longer rendered, and the table would not receive keys.
   useLayoutEffect(() => {
     if (rowToFocus.current === undefined) return
     const link = view.current?.querySelector<HTMLElement>(`a[data-row="${rowToFocus.current}"]`)
