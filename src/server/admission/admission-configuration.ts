@@ -1,6 +1,6 @@
 /**
- * Reads the AdmissionConfiguration that `--admission-control-config-file` names. The file configures each admission
- * plugin, either inline or with the path of another file, relative to this file.
+ * Reads the AdmissionConfiguration in `--admission-control-config-file`. The file configures each admission plugin,
+ * either inline or with the path of another file, relative to this file.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -18,7 +18,7 @@ export interface ControlConfiguration {
 const maxFileBytes = 16 * 1024 * 1024
 const flagName = 'admission-control-config-file'
 
-/** Returns the configurations by the name of the admission plugin. Returns an empty map if the flag names no file. */
+/** Returns the configurations by the name of the admission plugin. Returns an empty map if the flag is not set. */
 export async function readAdmissionConfiguration(
   file: string,
   vendor: Vendor,

@@ -1,4 +1,4 @@
-/** Lets admission plugins write objects. The objects that plugins create pass admission like the objects of clients. */
+/** Lets admission plugins write objects. Objects created by plugins pass admission like the objects of clients. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
@@ -23,7 +23,7 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
       // The write does not wait in the queue. A request that deletes a quota, and thereby changes a quota that counts
-      // quotas, is already at the head of the queue of the object that is changed here.
+      // quotas, is already at the head of the queue for the object to be changed.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

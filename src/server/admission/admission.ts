@@ -61,7 +61,7 @@ export async function makeAdmission(
   const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
-  // The configuration of a disabled plugin is also checked. An invalid configuration would otherwise prevent the server
+  // The configuration of a disabled plugin is checked too. Otherwise, an invalid configuration would prevent the server
   // from starting once the plugin is enabled.
   const configured = [...configurations].map(([name, { source }]) => findControl(name, version, source))
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
@@ -88,15 +88,15 @@ export async function makeAdmission(
   }
 }
 
-/** The plugins that call webhooks, each with the resource that configures it. */
+/** The plugins that call webhooks, each with the resource type that configures it. */
 const webhookControls = {
   MutatingAdmissionWebhook: 'mutatingwebhookconfigurations',
   ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',
 }
 
 /**
- * Warns about stored webhook configurations that have no effect because a plugin is disabled. Clients that write a
- * webhook configuration get a success response and expect the server to call the webhook.
+ * Warns about stored webhook configurations that have no effect because a plugin is disabled. Clients that write such a
+ * configuration get a success response and expect the server to call the webhook.
  */
 function warnOfUncalledWebhooks(activeControls: readonly Control[], { servedTypes, log }: AdmissionParts): void {
   const servedResources = new Set(servedTypes().map(({ resource }) => resource))

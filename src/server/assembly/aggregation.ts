@@ -23,7 +23,7 @@ interface AggregationDependencies {
 
 interface AggregationContext {
   readonly worker?: WorkerContext | undefined
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -53,9 +53,10 @@ export async function startAggregation(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  // If the write of the ConfigMap fails, the loop logs the failure and retries. The server starts anyway.
+  // If writing the ConfigMap fails, the loop logs the failure and retries. The server starts anyway.
   if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
-  // The start does not wait for the backends, because a backend may respond slowly and other requests do not need it.
+  // The server does not wait for the backends before it starts, because backends may respond slowly and other requests
+  // do not need them.
   void start(aggregation.loops)
   return aggregation
 }

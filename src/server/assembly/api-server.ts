@@ -1,6 +1,6 @@
 /**
  * Starts an API server. `startApiServer` resolves when the server accepts requests. Each resource registers a function
- * that closes the resource, so `stop` and a failed start close all resources in reverse order.
+ * that closes it, so that `stop` or a failed start closes all resources in reverse order.
  */
 
 import { nodeMetrics } from '../../api/kinds/metrics/node-metrics.ts'
@@ -54,7 +54,7 @@ export interface ApiServer {
   readonly emulatedVersion: EmulatedVersion
   /** The emulated version with the enabled feature gates. */
   readonly emulation: Emulation
-  /** The simulated nodes of this process, which the server may connect to on loopback addresses. */
+  /** The simulated nodes of this process, to which the server may connect on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
    * Resolves with the reason when the store fails permanently. After that, the server is not ready, but it responds to
@@ -77,7 +77,7 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-/** The environment of a server. If the environment contains no kinds, the emulated version determines the kinds. */
+/** The environment of a server. If it contains no kinds, the emulated version determines them. */
 type ServerContext = FoundationContext & Pick<Environment, 'kinds'>
 
 async function assemble(

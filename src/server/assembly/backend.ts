@@ -133,8 +133,8 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
 }
 
 /**
- * Opens the component that forwards requests to other servers. Limits the number of forwarded requests so that enough
- * file descriptors remain for the client connections of all workers.
+ * Opens the component that forwards requests to other servers. The number of forwarded requests is limited, so that
+ * enough file descriptors remain for the client connections of all workers.
  */
 function openPasser(
   { otherHeaders }: FrontProxy,
@@ -168,8 +168,8 @@ interface ApiParts
 }
 
 /**
- * Returns the authenticators for service account tokens, bootstrap tokens and the console, and the authenticators of
- * the caller.
+ * Returns the authenticators for service account tokens, bootstrap tokens and the console, as well as those of the
+ * caller.
  */
 function strategiesOf(
   options: EmulatedOptions,
@@ -194,9 +194,7 @@ function strategiesOf(
   ]
 }
 
-/**
- * Opens the catalogue, access control and admission in this order, because each of them depends on the previous part.
- */
+/** Opens the catalogue, access control and admission in this order, because each depends on the previous one. */
 async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
   const nodeCaller = new HttpsCaller('orch-metrics')

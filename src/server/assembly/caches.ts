@@ -9,12 +9,13 @@ import { tellUnreadable } from '../store/store-check.ts'
 
 interface CacheParts {
   /**
-   * Resolves when the store has failed permanently. The server does not log later failed attempts to watch the store.
+   * Resolves when the store has failed permanently. After that, the server no longer logs failed attempts to watch the
+   * store.
    */
   readonly failed: Promise<StoreError>
   readonly log: Log
   readonly eventRetention: HistoryTime
-  /** The memory that servers in this process share. Undefined if the process runs only one server. */
+  /** The memory shared by the servers in this process. Undefined if the process runs only one server. */
   readonly sharing: Sharing | undefined
 }
 
@@ -30,7 +31,7 @@ export function openCaches(store: Store, { failed, log, eventRetention, sharing 
 }
 
 /**
- * Built-in kinds whose objects can be loaded after the server is ready, if there are many objects. The server does not
+ * Built-in kinds whose objects may be loaded after the server is ready if there are many of them. The server does not
  * need these objects to authenticate, authorize or admit requests. All objects of other kinds must be loaded before the
  * first request.
  */
@@ -46,7 +47,7 @@ const loadedLater = new Set(
   ].flatMap(([group, plurals]) => (plurals as string[]).map((plural) => prefixOf(group as string, plural))),
 )
 
-/** Whether the objects of a kind can be loaded later. This includes custom kinds, whose group ends in a dot. */
+/** Whether the objects of a kind may be loaded later. This includes custom kinds, whose group ends in a dot. */
 function mayLoadLater(prefix: string): boolean {
   return loadedLater.has(prefix) || prefix.includes('./')
 }

@@ -1,5 +1,5 @@
 /**
- * Builds the catalogue: the kinds and endpoints that this server serves. Kinds and endpoints that flags disable are
+ * Builds the catalogue of the kinds and endpoints that this server serves. Kinds and endpoints that flags disable are
  * omitted.
  */
 
@@ -48,11 +48,11 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
-  /** Creates the connections to nodes. The parameter is a function that looks up objects. */
+  /** Creates the connections to nodes. `lookup` looks up objects. */
   readonly waysFor: (lookup: Lookup) => NodeConnector
   /** Returns the authenticator of tokens. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
-  /** Components that the server depends on. */
+  /** Components on which the server depends. */
   readonly components: readonly Component[]
   /** Returns the authorizer of requests. Available once the catalogue exists. */
   readonly access: () => Access

@@ -1,8 +1,8 @@
 /**
  * Opens the port before the server is ready if `--livez-grace-period` is set. While the server starts, and for at most
- * the grace period, `/livez` succeeds so that a supervisor does not restart a server with much data to load. `/readyz`
- * fails, and all other requests get a 503 response with Retry-After. Once the server is ready, it handles all requests
- * on the port.
+ * the grace period, `/livez` succeeds, so that a supervisor does not restart a server that has a lot of data to load.
+ * `/readyz` fails, and all other requests get a 503 response with Retry-After. Once the server is ready, it handles all
+ * requests on the port.
  */
 
 import { serviceUnavailable } from '../../api/model/api-error.ts'
@@ -65,7 +65,7 @@ export async function openEarlyPort(
 
 /**
  * Opens a port until the store is open, because the certificates may be in the store. The port is then closed, so that
- * clients with certificates connect to the final port.
+ * clients with certificates connect to the final port instead.
  */
 export async function openWaitingPort(
   options: ServerOptions,

@@ -40,7 +40,7 @@ export interface Environment {
   /** The context of a worker. Set if this server is one of several workers in the process. */
   readonly worker?: WorkerContext
   /**
-   * A signal that aborts when the server is about to stop, even while the server starts. After that, the server is not
+   * A signal that aborts when the server is about to stop, even while it is starting. After that, the server is not
    * ready.
    */
   readonly stopping?: AbortSignal
@@ -52,7 +52,7 @@ type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | '
 /** The environment with its defaults, and the stack that closes the server. */
 export type AssemblyContext = Environment &
   Required<Pick<Environment, Defaulted>> & {
-    /** Closes the resources that were opened. */
+    /** Closes the resources that have been opened. */
     readonly opened: AsyncDisposableStack
   }
 

@@ -1,7 +1,7 @@
 /**
  * Explains to the user why the program failed: one line for errors that the user can fix, and a stack trace for all
- * other errors. The text may contain the message of an untrusted server, for example when a node joins. Control
- * characters are therefore escaped.
+ * others. The text may contain the message of an untrusted server, for example when a node joins, so control characters
+ * are escaped.
  */
 
 import { PkiFileError } from '../../api/pki/files.ts'

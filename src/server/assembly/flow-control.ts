@@ -1,4 +1,4 @@
-/** Creates the flow-control step of the pipeline from the flags. */
+/** Creates the flow-control step of the pipeline, as configured by flags. */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -51,7 +51,7 @@ export function openFlowControl(
   return shareFairly(new FlowControl(configuration, systemClock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 
-/** Returns one worker's equal share of a server-wide limit. 0 means no limit and remains 0. */
+/** Returns one worker's equal share of a server-wide limit. The value 0 means no limit and is returned unchanged. */
 function shareOf(limit: number, workers: number): number {
   return Math.ceil(limit / workers)
 }

@@ -45,7 +45,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)
   opened.defer(() => store.close())
-  // Determines the version first, because a new store has no profile yet.
+  // The version is determined first, because a new store has no profile yet.
   const emulatedVersion = worker?.emulatedVersion ?? (await settleEmulatedVersion(store, options))
   const auditParts = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
   const audited = await openAudit({ ...options, emulatedVersion }, auditParts)

@@ -121,7 +121,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   const serving = { ...answering, clock: systemClock, log, counting: worker?.counting, portSharing: worker }
   const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, backend.denied)
-  // Running requests still read from the caches, so the caches stay open until the last response has been sent.
+  // Running requests still read from the caches, which therefore stay open until the last response has been sent.
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => endStreams(backend))
   const inProcess = new InProcess(handling.handleAs, systemClock)
@@ -154,8 +154,8 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
 }
 
 /**
- * Ends watches and proxied connections. The server does not wait for them, because clients determine how long they
- * last.
+ * Ends watches and proxied connections. The server does not wait for them to end, because clients determine how long
+ * they last.
  */
 function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'aggregation' | 'ways'>): void {
   caches.endWatches()
@@ -179,7 +179,7 @@ async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOpt
     log.warn('control loop requests did not finish within the grace period', { count: unfinishedRequests })
 }
 
-/** Renews self-signed certificates before they expire. Returns a function that ends the renewal. */
+/** Renews self-signed certificates before they expire. Returns a function that stops the renewal. */
 function keepFresh(
   certificates: Certificates,
   url: string,

@@ -6,8 +6,8 @@
  * that stops reading or aborts ends the request. Response bytes belong to the server and must not be changed. `close`
  * ends running requests and waits for them for a limited time, so that no request uses the store afterwards.
  *
- * Control loops send hundreds of requests and read hundreds of events at once, all in the same turn of the event loop.
- * Requests and response chunks therefore wait for free time in a turn, so that network clients have priority.
+ * Control loops send hundreds of requests and read hundreds of events in the same turn of the event loop. Requests and
+ * response chunks therefore wait until a turn has free time, so that network clients have priority.
  */
 import { Readable } from 'node:stream'
 import { authenticated, type User } from '../../api/model/user.ts'
@@ -32,8 +32,8 @@ export class InProcess {
   readonly #clock: Clock
   readonly #stop = new AbortController()
   /**
-   * Open requests. There is no separate abort listener for each of them, because adding a listener would become slower
-   * with every request.
+   * Open requests. They have no individual abort listeners, because adding a listener would become slower with every
+   * request.
    */
   readonly #conversations = new Set<Conversation>()
   readonly #running = new Set<Promise<void>>()
@@ -56,8 +56,8 @@ export class InProcess {
   }
 
   /**
-   * Closes the transport. Returns the number of requests that did not end within the grace period. They do not prevent
-   * the server from stopping.
+   * Closes the transport. Returns the number of requests that did not end within the grace period. Such requests do not
+   * prevent the server from stopping.
    */
   async close(graceMs: number): Promise<number> {
     this.#stop.abort()
@@ -92,7 +92,7 @@ function actAs(user: User): Step {
 
 /** Maximum number of response bytes that wait for the reader. */
 const maxWaitingBytes = 256 * 1024
-/** Maximum number of bytes to deliver before other work runs. A watch chunk may contain hundreds of events. */
+/** Maximum number of bytes to deliver before yielding to other work. A watch chunk may contain hundreds of events. */
 const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
@@ -146,7 +146,7 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
-  /** Flow control is unnecessary here, because the data is in the memory of this process in any case. */
+  /** Flow control is unnecessary here, because the data is in the memory of this process anyway. */
   async responseRead(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {
@@ -177,7 +177,7 @@ class Conversation implements ServerTransport {
     await this.write(Buffer.from(chunk))
   }
 
-  /** No more bytes follow, so no reader or writer waits for room. */
+  /** No more bytes follow, so readers and writers must not wait any longer. */
   end(): void {
     this.#complete = true
     this.#wakeReader()
@@ -202,7 +202,7 @@ class Conversation implements ServerTransport {
   /** Ends the request on the server's side, even if the response is not complete. */
   finish(error: unknown): void {
     this.#forget()
-    // Checks this first, because creating an error is expensive.
+    // This condition is checked first, because creating an error is expensive.
     if (!this.isOver) this.leave(new TransportError("the server's response is incomplete", { cause: error }))
   }
 

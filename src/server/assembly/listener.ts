@@ -1,4 +1,4 @@
-/** Opens the listener according to the flags. If that fails, explains the system error and how to fix it. */
+/** Opens the listener as configured by flags. If that fails, explains the system error and how to fix it. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -16,7 +16,7 @@ import type { ServerOptions } from '../flags/options.ts'
 
 export interface ListenerParts {
   readonly handle: (exchange: Exchange) => Promise<void>
-  /** Whether the response to a request for this path and query may switch protocols. */
+  /** Whether a request with this path and query may switch protocols. */
   readonly maySwitch: (target: string) => boolean
   readonly clock: Clock
   readonly log: Log
@@ -28,13 +28,13 @@ export interface ListenerParts {
   readonly portSharing?: PortSharing | undefined
 }
 
-/** Determines how a worker shares the port with other workers. */
+/** Determines how a worker shares the port with the other workers. */
 export interface PortSharing {
   /** Whether no other worker listens on the port yet. If so, the port must be free. */
   readonly isAlone: boolean
 }
 
-/** Assumed limit of open files if the operating system does not report a limit. */
+/** Assumed limit of open files if the operating system reports none. */
 const usualOpenFiles = 1024
 
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'goawayChance' | 'httpEngine'>
@@ -86,8 +86,9 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
 }
 
 /**
- * Returns a free port: the port in the options, or any free port if the option is 0. Opening a port that workers share
- * would succeed even if another program of the same user uses it, so the port is first opened exclusively for a moment.
+ * Returns a free port: the port in the options, or any free port if that is 0. Opening a port that workers share would
+ * succeed even if another program of the same user uses it. The port is therefore first opened exclusively for a
+ * moment.
  */
 export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
   const probe = createServer()

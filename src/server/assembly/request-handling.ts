@@ -27,7 +27,7 @@ import { SlowRequests } from '../telemetry/slow-requests.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { HandleAs } from './in-process-transport.ts'
 
-/** Callbacks for every request. Errors that a callback throws become responses, like the errors of any step. */
+/** Callbacks for every request. Errors thrown by a callback become responses, like the errors of any pipeline step. */
 export interface RequestHooks {
   /** Called when the request has been parsed. */
   readonly arrived: (exchange: Exchange) => void
@@ -122,8 +122,8 @@ export function handleRequests(parts: HandlingParts): Handling {
 }
 
 /**
- * Whether the error is a 503 whose cause is outside of this server, such as a Service without endpoints or an
- * unresponsive backend.
+ * Whether the error is a 503 whose cause is outside this server, such as a Service without endpoints or an unresponsive
+ * backend.
  */
 function isForClient(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 503 && error.cause === undefined

@@ -31,11 +31,13 @@ interface UpkeepParts {
   readonly defaultLimits: boolean
   /** Whether to create a default StorageClass. */
   readonly defaultStorageClass: boolean
-  /** Closes opened resources. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Starts the loops. Resolves when all objects that requests need exist. The caches must be loaded before the call. */
+/**
+ * Starts the loops. Resolves when all objects that requests depend on exist. The caches must be loaded before the call.
+ */
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
@@ -58,7 +60,7 @@ export async function startUpkeep(
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
-  // Requests do not need these loops, so the start does not wait for their first pass.
+  // Requests do not depend on these loops, so the server does not wait for their first pass.
   void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
@@ -69,7 +71,7 @@ interface OwnObjectDependencies {
   /** Port of this server. */
   readonly port: number
   readonly log: Log
-  /** Closes opened resources. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -91,8 +93,8 @@ export async function startOwnService(
 }
 
 /**
- * Maintains the Lease that identifies this API server, if the feature gate is enabled. The start does not wait for the
- * Lease: the loop logs a failure and retries.
+ * Maintains the Lease that identifies this API server, if the feature gate is enabled. The server does not wait for the
+ * Lease, because the loop logs failures and retries.
  */
 export function startIdentityLease(
   options: EmulatedOptions,

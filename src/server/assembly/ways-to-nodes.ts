@@ -1,5 +1,6 @@
 /**
- * Connects to node agents as flags specify: with the client certificate of this server and the CAs that verify agents.
+ * Connects to node agents as configured by flags, with the client certificate of this server and the CAs that verify
+ * agents.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -19,13 +20,13 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface NodeConnectionDependencies {
   readonly certificates: Certificates
-  /** The client certificate for node agents, from files that flags name. */
+  /** The client certificate for node agents, read from the files that flags name. */
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
   /** Returns the address on which this server listens, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -93,7 +94,7 @@ export function openWays(
 
 const flag = 'kubelet-certificate-authority'
 
-/** Returns a function that returns the current content of the file. Returns undefined if the flag names no file. */
+/** Returns a function that returns the current content of the file, or undefined if the flag names no file. */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined
   const read = () => readAuthorities(flag, file).join('')

@@ -84,7 +84,7 @@ async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): 
 }
 
 /**
- * Writes a chunk. Resolves when the chunk is written, so that a failed write cannot leave a truncated backup unnoticed.
+ * Writes a chunk. Resolves once the chunk is written, so that a failed write cannot leave a truncated backup unnoticed.
  */
 async function writeToOutput(chunk: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -100,7 +100,7 @@ function unwritten({ message }: Error): BackupError {
 export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
   const { from, profile } = options
   assertOneStore(options, ['data-dir', 'etcd-servers'])
-  // Reads the whole file first, so that a damaged backup leaves the store unchanged.
+  // The whole file is read first, so that a damaged backup leaves the store unchanged.
   const sha = from === '-' ? '' : (await readContents(from)).sha256
   const reader = await openBackup(from)
   const { header } = reader
@@ -121,11 +121,11 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
 export interface Filling {
   readonly load: { readonly id: string; readonly above: number }
   readonly pages: () => AsyncIterable<readonly Entry[]>
-  /** The time to live of Events in milliseconds. */
+  /** The lifetime of Events in milliseconds. */
   readonly ttlMs: number
 }
 
-/** Loads pages into a store and returns the resulting revision. */
+/** Loads pages into a store. Returns the resulting revision. */
 export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, terminal: Terminal): Promise<number> {
   const loading = await loadIntoStore(place, load)
   const progress = new ProgressLine(terminal, 'load')
@@ -147,7 +147,7 @@ export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, t
   }
 }
 
-/** Runs `orch check`: checks a store. Returns whether the store has no fault. */
+/** Runs `orch check`, which checks a store. Returns whether the store has no faults. */
 export async function check(options: OptionsOf<typeof checkFlags>, terminal: Terminal): Promise<boolean> {
   const { backup: file, setAside } = options
   const isBackup = file !== ''
@@ -170,7 +170,7 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   }
 }
 
-/** Returns the store with the values decrypted according to this encryption configuration, as servers read them. */
+/** Returns the store with values decrypted according to this encryption configuration, as servers read them. */
 async function decryptedBy(encryptionProviderConfig: string, store: Store): Promise<Store> {
   const profile = await profileOf(store)
   if (encryptionProviderConfig === '' || profile === undefined) return store

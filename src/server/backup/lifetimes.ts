@@ -1,6 +1,6 @@
 /**
- * Lifetimes of entries that are loaded into a store. The lifetime of an entry that expires starts again at the time of
- * the load.
+ * Lifetimes of entries that are loaded into a store. The lifetime of an entry that expires starts over when the entry
+ * is loaded.
  */
 
 import { allKinds } from '../../api/kinds/all.ts'

@@ -11,9 +11,7 @@ import type { Load, StoreLoader } from '../../storage/store/store-load.ts'
 import type { StorePlace } from '../flags/backup.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/**
- * History retention in milliseconds. It is longer than any command takes, because commands must not compact history.
- */
+/** History retention in milliseconds. It is longer than any command runs, because commands must not compact history. */
 const historyMs = 24 * 3_600_000
 const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
 

@@ -1,13 +1,13 @@
 /**
  * Shows the progress of long operations on standard error: on a terminal as one line that is updated in place, and
- * otherwise as a new line every few seconds.
+ * elsewhere as a new line every few seconds.
  */
 
 /** Output of a command: results, progress and warnings. */
 export interface Terminal {
   readonly print: (line: string) => void
   readonly warn: (line: string) => void
-  /** Overwrites the previous progress line, or starts a new line if there is no progress line. */
+  /** Overwrites the previous progress line, or starts a new line if there is none. */
   readonly show: (line: string, last: boolean) => void
   readonly isInteractive: boolean
 }

@@ -37,9 +37,9 @@ export interface Certificates {
   /** Writes the administrator's kubeconfig for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /**
-   * Renews self-signed certificates before they expire and reloads changed files. `onRenewed` applies the new
-   * certificates. Returns a function that ends the renewal. No file is written after the returned promise of that
-   * function has resolved.
+   * Renews self-signed certificates before they expire, and reloads changed files. `onRenewed` applies the new
+   * certificates. Returns a function that stops the renewal. Once the promise returned by that function has resolved,
+   * no file is written anymore.
    */
   keepFresh(
     server: string,
@@ -143,7 +143,8 @@ interface PairsInUse {
 }
 
 /**
- * Returns a function that runs writes one after another. Two concurrent writes could leave the older text in the file.
+ * Returns a function that runs writes one after another, because two concurrent writes could leave the older text in
+ * the file.
  */
 function serialized(write: () => Promise<void>) {
   let last = Promise.resolve()
@@ -155,10 +156,6 @@ function serialized(write: () => Promise<void>) {
   return { run, ended: () => last }
 }
 
-/**
- * Returns the serving certificate files: the files that flags name or, without such flags, the files in --cert-dir. If
- * there are no files, the names are empty.
- */
 /** Returns the flags that name the serving certificate, with their values. */
 export function servingFiles(options: ServerOptions) {
   const { certificate, key } = servingPaths(options)
@@ -168,6 +165,10 @@ export function servingFiles(options: ServerOptions) {
   }
 }
 
+/**
+ * Returns the paths of the serving certificate and key: the files that flags name or, without such flags, the files in
+ * --cert-dir. The paths are empty if there are no files.
+ */
 function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions) {
   const lying = { certificate: join(certDir, 'apiserver.crt'), key: join(certDir, 'apiserver.key') }
   const isGiven = tlsCertFile !== '' || tlsPrivateKeyFile !== '' || certDir === ''
@@ -177,8 +178,8 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
 }
 
 /**
- * Logs that the certificate is self-signed although --cert-dir is set, because the administrator expects a certificate
- * in that directory.
+ * Logs that the certificate is self-signed even though --cert-dir is set, because the administrator expects a
+ * certificate in that directory.
  */
 function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
   if (directory === '') return
@@ -186,8 +187,8 @@ function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
 }
 
 /**
- * Returns the names in the self-signed certificate: this host, the Service of the API servers, and the names that flags
- * specify.
+ * Returns the names in the self-signed certificate: this host, the Service of the API servers, and the names specified
+ * by flags.
  */
 function servingNames(options: ServerOptions): AlternativeNames {
   const { tlsSan, bindAddress, advertiseAddress } = options
@@ -211,7 +212,7 @@ const maxAddresses = 64
 
 /**
  * Returns the addresses at which clients can connect to the bind address. If the server listens on all addresses, these
- * are all addresses of the machine. Link-local addresses are omitted, because clients would also need a zone.
+ * are all addresses of the machine, except link-local addresses, for which clients would also need a zone.
  */
 function boundAddresses(bindAddress: string): string[] {
   if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]
@@ -224,7 +225,8 @@ function boundAddresses(bindAddress: string): string[] {
 }
 
 /**
- * Validates the names in flags. At this point, the flag of each name is still known, so the error can name the flag.
+ * Validates the names in flags. At this point, it is still known which flag each name comes from, so the error can name
+ * the flag.
  */
 function checkNames(tlsSan: readonly string[]): void {
   try {
@@ -250,7 +252,7 @@ function clusterName({ profile }: ServerOptions): string {
   return profile === 'orch' ? 'orch' : `orch-${profile}`
 }
 
-/** Writes a kubeconfig. Does nothing if the content is unchanged, so that a full disk causes no error. */
+/** Writes a kubeconfig. Does nothing if the content is unchanged, so that a full disk does not cause an error. */
 async function writeConfig(file: string, text: string): Promise<void> {
   if (file === '' || (await isHeldBy(file, text))) return
   try {

@@ -1,6 +1,6 @@
 /**
- * Issues serving certificates for the simulated nodes of this process. They have the same content as certificates that
- * the signer issues for a node's request.
+ * Issues serving certificates for the simulated nodes of this process. Their content is the same as when the signer
+ * issues a certificate for a node's request.
  */
 import { createPrivateKey } from 'node:crypto'
 import { nodesGroup, nodeUserPrefix } from '../../api/model/user.ts'
@@ -15,7 +15,7 @@ export const localNodeHost = '127.0.0.1'
 const hour = 60 * 60 * 1000
 const lifeMs = 365 * 24 * hour
 
-/** Issues a certificate, which should be used only for half of its lifetime. */
+/** Issues a certificate, which should be used for only half of its lifetime. */
 export function servingCertificate({ certificate, key }: CertifiedKey, node: string, now: number): ServingCertificate {
   const own = generateKey()
   const serving = issueCertificate({

@@ -1,10 +1,10 @@
 /**
  * Secrets shared by all servers on one store, so that the servers form a cluster without exchanging files: the CA, the
- * service account key and the continue-token key. The first server creates the secrets by compare-and-set, and all
- * other servers use them. The secrets are stored next to the objects (`meta/...`), where no API request reaches them.
- * Read access to the store exposes them, as it exposes every Secret. They are encrypted if Secrets are.
+ * service account key and the continue-token key. The first server creates the secrets with a compare-and-set, and all
+ * other servers use them. The secrets are stored next to the objects (`meta/...`), where no API request can reach them.
+ * Read access to the store exposes them, as it exposes every Secret. They are encrypted if Secrets are encrypted.
  *
- * An embedded store does not share its CA, which is only in files of the data directory.
+ * The CA of an embedded store is not shared. It exists only in files in the data directory.
  */
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
@@ -26,8 +26,8 @@ const continueKeyBytes = 32
 export const sharedSecrets: readonly string[] = [authorityKey, proxyAuthorityKey, tokenKey, continueKey]
 
 /**
- * Whether a value has the format of the secret under this key. Bytes that were decrypted with a wrong key do not have
- * this format.
+ * Whether a value has the format of the secret under this key. Bytes decrypted with the wrong key do not have this
+ * format.
  */
 export function isSharedSecret(key: string, value: Buffer): boolean {
   if (key === continueKey) return value.length === continueKeyBytes
@@ -36,8 +36,8 @@ export function isSharedSecret(key: string, value: Buffer): boolean {
 }
 
 /**
- * Returns the value of a key, which is created on first use. If several servers create the value at the same time, all
- * of them use the first value.
+ * Returns the value of a key, creating it on first use. If several servers create the value at the same time, all of
+ * them use the first one.
  */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   const storedEntry = await store.get(key)
@@ -72,8 +72,8 @@ function isPrivateKey(pem: string): boolean {
 }
 
 /**
- * Writes the CA of the cluster to the data directory of this server, before the server signs any certificate. The first
- * server on a store stores its own CA, so an existing CA is kept.
+ * Writes the cluster's CA to the data directory of this server, before the server signs any certificate. The first
+ * server on a store stores its own CA, so that an existing CA is kept.
  */
 export async function shareAuthority(options: ServerOptions, store: Store, clock: Clock): Promise<void> {
   const authority = { directory: join(options.dataDir, 'pki'), clock }
@@ -81,8 +81,8 @@ export async function shareAuthority(options: ServerOptions, store: Store, clock
 }
 
 /**
- * Does the same as `shareAuthority`, but for the front-proxy CA. Backends trust a single CA, regardless of the server
- * that proxies a request.
+ * Does the same as `shareAuthority` for the front-proxy CA. Backends trust a single CA, regardless of which server
+ * proxies a request.
  */
 export async function shareProxyAuthority(
   options: ServerOptions,

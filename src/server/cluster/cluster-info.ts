@@ -3,8 +3,8 @@
  * user can read, in the public namespace with the address and CA of the cluster. Also creates the bindings that allow
  * bootstrap tokens to obtain a node agent certificate, and node agents to renew their certificates.
  *
- * With its own store, the server keeps the ConfigMap up to date. If servers share a store, an existing address is kept
- * unless a flag sets one, because each server has a different address. Existing bindings are not changed.
+ * A server with its own store keeps the ConfigMap up to date. If several servers share a store, they keep an existing
+ * address unless a flag sets one, because each server has a different address. Existing bindings are not changed.
  */
 
 import { clusterInfo, joinGroup } from '../../api/model/bootstrap-token.ts'
@@ -25,11 +25,11 @@ import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
 
-/** Interval in milliseconds at which the server checks whether its CA was replaced. */
+/** Interval in milliseconds at which the server checks whether its CA has been replaced. */
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 
-/** Maintains the ConfigMap that tells joining clients the address and CA of this cluster. */
+/** Maintains the ConfigMap that provides joining clients with the address and CA of this cluster. */
 export function startClusterInfo(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
   const vendor = vendorOf(options.profile)
   const client = new Client(server.transport(self), { userAgent: vendor.managers.server })

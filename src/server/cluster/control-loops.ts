@@ -1,6 +1,6 @@
 /**
- * Runs the control loops of `orch up`. Each loop has its own client within the process, which acts as the loop's
- * service account.
+ * Runs the control loops of `orch up`. Each loop has its own in-process client, which acts as the loop's service
+ * account.
  */
 import { createPrivateKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
@@ -70,7 +70,7 @@ export function startOwnControlLoops(
   }
   const running = terms().catch((error: unknown) => log.error('control loops failed', errorFields(error)))
   return {
-    // The start does not wait for the first pass, because another server may be the leader.
+    // The server does not wait for the first pass, because another server may be the leader.
     firstPass: Promise.resolve(),
     stop: async () => {
       ended.abort()
@@ -133,7 +133,7 @@ function startTable(
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), maxLifetimeMs: options.clusterSigningDuration },
-      // Writes can be paused only if this process handles all of them, and therefore not if there are other servers or
+      // Writes can be paused only if this process handles all of them, that is, if there are no other servers or
       // workers.
       ...(options.etcdServers.length === 0 && (options.workers === 1 || options.workers === 'auto')
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
@@ -150,7 +150,7 @@ function everySigner({ signingAuthority: { certificate, key } }: ApiServer): Sig
 }
 
 /**
- * The user of the informers that all loops share. It may read all objects but write only service accounts and their
+ * The user for the informers that all loops share. It may read all objects but write only service accounts and their
  * Secrets.
  */
 export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }

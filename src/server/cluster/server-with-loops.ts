@@ -12,7 +12,7 @@ import type { LoopFiles } from './control-loops.ts'
 /** A running API server with its control loops. */
 export interface RunningServer {
   readonly server: ApiServer
-  /** Starts the control loops. If there are several workers, only one worker calls this method. */
+  /** Starts the control loops. If there are several workers, only one of them calls this method. */
   startLoops(): void
   /** Stops the loops, then the server. */
   stop(): Promise<void>

@@ -1,7 +1,7 @@
 /**
- * Simulated nodes in the thread of the server, as loops next to the control loops. Used by test servers
- * (`orch/testing`), because a test advances their clock and because they have no bundle from which a thread could
- * start. `orch up` runs the nodes in a separate thread (`simulation/simulation-host.ts`).
+ * Simulated nodes in the server's thread, as loops next to the control loops. Test servers (`orch/testing`) use them,
+ * because a test advances their clock and because there is no bundle from which a thread could be started. `orch up`
+ * runs the nodes in a separate thread (`simulation/simulation-host.ts`).
  */
 
 import type { User } from '../../api/model/user.ts'
@@ -39,9 +39,7 @@ export interface SimulatedNodeParts {
 /** Creates simulated nodes that run in the thread of the server. */
 export type InProcessNodes = typeof simulatedNodes
 
-/**
- * Returns entries for the table of control loops. `within` ends the requests of the loops when the leader's term ends.
- */
+/** Returns entries for the table of control loops. `within` ends the loops' requests when the leader's term ends. */
 export function simulatedNodes(
   server: NodeServer,
   options: ServerOptions & UpOptions,
@@ -117,7 +115,7 @@ class LaterPort {
   }
 }
 
-/** Returns clients that act as node agents. Each client is created on first use. */
+/** Returns clients that act as node agents, creating each on first use. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const clientsByNode = new Map<string, Client>()
   return (node) => {

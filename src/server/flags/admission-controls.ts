@@ -15,14 +15,12 @@ export function readControls(text: string): string[] {
   return names.map((name) => findName(name).name)
 }
 
-/** Returns the admission plugins that a version has, in the order of execution. */
+/** Returns the admission plugins of a version, in the order of execution. */
 export function controlsOf(version: EmulatedVersion): ControlEntry[] {
   return allControls.filter((control) => exists(control, version))
 }
 
-/**
- * Returns the names of all admission plugins that a version has, including plugins that the server does not implement.
- */
+/** Returns the names of all admission plugins of a version, including plugins that the server does not implement. */
 export function controlNamesOf(version: EmulatedVersion): ControlName[] {
   return [...allControls, ...unbuiltControls].filter((control) => exists(control, version))
 }

@@ -148,7 +148,7 @@ type GivenLimits = { readonly [limit in keyof AuditLogLimits]?: number | undefin
   readonly emulatedVersion: EmulatedVersion
 }
 
-/** Returns the limits that the flags set. The defaults of the other limits depend on the Kubernetes version. */
+/** Returns the limits set by flags. For other limits, the defaults depend on the Kubernetes version. */
 export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbackup }: GivenLimits): AuditLogLimits {
   const isLimited = isAtLeast(emulatedVersion, '1.36')
   return {
@@ -158,8 +158,8 @@ export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbac
 }
 
 /**
- * Returns the flags for truncation, which both audit sinks have. Truncation removes the bodies of long events and
- * annotates the events.
+ * Returns the truncation flags, which both audit sinks have. Truncation removes the bodies of long events and annotates
+ * the events.
  */
 function truncation<S extends 'log' | 'webhook'>(sink: S) {
   const name = sink === 'log' ? 'Log' : 'Webhook'

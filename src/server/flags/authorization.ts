@@ -56,7 +56,7 @@ export const authorizationFlags = {
   }),
 }
 
-/** Returns the modes of the flag, or the default modes. The modes have no effect if `--authorization-config` is set. */
+/** Returns the modes in the flag, or the default modes. The modes have no effect if `--authorization-config` is set. */
 export function authorizationModesOf(options: {
   readonly authorizationMode: readonly AuthorizationMode[] | undefined
 }): readonly AuthorizationMode[] {

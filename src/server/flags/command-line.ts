@@ -29,7 +29,7 @@ export async function allFlagsOf(command: ServerCommand): Promise<Flags> {
   return command === 'up' ? (await loadUpFlags()).allUpFlags : serverFlags
 }
 
-/** Returns the flags of a command in the groups of its help. */
+/** Returns the flags of a command, grouped as in its help text. */
 export async function flagGroupsOf(command: ServerCommand): Promise<FlagGroups> {
   if (command === 'apiserver') return serverFlagGroups
   const { allUpFlags, upOnlyFlags } = await loadUpFlags()

@@ -11,7 +11,7 @@ import { readFlagFile } from './read-flag-file.ts'
 
 const maxBytes = 1024 * 1024
 
-/** Reads and parses the file of a flag and passes the document to `read`. Throws UsageError. */
+/** Reads and parses a flag's file and passes the document to `read`. Throws UsageError. */
 export type ReadDocument = <T>(flag: string, file: string, read: (document: Json) => T) => T
 
 /** Loads the YAML parser. Returns a function that reads files synchronously. */

@@ -1,5 +1,5 @@
 /**
- * The file of `--config`: a YAML document with a field for every flag of a server command, in the groups of the help.
+ * The `--config` file: a YAML document with a field for every flag of a server command, grouped as in the help text.
  *
  *     apiVersion: config.orch.io/v1
  *     kind: OrchConfiguration
@@ -8,8 +8,8 @@
  *     api:
  *       featureGates: { WatchList: true }
  *
- * The fields of the file are converted to flags that precede the flags of the command line, so the same code parses and
- * checks both. A flag on the command line overrides the field. Errors name the line and the column.
+ * The fields are converted to flags that precede the command-line flags, so that the same code parses and checks both.
+ * A command-line flag overrides the field. Errors name the line and the column.
  */
 import { locateYamlValue, type YamlPath } from '../../api/codec/yaml-location.ts'
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
@@ -21,16 +21,16 @@ import { readFlagFile } from './read-flag-file.ts'
 /** Flags of a command by the title of their group. */
 export type FlagGroups = { readonly [title: string]: Flags }
 
-/** The `kind` of the file. */
+/** The `kind` field of the file. */
 export const configurationKind = 'OrchConfiguration'
-/** The only `apiVersion` of the file. */
+/** The only allowed `apiVersion` of the file. */
 export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
 
 const maxBytes = 1024 * 1024
-/** Flags that have no field in the file, because they select the file. */
+/** Flags without a field in the file, because they select the file. */
 const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
 
-/** Returns the arguments with the flags of the `--config` file added, or unchanged if there is no such flag. */
+/** Returns the arguments with the flags from the `--config` file added, or unchanged if there is no such flag. */
 export async function withConfigurationFile(
   args: readonly string[],
   groups: () => Promise<FlagGroups>,
@@ -128,8 +128,8 @@ class ConfigurationReader {
 }
 
 /**
- * Returns the values that the flag would have on a command line. A list becomes several values of a repeated flag, or
- * one value with commas for any other flag. An object becomes a list of `key=value`.
+ * Returns the values that the flag would have on a command line. A list becomes several values of a repeatable flag, or
+ * one comma-separated value of any other flag. An object becomes a list of `key=value` pairs.
  */
 function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
   if (Array.isArray(value)) {

@@ -1,5 +1,6 @@
 /**
- * Flags of `orch controller-manager`, grouped as in its help. Their names are the same as in kube-controller-manager.
+ * Flags of `orch controller-manager`, grouped as in its help text. They have the same names as in
+ * kube-controller-manager.
  */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags/flags.ts'
 import { clusterLoopFlags } from './cluster-loops.ts'
@@ -51,7 +52,7 @@ const loopFlags = {
   }),
 }
 
-/** Returns the CA file flags of one signer, or of all signers. */
+/** Returns the CA file flags for one signer, or for all signers. */
 function pairFlags<const N extends string>(option: N, name: string, certificateUser: string) {
   const certificate = flag({
     name: `cluster-signing-${name}cert-file`,

@@ -2,9 +2,9 @@
  * `--feature-gates`: pairs such as `APIListChunking=false` for the gates of the emulated version. AllAlpha and AllBeta
  * set all gates of a stage.
  *
- * A gate can be changed only if it has an effect, which means that this file lists its name, or a definition names it
- * as its `gate`. All other gates are accepted only in the state that the server implements. The same applies to alpha
- * features.
+ * A gate can be changed only if it has an effect, that is, if this file lists its name or a definition names it as its
+ * `gate`. All other gates, including those of alpha features, are accepted only in the state that the server
+ * implements.
  */
 import { type Availability, gateNames } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -18,7 +18,7 @@ import {
 } from '../../api/versions/feature-gates.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** The pairs that the flag contains, in order. */
+/** The pairs in the flag, in order. */
 export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
 /**
@@ -86,8 +86,8 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
 }
 
 /**
- * Gates that are accepted in both states although they change nothing in this server. The server always uses one
- * protocol to its nodes, and the permission for the status of a ResourceClaim always covers all of its fields.
+ * Gates that are accepted in both states although they change nothing in this server: the server always uses one
+ * protocol to its nodes, and permission for the status of a ResourceClaim always covers all of its fields.
  */
 const withoutEffect: readonly FeatureGate[] = [
   'DRAResourceClaimGranularStatusAuthorization',
@@ -96,15 +96,15 @@ const withoutEffect: readonly FeatureGate[] = [
 
 const stages = ['AllAlpha', 'AllBeta']
 
-/** The emulated version, and the gates that definitions name. */
+/** The emulated version, and the gates named by definitions. */
 export interface GateChoice {
   readonly version: EmulatedVersion
   readonly namedGates: () => ReadonlySet<FeatureGate>
 }
 
 /**
- * Returns the enabled gates. The setting of a gate overrides the setting of its stage, regardless of their order.
- * Throws UsageError.
+ * Returns the enabled gates. The setting of an individual gate overrides the setting of its stage, regardless of their
+ * order. Throws UsageError.
  */
 export function enabledGates(pairs: FeatureGatePairs, choice: GateChoice): Gates {
   const defaults = defaultGatesOf(choice.version)
@@ -182,7 +182,7 @@ export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<Feature
   return names
 }
 
-/** The descriptions of the gates in the table above, for the help. */
+/** Descriptions of the gates in the table above, for the help text. */
 export const featureGateHelp = Object.entries(actedOn)
   .map(([name, effect]) => `${name}: ${effect}`)
   .join('; ')

@@ -1,10 +1,10 @@
-/** The values of flags as text, in the notation of the command line. */
+/** The values of flags as text, in command-line notation. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Flag, Flags, OptionsOf } from '../../base/flags/flags.ts'
 
 /**
- * Returns the value of each flag that the help lists, by name. A flag that is not set and has no default has the value
- * ''. The values are published, so URLs are shown without credentials. All other secrets are in files that flags name.
+ * Returns the value of each flag in the help text, by name. A flag that is not set and has no default has the value ''.
+ * The values are published, so URLs are shown without credentials. All other secrets are in files that flags name.
  */
 export function flagValues<F extends Flags>(flags: F, options: OptionsOf<F>): Map<string, string> {
   return new Map(
@@ -34,7 +34,7 @@ function isDefault(flag: Flag<unknown>, value: unknown): boolean {
   return isDeepStrictEqual(standard, value)
 }
 
-/** A parsed value that is an object, such as a CIDR range, stores its text in a member. */
+/** A parsed value that is an object, such as a CIDR range, has its text in a member. */
 function plain(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   if ('text' in value) return String(value.text)

@@ -1,4 +1,7 @@
-/** Flags of `orch node-agent`, grouped as in its help. If a kubelet has a corresponding flag, the name is the same. */
+/**
+ * Flags of `orch node-agent`, grouped as in its help text. If a kubelet has a corresponding flag, the names are the
+ * same.
+ */
 
 import type { Taint } from '../../api/kinds/core/types/taint.ts'
 import { checkDnsSubdomain } from '../../api/model/names.ts'

@@ -1,4 +1,4 @@
-/** All flags of the server, grouped as in the help, and the frozen options parsed from them. */
+/** All flags of the server, grouped as in the help text, and the frozen options parsed from them. */
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { flag, type OptionsOf, text } from '../../base/flags/flags.ts'
 import { admissionFlags } from './admission.ts'
@@ -67,5 +67,5 @@ export const serverFlags = {
 /** Parsed values of the API server's flags. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
 
-/** The options of the server together with the Kubernetes version to emulate, which may come from the store. */
+/** The options of the server, with the Kubernetes version to emulate, which may come from the store. */
 export type EmulatedOptions = ServerOptions & { readonly emulatedVersion: EmulatedVersion }

@@ -1,6 +1,6 @@
 /**
- * Reloads files that flags name when they change while the server runs. If the new content is invalid, the server logs
- * an error and keeps using the previous content. Messages name the flag and the file, never the content.
+ * Reloads files that flags name when they change while the server is running. If the new content is invalid, the server
+ * logs an error and continues to use the previous content. Messages name the flag and the file, never the content.
  */
 
 import { FollowedFiles } from '../../base/files/followed-files.ts'
@@ -11,7 +11,7 @@ import { messageOf } from '../../base/text/errors.ts'
 export interface Reloading {
   /**
    * Calls `reload` when one of the files has changed. `reload` throws if the content is invalid. Must be called before
-   * the first read. Returns a function that stops watching.
+   * the files are first read. Returns a function that stops watching.
    */
   follow(flag: string, files: readonly string[], reload: () => void): () => void
   close(): void

@@ -8,7 +8,7 @@
  *   api/beta=false                                all beta versions; also api/all, api/ga, api/alpha
  *
  * The most specific setting takes precedence, regardless of the order. A type that is not served is still stored if the
- * server serves another version of the type or needs the type itself.
+ * server serves another version of it or needs the type itself.
  */
 
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
@@ -28,7 +28,7 @@ export interface SelectableKinds {
   readonly version: EmulatedVersion
 }
 
-/** Returns a function that returns whether a kind is served. Throws UsageError for a name that matches nothing. */
+/** Returns a function that determines whether a kind is served. Throws UsageError for a name that matches nothing. */
 export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: SelectableKinds): IsServed {
   const knownVersions = new Set([
     ...classes,
@@ -69,8 +69,8 @@ export function alphaVersions(
 }
 
 /**
- * Versions that the server uses only in calls to webhooks, if the versions are enabled. The server serves no resources
- * in these versions.
+ * Versions that the server uses only in webhook calls, and only if they are enabled. The server serves no resources in
+ * these versions.
  */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 

@@ -1,4 +1,4 @@
-/** Reads the file of `--scheduler-config`, a kube-scheduler configuration. */
+/** Reads the `--scheduler-config` file, which contains a kube-scheduler configuration. */
 
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'

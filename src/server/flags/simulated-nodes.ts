@@ -4,12 +4,12 @@ import { parseQuantity } from '../../api/model/quantity.ts'
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 
-/** Maximum number of nodes, because each node has a pod CIDR of 256 addresses. */
+/** Maximum number of nodes. There is a limit because each node has a pod CIDR of 256 addresses. */
 const maxNodes = 5000
 
 const speeds = { min: 0.1, max: 1000 }
 
-/** The flag for the speed of a simulation, in `orch up` and `orch node-agent`. */
+/** The simulation speed flag, in `orch up` and `orch node-agent`. */
 export const simulationSpeedFlag = flag({
   name: 'simulation-speed',
   value: 'FACTOR',
@@ -50,7 +50,7 @@ export const simulatedNodeFlags = {
   }),
 }
 
-/** Returns a flag for the capacity of a node. Resources that the value of the flag omits keep their defaults. */
+/** Returns a flag for the capacity of a node. Resources that are not in the value of the flag keep their defaults. */
 export function capacityFlag(name: string, help: string) {
   const fallback = Object.entries(usualCapacity)
     .map(([resource, amount]) => `${resource}=${amount}`)

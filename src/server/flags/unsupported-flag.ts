@@ -1,7 +1,7 @@
 /**
- * Handles flags of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 that orch does not support. Each one is rejected
- * with a reason and an alternative. A value that matches the fixed behavior of orch is accepted, so that existing
- * command lines keep working. No flag is accepted and then ignored. `docs/reference/flags.md` lists all flags.
+ * Handles flags of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 that orch does not support. Each flag
+ * is rejected with a reason and an alternative. A value that matches the fixed behavior of orch is accepted, so that
+ * existing command lines keep working. No flag is accepted and then ignored. `docs/reference/flags.md` lists all flags.
  */
 import { type Flags, UsageError } from '../../base/flags/flags.ts'
 

@@ -7,7 +7,7 @@ const only = (value: string | readonly string[], why: string): UnsupportedFlag =
   only: typeof value === 'string' ? [value] : value,
 })
 
-/** Returns an entry for each of several flags, all with the same reason. */
+/** Returns an entry for each of the flags, all with the same reason. */
 function all(names: string, flag: UnsupportedFlag): UnsupportedFlags {
   return Object.fromEntries(names.split(' ').map((name) => [name, flag]))
 }
@@ -29,7 +29,7 @@ const logFlags: UnsupportedFlags = {
   'experimental-logging-sanitization': no('secrets and tokens are never logged'),
 }
 
-/** Log flags that kube-apiserver has from version 1.31 on. */
+/** Log flags that kube-apiserver has had since version 1.31. */
 const newerLogFlags: UnsupportedFlags = {
   'log-text-info-buffer-size': only('0', 'log lines are written immediately'),
   'log-text-split-stream': only('false', 'the log has a single destination, standard error'),

@@ -15,7 +15,10 @@ type AllFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 /** All flags of `orch up`. */
 export const allUpFlags = { ...serverFlags, ...upFlags, ...syncFlags } as AllFlags
 
-/** Flags that only `orch up` has. Flags of the API server are excluded, even if `orch up` has a different default. */
+/**
+ * Flags that only `orch up` has. Flags of the API server are excluded, even if their defaults are different in `orch
+ * up`.
+ */
 export const upOnlyFlags = Object.fromEntries(
   Object.entries(allUpFlags).filter(([name]) => !Object.hasOwn(serverFlags, name)),
 )

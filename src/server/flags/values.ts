@@ -24,7 +24,7 @@ export function readAddress(value: string): string {
   return value
 }
 
-/** Parses an integer that is not negative. */
+/** Parses a non-negative integer. */
 export function readCount(value: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a non-negative whole number`)
   return Number(value)

@@ -1,6 +1,6 @@
 /**
- * The issuers and the anonymous access that the file of `--authentication-config` configures. The file is reloaded when
- * it changes. If the file is invalid, the previous configuration remains in use, and the error is logged and counted.
+ * The issuers and the anonymous access that the `--authentication-config` file configures. The file is reloaded when it
+ * changes. If it is invalid, the previous configuration remains in use, and the error is logged and counted.
  */
 import type { Json } from '../../api/json/json.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -141,7 +141,7 @@ class Issuers {
 
   /**
    * Replaces the issuers. Connects to the providers of new issuers, and closes the connections to providers of removed
-   * issuers.
+   * ones.
    */
   use(configured: readonly ConfiguredIssuer[]): void {
     const previous = this.#byUrl

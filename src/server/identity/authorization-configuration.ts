@@ -1,6 +1,6 @@
 /**
- * The authorizers that the file of `--authorization-config` lists. The file is reloaded when it changes. If the file is
- * invalid, the previous authorizers remain in use, and the error is logged and counted.
+ * The authorizers listed in the `--authorization-config` file. The file is reloaded when it changes. If it is invalid,
+ * the previous authorizers remain in use, and the error is logged and counted.
  */
 
 import { ConfigurationFault } from '../../api/schema/read-configuration.ts'
@@ -84,7 +84,7 @@ function refuseConflicts(options: EmulatedOptions): void {
 
 /**
  * Throws if the file neither enables nor disables anonymous requests explicitly. With AlwaysAllow, the default would
- * allow everything to all clients.
+ * grant all permissions to all clients.
  */
 function assertAnonymousIsSettled(
   configured: readonly ConfiguredAuthorizer[],

@@ -1,5 +1,5 @@
 /**
- * Authorization, which `--authorization-mode` or the file of `--authorization-config` configures. Superusers and health
+ * Authorization, as configured by `--authorization-mode` or the `--authorization-config` file. Superusers and health
  * probes are always allowed.
  */
 
@@ -55,7 +55,7 @@ export async function openAccess(options: EmulatedOptions, parts: AccessParts): 
   }
 }
 
-/** Returns the modes of the flag, which never change, or the modes of the file. */
+/** Returns the modes in the flag, which never change, or the modes in the file. */
 async function openModes(making: Making): Promise<ConfiguredModes> {
   const { options } = making
   const makePlain = (type: PlainMode) => plainMakers[type](making)
@@ -70,7 +70,7 @@ async function openModes(making: Making): Promise<ConfiguredModes> {
   return { current: () => modes, hasType: (type) => names.includes(type) }
 }
 
-/** Combines the authorizers. The union is created again only after the modes have been replaced. */
+/** Combines the authorizers. The union is recreated only after the modes have been replaced. */
 function unionOfCurrent(always: readonly Authorizer[], current: () => readonly Mode[]): Authorizer {
   let modes: readonly Mode[] | undefined
   let combined: Authorizer = union(always)
@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** The files that modes require. The flag of a file must be set if and only if its mode is selected. */
+/** The files that modes require. A file's flag must be set if and only if its mode is selected. */
 const files = [
   {
     mode: 'ABAC',

@@ -1,7 +1,8 @@
 /**
  * The identity that this server presents to aggregated API servers: a client certificate, from flags or self-signed,
- * and the CAs, header names and common names with which a backend authenticates it. The self-signed certificate is in
- * `pki/front-proxy` of the data directory, shared by all servers on one store, and renewed before it expires.
+ * and the CAs, header names and common names with which a backend authenticates it. The self-signed certificate is
+ * stored in `pki/front-proxy` in the data directory. It is shared by all servers on one store and renewed before it
+ * expires.
  */
 import { join } from 'node:path'
 import { type CertifiedKey, openAuthority, proxyName } from '../../api/pki/authority.ts'
@@ -37,7 +38,7 @@ export interface FrontProxyParts {
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -1,4 +1,4 @@
-/** The authenticators of this server, which the flags configure. */
+/** The authenticators of this server, as configured by flags. */
 import type { X509Certificate } from 'node:crypto'
 import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { anonymous } from '../../apiserver/authn/anonymous.ts'
@@ -32,13 +32,13 @@ export interface Identity {
   readonly requests: Authenticator
   /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
-  /** Whether a header contains only credentials. Undefined if the request has no such header. */
+  /** Whether a header contains only credentials. Undefined unless an authenticating proxy is configured. */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
 /**
- * Creates the authenticators. `ofObjects` are the strategies that use stored objects. The emulated version determines
- * whether `--authentication-config` exists.
+ * Creates the authenticators. `ofObjects` contains the strategies that use stored objects. The emulated version
+ * determines whether `--authentication-config` exists.
  */
 export type Identify = (
   ofObjects: readonly Authenticator[],
@@ -83,9 +83,7 @@ async function structuredOf(options: EmulatedOptions, parts: StructuredParts) {
   return await openAuthenticationConfiguration(options, parts)
 }
 
-/**
- * Whether anonymous requests are allowed. With AlwaysAllow, anonymous requests are rejected unless a flag enables them.
- */
+/** Whether anonymous requests are allowed. With AlwaysAllow, they are rejected unless a flag enables them. */
 function letsAnonymousIn(options: ServerOptions): boolean {
   const { anonymousAuth } = options
   return anonymousAuth === 'auto' ? !authorizationModesOf(options).includes('AlwaysAllow') : anonymousAuth === 'true'

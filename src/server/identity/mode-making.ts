@@ -1,4 +1,4 @@
-/** The dependencies of the authorization modes, whether a flag or a file lists the modes. */
+/** The dependencies of the authorization modes, regardless of whether a flag or a file lists the modes. */
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { Mode } from '../../apiserver/authz/access.ts'

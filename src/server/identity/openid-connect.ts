@@ -1,4 +1,4 @@
-/** Authenticates ID tokens of the OpenID Connect provider that the flags configure. */
+/** Authenticates ID tokens from the OpenID Connect provider that the flags configure. */
 import type { Json } from '../../api/json/json.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { userIn } from '../../apiserver/authn/openid-connect/claims.ts'
@@ -16,7 +16,7 @@ export interface OpenidParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 

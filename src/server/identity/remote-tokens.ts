@@ -17,7 +17,7 @@ export interface RemoteTokenParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 

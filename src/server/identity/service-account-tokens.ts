@@ -1,4 +1,4 @@
-/** Service account tokens: keys, issuers and verification, which the flags configure. */
+/** Service account tokens: keys, issuers and verification, as configured by flags. */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiAudience, vendorOf } from '../../api/model/vendor.ts'
@@ -63,8 +63,8 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
 }
 
 /**
- * Selects the keys. Must be called after the serving key has been checked, because the serving key verifies tokens if
- * no flag names a key file.
+ * Selects the keys. Must be called after the serving key has been checked, because that key verifies tokens if no flag
+ * names a key file.
  */
 export async function settleKeys(
   { signing, verifying }: GivenKeys,
@@ -111,7 +111,7 @@ export function audiencesOf(options: ServerOptions): readonly string[] {
   return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
 }
 
-/** Returns the policy for new tokens and the authenticator of tokens, which the options configure. */
+/** Returns the policy for new tokens and the token authenticator, as configured by the options. */
 export function openAccountTokens(options: ServerOptions, keys: TokenKeys): AccountTokens {
   const vendor = vendorOf(options.profile)
   const issuers = issuersOf(options)

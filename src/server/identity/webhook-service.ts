@@ -30,8 +30,8 @@ type Headers = { readonly [name: string]: string }
 const tries = 2
 
 /**
- * Opens the service. The file and the files that it names may change while the server runs. Throws UsageError if a file
- * is invalid.
+ * Opens the service. The kubeconfig file and the files that it names may change while the server is running. Throws
+ * UsageError if a file is invalid.
  */
 export function webhookService(flag: string, file: string, reloading: Reloading): WebhookService {
   let stopFollowing = () => {}
@@ -43,7 +43,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
       current = open()
       before.connections.close()
     })
-    // The configuration is read again, because the files may have changed before the server watched them.
+    // The configuration is read again, because the files may have changed before the server started watching them.
     return openConfig(readConfig(flag, file).transport)
   }
   let current = open()

@@ -1,5 +1,5 @@
 /**
- * Credentials of the service accounts under which control loops run. Creates missing accounts and renews tokens before
+ * Credentials of the service accounts under which control loops run. Creates missing accounts, and renews tokens before
  * they expire. Requests wait while a token is being fetched. If a fetch fails, the next request tries again.
  */
 
@@ -43,7 +43,7 @@ export class AccountTokens {
     return async (request) => {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
       const response = await this.#parts.anonymous({ ...request, headers })
-      // The account may have been deleted and created again, or the token key may have been replaced.
+      // The account may have been deleted and recreated, or the token key may have been replaced.
       if (response.status === 401) this.#tokens.delete(account)
       return response
     }

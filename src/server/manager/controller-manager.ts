@@ -1,8 +1,8 @@
 /**
  * `orch controller-manager`: the control loops in a separate process, which connects to an API server over TLS like any
- * other client. It determines the names of API groups and keys and the Kubernetes version from that server. If there
- * are several managers, only the leader, which holds a Lease, is active. A manager that loses the Lease exits, because
- * it cannot know what the new leader is doing.
+ * other client. It learns the names of API groups and keys and the Kubernetes version from that server. If there are
+ * several managers, only the leader, which holds a Lease, is active. A manager that loses the Lease exits, because it
+ * cannot know what the new leader is doing.
  */
 
 import { join, resolve } from 'node:path'
@@ -232,7 +232,7 @@ class Manager {
     })
   }
 
-  /** Returns transports that act as an account, or as the manager itself. */
+  /** Returns transports that act as a service account, or as the manager itself. */
   #transports(vendor: Vendor): (account: string | undefined) => Transport {
     const { options, connections } = this.#parts
     if (!options.useServiceAccountCredentials) return () => connections.own.send

@@ -41,7 +41,7 @@ interface LearnOptions {
   readonly signal: AbortSignal
 }
 
-/** Repeats a request until it succeeds and returns a value. */
+/** Repeats a request until it succeeds and yields a value. */
 async function learn<T>(options: LearnOptions, read: () => Promise<T | undefined>): Promise<T | undefined> {
   const { log, signal } = options
   for (let failures = 1; !signal.aborted; failures++) {

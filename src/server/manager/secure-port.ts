@@ -85,7 +85,7 @@ const explanations: { readonly [status: number]: string } = {
   503: 'cannot authenticate: the API server is unavailable',
 }
 
-/** Sends a response, and then closes the connection, because requests are rare. */
+/** Sends a response and then closes the connection, because requests are rare. */
 function end(response: ServerResponse, status: number, text: string): void {
   if (response.headersSent) {
     response.destroy()

@@ -16,7 +16,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
-  /** Returns a token issuer for a vendor. The vendor is known only after the start. */
+  /** Returns a token issuer for a vendor, which is known only after startup. */
   readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
 }
 

@@ -58,7 +58,7 @@ export async function openAgentPort(
 
   /**
    * Returns a function that shares one request among all waiting connections. After a failed request, the next
-   * connection starts a new request.
+   * connection starts a new one.
    */
   function shared(ask: () => Promise<ServingCertificate>, { now }: TimerClock): () => Promise<ServingCertificate> {
     let currentCertificate: ServingCertificate | undefined

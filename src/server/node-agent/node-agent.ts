@@ -28,7 +28,7 @@ import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
 export interface NodeAgent {
-  /** Stops the agent. The Node object remains, as it does when a machine is switched off. */
+  /** Stops the agent. The Node object remains, as when a machine is switched off. */
   stop(): Promise<void>
 }
 

@@ -47,7 +47,7 @@ interface CredentialDependencies {
 /** Range of the fraction of a certificate's lifetime after which the certificate is renewed. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
-/** Maximum delay of a timer in milliseconds. Timers of Node.js fire immediately if their delay exceeds 24 days. */
+/** Maximum delay of a timer in milliseconds. Node.js timers with a delay of more than 24 days fire immediately. */
 const maxPauseMs = 86_400_000
 
 export class NodeCredentials {

@@ -1,4 +1,4 @@
-/** The console of this process: its URL and, if the program prints it, the sign-in link for the administrator. */
+/** The console of this process: its URL and, if the program prints it, the administrator's sign-in link. */
 import { systemClock } from '../../base/time/clock.ts'
 import { ConsoleAccess, type ConsoleSecrets, newConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
@@ -15,8 +15,8 @@ export interface ConsoleOpening {
 }
 
 /**
- * Opens the console. Creates the link only if the output is a terminal or a flag requests it, because a log must not
- * contain a secret.
+ * Opens the console. The link is created only if the output is a terminal or a flag requests it, because a log must not
+ * contain secrets.
  */
 export function openConsole(
   { options, up }: ServerCommandLine,
@@ -29,7 +29,7 @@ export function openConsole(
 }
 
 /**
- * Returns the address to print. Browsers do not send the part after `#`, so the link's secret is neither sent nor
+ * Returns the address to print. Browsers do not send the part after `#`, so the secret in the link is neither sent nor
  * logged.
  */
 function addressOf(url: string, access: ConsoleAccess | undefined): string {

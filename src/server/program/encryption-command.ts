@@ -1,5 +1,5 @@
 /**
- * `orch encryption rewrite`: encrypts all entries of a stopped store with the first key of the configuration, and
+ * `orch encryption rewrite`: encrypts all entries of a stopped store with the first key in the configuration, and
  * removes the old bytes from the file.
  */
 import { parseFlags, UsageError } from '../../base/flags/flags.ts'

@@ -1,6 +1,6 @@
 /**
- * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. The
- * programs call the programs of this package, so the directory is small and follows updates of the package.
+ * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. These
+ * programs call the programs of this package, so the directory is small and stays valid when the package is updated.
  */
 
 import { existsSync, realpathSync } from 'node:fs'
@@ -43,7 +43,7 @@ export async function installEnvtest(args: readonly string[], launcher: string):
   return directory
 }
 
-/** Returns the directory of a version, which has the same name as in setup-envtest. */
+/** Returns the directory for a version, which has the same name as in setup-envtest. */
 function defaultDirectory(version: EmulatedVersion): string {
   const { major, minor, patch } = releaseOf(version)
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

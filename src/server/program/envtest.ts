@@ -1,9 +1,8 @@
 /**
  * Replaces the two binaries that envtest (the test environment of controller-runtime) and similar tools start: `etcd`,
- * which here only responds to health checks, and `kube-apiserver`, which is this server with a store in memory. To run
- * test suites that use envtest, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a
- * directory that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another
- * version.
+ * which only responds to health checks, and `kube-apiserver`, which is this server with an in-memory store. To run test
+ * suites that use envtest, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a directory
+ * that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another version.
  *
  * The flags of both programs have their usual effect, or are listed here as accepted without effect. All other flags
  * are rejected. If a real etcd responds at `--etcd-servers`, the server uses it.
@@ -50,7 +49,7 @@ const etcdFlags = {
   }),
 } satisfies Flags
 
-/** Timeout in milliseconds for testing whether there is a real etcd. */
+/** Timeout in milliseconds for checking whether there is a real etcd. */
 const probeMs = 5_000
 const maxHealthBytes = 64 * 1024
 
@@ -137,7 +136,7 @@ async function isStandIn(address: string): Promise<boolean> {
     const health = JSON.parse(body.toString('utf8')) as { standsIn?: unknown }
     return health.standsIn !== undefined
   } catch {
-    return false // If a real etcd has a fault, the server reports it.
+    return false // If there is a real etcd but it is faulty, the server reports the fault.
   } finally {
     connections.destroy()
   }

@@ -1,7 +1,7 @@
 /**
  * A server without persistent data (`--ephemeral`), for test suites in any language. Its store is in memory if the
  * machine has a memory-backed directory. The server uses a free port, prints its kubeconfig to standard output, and
- * exits when the program that started the server exits. Explicit flags override these defaults.
+ * exits when its parent program exits. Explicit flags override these defaults.
  */
 import { fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags
     ...args,
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
-    // There are no nodes by default, because tests of controllers expect that no other program runs their pods.
+    // There are no nodes by default, because controller tests expect that no other program runs their pods.
     ...(isGiven('nodes') || !Object.hasOwn(knownFlags, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]
@@ -62,19 +62,19 @@ export function whenAbandoned(stop: () => void): void {
 }
 
 /**
- * Whether a descriptor is a pipe. Only a pipe shows that the parent process is alive. A terminal, a regular file and
- * /dev/null do not show this.
+ * Whether a descriptor is a pipe. Only a pipe shows whether the parent process is alive. A terminal, a regular file or
+ * /dev/null does not.
  */
 function isPipe(descriptor: number): boolean {
   try {
     const state = fstatSync(descriptor)
     return state.isFIFO() || state.isSocket()
   } catch {
-    return false // Standard input was already closed at the start.
+    return false // Standard input was already closed at startup.
   }
 }
 
-/** Creates a directory, in memory if possible, that is removed when the process exits. */
+/** Creates a directory that is removed when the process exits. The directory is in memory if possible. */
 export function ephemeralDirectory(): string {
   try {
     return temporaryDirectory('orch-ephemeral-')

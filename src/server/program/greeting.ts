@@ -1,6 +1,6 @@
 /**
- * The ready message of `orch up`: the URL, a first command to copy, and how to stop the server. The command for
- * `orchctl` depends on the type of installation: a checkout, a dependency of a project, or a global installation.
+ * The ready message of `orch up`: the URL, a first command to copy, and how to stop the server. The `orchctl` command
+ * depends on the type of installation: a checkout, a dependency of a project, or a global installation.
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path'
@@ -15,7 +15,7 @@ export function greeting(url: string, options: ServerOptions, consoleAddress: st
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
   const isDefaultConfig = !kubectl && isFound(adminKubeconfig)
   const hint = kubectl ? '' : 'Note: kubectl and client-go require --profile=kubernetes\n'
-  // With an empty --admin-kubeconfig, the server writes no kubeconfig, so no command would work without changes.
+  // With an empty --admin-kubeconfig, the server writes no kubeconfig, so no command would work as printed.
   const attempt =
     adminKubeconfig === ''
       ? ''
@@ -35,7 +35,7 @@ function isFound(config: string): boolean {
 export function orchctlCommand(program: string, directory: string, path: string): string {
   const beside = join(dirname(program), 'orchctl')
   const linked = (file: string) => existsSync(file) && realpathSync(file) === beside
-  // npm adds such directories to the PATH of its child processes, but not to the PATH of the user's shell.
+  // npm adds such directories to the PATH of its child processes but not to the PATH of the user's shell.
   const ofShells = path
     .split(delimiter)
     .filter((entry) => entry !== '' && !entry.includes(join('node_modules', '.bin')))

@@ -1,7 +1,7 @@
 /**
  * The help of `orch`. One table lists the commands. `orch` without arguments prints an overview, `orch help COMMAND`
  * describes one command with its flags, and `orch help flags` lists the flags of the server by group. The flags of a
- * command are loaded on demand because a server does not need them.
+ * command are loaded on demand, because a server does not need them.
  */
 
 import { version } from '../../api/model/version.ts'
@@ -16,12 +16,12 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** A description of the command in a few sentences. The help lists the flags below it. */
+  /** A description of the command in a few sentences. In the help text, the flags follow it. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }
 
-/** The commands by name, in the order of the help. */
+/** The commands by name, in help order. */
 export const commands: { readonly [name: string]: CommandHelp } = {
   up: {
     form: 'up [flags]',
@@ -103,7 +103,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   },
 }
 
-/** The names of the commands, in the order of the help. */
+/** The names of the commands, in help order. */
 export const commandNames: readonly string[] = Object.keys(commands)
 
 function backupCommand(form: string, summary: string): CommandHelp {

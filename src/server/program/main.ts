@@ -28,7 +28,7 @@ import { notifyManager } from './service-manager.ts'
 
 /**
  * Runs the command. An error that the user can fix is printed as one line on standard error, and the process exits with
- * 1.
+ * code 1.
  */
 export function main(args: readonly string[]): void {
   // A failed write to the output, for example on a full disk or to a closed pipe, must not end the process.
@@ -128,7 +128,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
     // The delay gives clients and load balancers time to notice that the server is not ready. A server that has never
     // been ready has no clients.
     if (isServing) await pause(options.shutdownDelay)
-    // A start that has not ended after the grace period has opened nothing that must be closed.
+    // A start that has not completed by the end of the grace period has opened nothing that must be closed.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
@@ -213,7 +213,7 @@ async function runManager(args: readonly string[]): Promise<void> {
   process.exit(1)
 }
 
-/** The flags of the command line. */
+/** The flags on the command line. */
 interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]

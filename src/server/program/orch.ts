@@ -1,4 +1,4 @@
-/** The `orch` program. The worker threads of a server also run it. */
+/** The `orch` program. The worker threads of a server run it too. */
 import './start-ahead.ts'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { main } from './main.ts'

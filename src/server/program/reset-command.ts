@@ -1,7 +1,8 @@
 /**
  * `orch reset`: deletes the data directory of a stopped server and the administrator's kubeconfig that belongs to the
- * directory. The command asks for confirmation. It deletes only directories that contain nothing but files of a server,
- * so that a wrong path is harmless. During the deletion, it holds the lock of the directory, so that no server can run.
+ * directory. The command asks for confirmation. It deletes only directories that contain nothing but a server's files,
+ * so that a wrong path is harmless. During the deletion, it holds the lock of the directory, so that no server can
+ * start.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,7 +29,7 @@ export interface ResetTerminal {
   readonly ask: (question: string) => Promise<string>
 }
 
-/** Runs `orch reset`. Returns what it did. Throws UsageError if it deletes nothing. */
+/** Runs `orch reset` and returns a description of what it did. Throws UsageError if it deletes nothing. */
 export async function resetCommand(args: readonly string[], terminal: ResetTerminal): Promise<string> {
   const { dataDir, adminKubeconfig, yes } = parseFlags(resetFlags, args)
   const entries = await entriesOf(dataDir)
@@ -64,7 +65,9 @@ async function entriesOf(directory: string): Promise<readonly string[]> {
   return entries
 }
 
-/** Whether the kubeconfig trusts the CA in this data directory. Such a kubeconfig is useless without the directory. */
+/**
+ * Whether the kubeconfig trusts the CA in this data directory. If so, the kubeconfig is useless without the directory.
+ */
 async function belongsTo(kubeconfig: string, directory: string): Promise<boolean> {
   if (kubeconfig === '') return false
   const [text, authority] = await Promise.all([kubeconfig, join(directory, 'pki/ca.crt')].map(textOf))

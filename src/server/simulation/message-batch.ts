@@ -1,7 +1,7 @@
 /**
- * Collects the messages of one turn of the event loop and posts them together. Posting has a high fixed cost, and a
+ * Collects the messages from one turn of the event loop and posts them together. Posting has a high fixed cost, and a
  * server with thousands of pods sends dozens of messages to the other thread in every turn. The bytes of all messages
- * travel in one buffer.
+ * are in one buffer.
  */
 
 /** A message about a request, optionally with bytes. */
@@ -18,7 +18,7 @@ export class MessageBatch<M extends Batched> {
     this.#post = post
   }
 
-  /** Posts the message at the end of this event-loop turn. Until then, the caller must not change the bytes. */
+  /** Posts the message at the end of this event-loop turn. The caller must not change the bytes before that. */
   add(message: M): void {
     if (this.#messages.length === 0) setImmediate(() => this.#flush())
     this.#messages.push(message)

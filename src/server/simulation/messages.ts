@@ -1,4 +1,4 @@
-/** Messages between the API server and the simulation thread, and the start data of the thread. */
+/** Messages between the API server and the simulation thread, and the data with which the thread starts. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { ProfileName } from '../../api/model/vendor.ts'
@@ -27,7 +27,7 @@ export interface SimulationData {
   readonly clientAuthority: string
   /** Heap size in bytes at which the thread exits. */
   readonly maxHeapBytes: number
-  /** A counter that the event loop of the thread increments. */
+  /** A counter that the thread's event loop increments. */
   readonly heartbeat: Int32Array
 }
 
@@ -79,7 +79,7 @@ export type RecordMessage =
       readonly fields: LogFields
     }
   | { readonly type: 'queues'; readonly reports: readonly QueueReport[] }
-  /** A loop lacks a permission for a key. If `refusal` is undefined, the loop has the permission again. */
+  /** A loop lacks a permission for a key. If `refusal` is undefined, the loop has regained the permission. */
   | { readonly type: 'right'; readonly loop: string; readonly key: string; readonly refusal: string | undefined }
 
 export type FromThread =
@@ -99,5 +99,5 @@ export type ToThread =
   | { readonly type: 'certificate'; readonly node: string; readonly certificate: ServingCertificate }
   /** A client connects to a port of a pod. */
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
-  /** Requests that the thread stops gracefully. */
+  /** Asks the thread to stop gracefully. */
   | { readonly type: 'stop' }

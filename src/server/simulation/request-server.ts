@@ -1,7 +1,7 @@
 /**
- * Serves requests that the simulation thread sends as messages. Each request passes the whole pipeline of the API
- * server as the agent of one of the thread's nodes. The thread cannot act as another user. At most `windowBytes` of a
- * response wait for the thread, even if it reads slowly.
+ * Serves requests that the simulation thread sends as messages. Each request passes through the whole pipeline of the
+ * API server, as the agent of one of the thread's nodes. The thread cannot act as another user. At most `windowBytes`
+ * of a response are in transit to the thread, even if the thread reads slowly.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { Transport } from '../../client/requests/transport.ts'
@@ -19,9 +19,7 @@ interface UnderWay {
 }
 
 export class RequestServer {
-  /**
-   * Returns the transport that acts as the agent of a node, or undefined for a node that does not belong to the thread.
-   */
+  /** Returns the transport that acts as the agent of a node, or undefined if the node does not belong to the thread. */
   readonly #transportOf: (node: string) => Transport | undefined
   readonly #post: Post
   readonly #underWay = new Map<number, UnderWay>()

@@ -1,5 +1,5 @@
 /**
- * Reads all nodes, pods and simulation rules for the simulation thread, whose informers are for all its nodes. At
+ * Reads all nodes, pods and simulation rules for the simulation thread, whose informers serve all its nodes. In
  * Kubernetes 1.32 and later, no node agent may read all nodes and pods. All other requests are rejected before they
  * reach the server.
  */
@@ -7,7 +7,7 @@ import { superusers, type User } from '../../api/model/user.ts'
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 
-/** The name that the requests of the reader contain in place of the name of a node. No node has this name. */
+/** The name that the reader's requests contain instead of a node name. No node has this name. */
 export const sharedReader = ''
 
 /** The user of the reader, for the audit log. Its permissions are limited by `readsSimulatedState`. */

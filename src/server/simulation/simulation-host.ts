@@ -1,7 +1,7 @@
 /**
  * Runs the simulated nodes of `orch up` in a separate thread (decision 0051). Starts the thread, serves its requests,
- * registers the port of the nodes, and restarts the thread if it exits or hangs. If the thread exits soon after its
- * start, the restart is delayed with a growing backoff. User actions on a simulated node can end this thread but never
+ * registers the port of the nodes, and restarts the thread if it exits or hangs. If the thread exits soon after
+ * starting, it is restarted with a growing backoff. User actions on a simulated node can crash this thread but never
  * the API server.
  */
 import { getHeapStatistics } from 'node:v8'
@@ -50,17 +50,18 @@ export interface SimulationParts {
   readonly heapMb?: number
 }
 
-/** Minimum duration in milliseconds of a run that did not fail at its start. */
+/** Minimum duration in milliseconds of a run for the start to count as successful. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
 /** Time in milliseconds for the thread to stop gracefully. */
 const stopMs = 5_000
 const mib = 2 ** 20
-/** Heap size for a simulation with few pods, and the increment per node for its pods. */
+/** Heap size in MiB for a simulation with few pods, and the increment per node for its pods. */
 const heap = { baseMb: 512, perNodeMb: 4 }
 /**
- * Size of the young generation of the heap. A small young generation makes garbage collection expensive with many pods.
+ * Size in MiB of the young generation of the heap. With many pods, a small young generation makes garbage collection
+ * expensive.
  */
 const young = { usualMb: 8, manyNodesMb: 48, manyNodes: 500 }
 /** Amount of free heap in MiB below which the thread exits. A page of a list must fit into this amount. */
@@ -130,7 +131,8 @@ class SimulationHost {
   }
 
   /**
-   * Starts a thread. A failed start is retried like an exit. The API server works without the thread in the meantime.
+   * Starts a thread. If the start fails, it is retried as after an exit. In the meantime, the API server works without
+   * the thread.
    */
   #start(): void {
     try {

@@ -1,7 +1,7 @@
 /**
- * The simulation thread of `orch up`: the loops, containers and port of the simulated nodes. It has its own heap and is
- * an ordinary client of the API server: the server's pipeline handles its reads and writes as requests of the agents of
- * its nodes (decision 0051). `simulation-host.ts` starts the thread and restarts it when it ends.
+ * The simulation thread of `orch up`, with the loops, containers and port of the simulated nodes. It has its own heap
+ * and is an ordinary client of the API server: the server's pipeline handles its reads and writes as requests from the
+ * agents of its nodes (decision 0051). `simulation-host.ts` starts the thread and restarts it when it exits.
  */
 
 import { pipeline } from 'node:stream'
@@ -32,8 +32,8 @@ import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
 /**
- * Number of objects per list page. A page is one string, and a pod may have 1.5 MB. A page must always fit into the
- * free heap.
+ * Number of objects per list page. A page is one string, and a single pod may have 1.5 MB. A page must always fit into
+ * the free heap.
  */
 const pageLimit = 50
 /** Number of received bytes between two checks of the heap. */
@@ -169,7 +169,7 @@ class SimulationThread {
       return
     }
     const near = localNode(runtime, { host, port: this.#port }).connect(place, target)
-    // An error or the end of one stream closes both streams.
+    // If one stream fails or ends, both streams are closed.
     pipeline(near, new PortStream(port), near, () => {})
   }
 
@@ -208,7 +208,7 @@ async function readStages({ stageTexts }: SimulationData): Promise<PodStages | u
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
 }
 
-// Containers of users must not delay the requests of others.
+// Users' containers must not delay the requests of others.
 lowerThreadPriority()
 const data = workerData as SimulationData
 setInterval(() => Atomics.add(data.heartbeat, 0, 1), heartbeatMs).unref()

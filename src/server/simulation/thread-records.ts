@@ -42,7 +42,7 @@ function threadLog(post: Post, verbosity: number): Log {
   }
 }
 
-/** The thread itself does not log a missing permission, because the server does so when it receives the message. */
+/** The thread does not log missing permissions itself, because the server does so when it receives the message. */
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, verbose: () => {}, isEnabled: () => false }
 
 class ReportedRights extends MissingRights {

@@ -1,8 +1,8 @@
 /**
- * The Kubernetes version of a store. The store records the version that its servers emulate, so that a new release of
- * this program does not change the version by itself. A higher `--emulated-version` raises the recorded version. To
- * lower it, the administrator must confirm with a flag, because a lower version hides parts of objects and drops them
- * when the objects are written.
+ * The Kubernetes version of a store. The store records the version that its servers emulate, so that upgrading this
+ * program does not change the version. A higher `--emulated-version` raises the recorded version. To lower it, the
+ * administrator must confirm with a flag, because a lower version hides parts of objects and drops them when the
+ * objects are written.
  */
 import type { ProfileName } from '../../api/model/vendor.ts'
 import {
@@ -18,7 +18,7 @@ import type { Entry, Store } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { profileKey } from './profile.ts'
 
-/** The version of a new store. The specification of the profile `orch` describes the oldest version. */
+/** The version of a new store. The specification of the `orch` profile describes the oldest version. */
 const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion } = {
   orch: oldestVersion,
   kubernetes: newestVersion,
@@ -84,7 +84,7 @@ async function downgradeRefusal(store: Store, { version, recorded, profile }: Do
   )
 }
 
-/** Formats the counts, such as `2 pods, 1 jobs.batch with fields that …`. */
+/** Formats the counts, for example as `2 pods, 1 jobs.batch with fields that …`. */
 function listing(counts: ReadonlyMap<string, number>, which: string): string {
   if (counts.size === 0) return ''
   return `${[...counts].map(([type, count]) => `${count} ${type}`).join(', ')} ${which}`

@@ -1,4 +1,4 @@
-/** Encryption at rest, which `--encryption-provider-config` configures. */
+/** Encryption at rest, as configured by `--encryption-provider-config`. */
 
 import { isStoredForm } from '../../api/codec/stored.ts'
 import { groupId, type Vendor, vendorOf } from '../../api/model/vendor.ts'
@@ -56,8 +56,8 @@ function resourcePrefix(resource: string, vendor: Vendor): string {
 }
 
 /**
- * Adds the keys that store secrets of the cluster to the encrypted prefixes if Secrets are encrypted. Secrets that were
- * stored unencrypted before remain readable.
+ * If Secrets are encrypted, adds the keys that store the cluster's secrets to the encrypted prefixes. Secrets that were
+ * stored unencrypted remain readable.
  */
 function withSharedSecrets(encrypted: Encrypted): Encrypted {
   const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))

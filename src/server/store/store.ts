@@ -1,4 +1,4 @@
-/** Opens the store that the options specify: the embedded store or etcd. Loads only the code of that store. */
+/** Opens the store specified by the options: the embedded store or etcd. Loads only the code for that store. */
 
 import { resolve } from 'node:path'
 import { allKinds } from '../../api/kinds/all.ts'
@@ -32,7 +32,7 @@ export interface OpenStore {
   readonly notice: StoreNotice
 }
 
-/** Opens the store that the options specify. Throws UsageError or StoreError if the store cannot be used. */
+/** Opens the store specified by the options. Throws UsageError or StoreError if the store cannot be used. */
 export async function openStore(
   options: ServerOptions,
   { log, clock, metrics, providedStore, worker, stopping }: StoreDependencies,
@@ -60,7 +60,7 @@ export async function openStore(
 }
 
 /**
- * Returns a function that reads the size of the store. For the embedded store, every thread reads the size of its file.
+ * Returns a function that reads the size of the store. For the embedded store, each thread reads the size of its file.
  */
 async function sizeReader({ dataDir }: ServerOptions, store: Store): Promise<ReadSize> {
   if (store.size !== undefined) return store.size.bind(store)
@@ -81,8 +81,8 @@ interface StoreDependencies {
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Servers on etcd may record a history even if this command runs without the flag for it. The command removes the
-  // history in any case.
+  // Servers on etcd may record history even if this command is run without the corresponding flag. The command removes
+  // the history in any case.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)
@@ -104,8 +104,8 @@ function secretPrefixes(): string[] {
 }
 
 /**
- * When to check the pages of a large data file. By default, a server checks the pages after it has become ready.
- * Commands check them first.
+ * When to check the pages of a large data file. By default, a server checks them after it has become ready. Commands
+ * check them first.
  */
 export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
 
@@ -135,7 +135,7 @@ async function openEmbedded(
 
 type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile'>
 
-/** Throws UsageError if flags name TLS files for etcd but the store is embedded. */
+/** Throws UsageError if flags specify TLS files for etcd but the store is embedded. */
 export function assertNoEtcdFiles(options: EtcdFileFlags): void {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
@@ -185,7 +185,7 @@ async function openEtcd(options: ServerOptions, { onCapacity, log, stopping }: L
   return await openingEtcd(options, { log, stopping }, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
 }
 
-/** Retries until the timeout, because the store may become reachable. Stops retrying when the server is stopping. */
+/** Retries until the timeout, because the store may become reachable. Stops retrying if the server is stopping. */
 async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: () => Promise<T>): Promise<T> {
   const end = performance.now() + milliseconds
   for (;;)

@@ -24,8 +24,8 @@ export interface AffectedObjects {
 const pageEntries = 500
 
 /**
- * Reads all stored objects and counts the objects with parts that do not exist in the version. Objects that the server
- * itself creates and maintains do not count, because the server creates them again in each version.
+ * Reads all stored objects and counts those with parts that do not exist in the version. Objects that the server itself
+ * creates and maintains do not count, because it recreates them in each version.
  */
 export async function countAffected(
   store: Store,
@@ -79,7 +79,7 @@ class AffectedCounts implements AffectedObjects {
     return parseOwnJson(storedJson(value, '0', Buffer.allocUnsafe).json)
   }
 
-  /** Whether the server made the object itself and still maintains it. */
+  /** Whether the server itself created the object and still maintains it. */
   #isOwn(key: string, object: Json): boolean {
     const vendor = this.#vendor
     const { metadata } = object as unknown as ApiObject

@@ -1,4 +1,4 @@
-/** Audit logging: the policy and the sinks, which the flags configure. */
+/** Audit logging: the policy and the sinks, as configured by flags. */
 import { stdout } from 'node:process'
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { AuditMetrics } from '../../apiserver/audit/audit-metrics.ts'
@@ -25,7 +25,7 @@ export interface AuditDependencies {
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -2,7 +2,7 @@
  * Metrics of the store: its latency, under the name that kube-apiserver uses, for both etcd and the embedded store;
  * whether the store is full (`onCapacity`, which the store calls); and its size if the store is on disk (`showSize`).
  * `measured` wraps a store. Lookups of the revision are not measured, because every read looks up the revision. Watches
- * are not measured, because they do not end.
+ * are not measured either, because they do not end.
  */
 
 import { type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -84,8 +84,8 @@ export class StoreMetrics {
   }
 
   /**
-   * Sets the function that reads the size. For a remote store, each scrape shows the size that the previous scrape
-   * requested, so that no scrape waits.
+   * Sets the function that reads the size. For a remote store, each scrape shows the size requested by the previous
+   * scrape, so that no scrape waits.
    */
   showSize(read: ReadSize): void {
     this.#readSize = read

@@ -1,7 +1,7 @@
 /**
- * Tracing of requests. Disabled unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a
- * span, with one child span for each part that it waited for (`base/telemetry/timings.ts`). The `traceparent` header of
- * the caller determines whether a request is sampled. Without the header, the rate in the file applies.
+ * Traces requests. Disabled unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a span,
+ * with one child span for each part for which it waited (`base/telemetry/timings.ts`). The caller's `traceparent`
+ * header determines whether a request is sampled. Without this header, the sampling rate in the file applies.
  */
 
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -27,7 +27,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 /** Traces requests. */
 export interface Tracing {
   readonly step: Step
-  /** Must be called for every request that has been handled. */
+  /** Must be called for every handled request. */
   readonly onHandled: (exchange: Exchange) => void
 }
 
@@ -41,7 +41,7 @@ interface TracingParts {
 const flagName = 'tracing-config-file'
 const maxFileBytes = 64 * 1024
 const exportTimeoutMs = 5000
-/** Maximum number of bytes of a collector's response. The collector reports rejected spans in it, which is ignored. */
+/** Maximum number of bytes in a collector's response. The response reports rejected spans and is ignored. */
 const maxExportAnswerBytes = 1024 * 1024
 
 /** Opens tracing. Returns undefined if it is disabled. */
@@ -51,7 +51,7 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
   const resource = [text('service.name', 'orch'), text('service.version', version)]
   let isReported = false
   const onError = (error: Error) => {
-    // The cause is reported, because the error of the connection contains the address.
+    // The cause is reported instead, because the connection error contains the address.
     const { message } = isError(error.cause) ? error.cause : error
     if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: message })
     isReported = true
@@ -106,7 +106,7 @@ function readContent(file: string, parse: (bytes: Buffer) => Json): Json {
   }
 }
 
-/** Parses an endpoint: a host and port as in Kubernetes, or a URL. The path defaults to the path of OTLP. */
+/** Parses an endpoint: a host and port as in Kubernetes, or a URL. The path defaults to the OTLP path. */
 function readEndpoint(file: string, value: Json | undefined): URL {
   const endpointText = value ?? '127.0.0.1:4318'
   const address =

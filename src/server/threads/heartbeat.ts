@@ -1,6 +1,6 @@
 /**
- * Detects hanging workers. A worker increments a counter in shared memory, which the supervisor checks. A hanging
- * worker would block its share of new connections permanently.
+ * Detects hanging workers. Each worker increments a counter in shared memory, which the supervisor checks. A worker
+ * that hangs would permanently block its share of new connections.
  */
 
 /** Interval in milliseconds at which a worker increments the counter. */
@@ -8,15 +8,16 @@ export const heartbeatMs = 250
 /** Interval in milliseconds at which the supervisor checks the counter. */
 const lookMs = 1000
 /**
- * Number of checks with the same count after which a worker is considered to hang. The number of checks is used instead
- * of time, because the machine may have been suspended. A starting worker is allowed more, because loading the program
- * takes time on a busy machine.
+ * Number of checks with the same count after which a worker is considered to hang. Checks are counted instead of
+ * measuring time, because the machine may have been suspended. A starting worker is allowed more checks, because
+ * loading the program takes time on a busy machine.
  */
 const maxStill = 10
 const maxStillAtStart = 30
 
 /**
- * Calls `onStill` once when the count has not changed for that many seconds. Returns a function that ends the checks.
+ * Calls `onStill` once if the count has not changed for the maximum number of checks. Returns a function that stops the
+ * checks.
  */
 export function watchHeartbeat(
   count: Int32Array,

@@ -1,4 +1,4 @@
-/** Messages between the supervisor and its workers, and the start data of a worker. */
+/** Messages between the supervisor and its workers, and the data with which a worker starts. */
 import type { MessagePort } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
@@ -21,7 +21,7 @@ export interface WorkerData {
   readonly flags: readonly string[]
   /** The port on which all workers listen. */
   readonly port: number
-  /** Whether this worker starts alone, and others may follow. It then checks whether the port is free. */
+  /** Whether this worker starts alone and others may follow. If so, it checks whether the port is free. */
   readonly isFirst: boolean
   readonly store: StoreAccess
   /** Name of the BroadcastChannel of this server's workers. It is unique within the process. */
@@ -29,7 +29,7 @@ export interface WorkerData {
   /** Secrets with which all workers verify console sessions. */
   readonly console: ConsoleSecrets | undefined
   readonly limits: SharedLimits
-  /** A counter that the event loop of the worker increments. */
+  /** A counter that the worker's event loop increments. */
   readonly heartbeat: Int32Array
 }
 
@@ -48,20 +48,20 @@ export type NodeMessage =
 /** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
-  /** Everything that the worker depends on is available. All workers emulate the version of the first worker. */
+  /** Everything on which the worker depends is available. All workers emulate the same version as the first worker. */
   | { readonly type: 'start'; readonly emulatedVersion: EmulatedVersion | undefined }
   /** The server is about to stop and is no longer ready. */
   | { readonly type: 'stopping' }
-  /** Requests that the worker completes running requests and exits. */
+  /** Asks the worker to complete its running requests and exit. */
   | { readonly type: 'stop' }
   /** All workers have stopped listening. */
   | { readonly type: 'drain' }
   /**
-   * Requests that the worker ends each connection with this probability, so that its client reconnects and may reach
-   * another worker.
+   * Asks the worker to end each connection with this probability, so that clients reconnect and may reach other
+   * workers.
    */
   | { readonly type: 'move'; readonly chance: number }
-  /** Requests that the worker stops listening, waits until all connections have ended, and exits. */
+  /** Asks the worker to stop listening, wait until all connections have ended, and exit. */
   | { readonly type: 'retire' }
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }

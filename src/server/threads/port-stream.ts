@@ -1,6 +1,6 @@
 /**
- * A byte stream between two threads over a message channel. A chunk is sent after the reader has consumed the previous
- * chunk. A slow reader therefore slows down the writer, and at most one chunk is in transit in each direction.
+ * A byte stream between two threads over a message channel. Each chunk is sent after the reader has consumed the
+ * previous one. A slow reader therefore slows down the writer, and at most one chunk is in transit in each direction.
  */
 import { Duplex } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
@@ -15,7 +15,7 @@ type Part =
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined
-  /** Whether the other end waits for an acknowledgement of its chunk. */
+  /** Whether the other end is waiting for an acknowledgement of its chunk. */
   #owesTaken = false
 
   constructor(port: MessagePort) {

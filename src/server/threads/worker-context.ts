@@ -1,5 +1,5 @@
 /**
- * The context of a server that is one of several workers of its process (`--workers`): its index, its store and the
+ * The context of a server that is one of several workers in its process (`--workers`): its index, its store and the
  * combined metrics.
  */
 
@@ -17,7 +17,7 @@ export interface WorkerContext {
   /** Index of the worker, starting at 0. */
   readonly index: number
   readonly store: StoreAccess
-  /** The version that the first worker emulates. Undefined for the first worker itself, which determines it. */
+  /** The version that the first worker emulates. Undefined for the first worker, which determines the version. */
   readonly emulatedVersion: EmulatedVersion | undefined
   /** Whether no other worker listens on the port yet, so that the port must be free. */
   readonly isAlone: boolean
@@ -40,7 +40,7 @@ export interface WorkerContext {
 
 /** Memory in which all workers count limits. It can be posted to a thread. */
 export interface SharedLimits {
-  /** The number of workers that divide the limits among them, as the only element. */
+  /** The number of workers among which limits are divided, as the only element. */
   readonly count: Int32Array
   /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer
@@ -51,7 +51,7 @@ export interface SharedLimits {
 }
 
 /**
- * Returns a function that returns the current number of workers, which divide some limits among them. With
+ * Returns a function that returns the current number of workers, among which some limits are divided. With
  * `--workers=auto`, the number can change.
  */
 export function countWorkers(worker: WorkerContext | undefined): () => number {
@@ -64,8 +64,8 @@ export type StoreAccess =
   | { readonly type: 'etcd'; readonly access: FeedPort }
 
 /**
- * Whether this server has the duties that run once per process. The first worker has them, and so has a server without
- * workers.
+ * Whether this server has the duties that run once per process. These are assigned to the first worker, or to a server
+ * without workers.
  */
 export function hasDuties(worker: WorkerContext | undefined): boolean {
   return worker === undefined || worker.index === 0
@@ -74,8 +74,8 @@ export function hasDuties(worker: WorkerContext | undefined): boolean {
 const minute = 60_000
 
 /**
- * Returns the interval in milliseconds at which certificates are checked. Workers check at different times: the first
- * worker renews a certificate and the others find the new one.
+ * Returns the interval in milliseconds at which certificates are checked. Workers check at different times, so that the
+ * first worker renews a certificate and the others find the new one.
  */
 export function renewalPeriod(worker: WorkerContext | undefined): number {
   return (60 + (worker?.index ?? 0)) * minute

@@ -1,7 +1,7 @@
 /**
- * The simulated nodes of all workers, from the point of view of one worker. Each worker sends the names of its own
- * nodes to the other workers. It reaches node agents of other workers through their port, and ports of pods through the
- * worker that runs the pod.
+ * The simulated nodes of all workers, as seen by one worker. Each worker sends the names of its own nodes to the other
+ * workers. It reaches node agents of other workers through their port, and pod ports through the worker that runs the
+ * pod.
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -47,7 +47,7 @@ export class RemoteNodes {
     }
     const near = localNode.connect(place, target)
     const far = new PortStream(port)
-    // An error or the end of one stream closes both.
+    // If one stream fails or ends, both are closed.
     pipeline(near, far, near, () => {})
   }
 

@@ -1,16 +1,16 @@
 /**
- * Determines when `--workers=auto` adds or retires a worker, and when a busy worker moves clients to the others. The
+ * Determines when `--workers=auto` adds or retires a worker, and when a busy worker moves clients to others. The
  * decisions depend only on the loads of the workers, measured at regular intervals (ticks).
  */
 
-/** The thresholds. They use numbers of ticks instead of times, because the machine may be suspended. */
+/** The thresholds. They count ticks instead of measuring time, because the machine may be suspended. */
 export interface ScalingThresholds {
   readonly maxWorkers: number
   /** Number of consecutive ticks with busy event loops after which a worker is added. */
   readonly busyTicks: number
   /** Number of consecutive ticks after which a worker that is not needed is retired. */
   readonly restTicks: number
-  /** Minimum number of ticks between two moves of clients. It is doubled after each move without effect. */
+  /** Minimum number of ticks between two moves of clients. It doubles after each move without effect. */
   readonly moveTicks: number
 }
 
@@ -22,7 +22,7 @@ export type ScalingAction =
 
 /** Average load of the workers above which a worker is added. */
 const busyLoad = 0.7
-/** Load below which the other workers must remain if a worker is retired. */
+/** Load below which the remaining workers must stay if a worker is retired. */
 const restLoad = 0.3
 /** Difference between two loads above which clients are moved. */
 const unevenLoad = 0.3
@@ -61,7 +61,7 @@ export class Scaling {
 
   /**
    * Returns a move of clients if the loads are uneven. Moves have no effect if a single busy connection causes the
-   * load, so the pauses between them grow.
+   * load, so the intervals between them grow.
    */
   #move(loads: readonly number[], average: number): ScalingAction | undefined {
     this.#ticksSinceMove++

@@ -1,4 +1,4 @@
-/** The store that all workers share. The supervisor has the embedded store, or the single watch on etcd. */
+/** The store that all workers share. The supervisor owns the embedded store, or the only watch on etcd. */
 
 import type { Log } from '../../base/telemetry/log.ts'
 import type { StoreError } from '../../storage/store/store.ts'
@@ -7,7 +7,7 @@ import { assertNoEtcdFiles, backgroundCheck, embeddedListeners, openingEtcd, ret
 import type { StoreAccess } from '../threads/worker-context.ts'
 
 export interface SharedStore {
-  /** Connects one additional worker. The result is transferred to it. */
+  /** Connects one additional worker. The result is transferred to that worker. */
   connect(): Promise<StoreAccess>
   close(): Promise<void>
 }

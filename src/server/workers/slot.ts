@@ -1,6 +1,6 @@
 /**
  * The slot of one worker. It starts the worker's thread and restarts it if it exits or hangs. If the thread exits soon
- * after its start, the restart is delayed with a growing backoff.
+ * after starting, it is restarted with a growing backoff.
  */
 
 import type { EventLoopUtilization } from 'node:perf_hooks'
@@ -33,13 +33,13 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
 /** The functions with which the supervisor controls a worker. */
 export interface WorkerSlot {
   /**
-   * Starts the worker. Resolves to the URL when the worker accepts requests. Throws if the worker cannot start. In this
-   * case, the server does not start either.
+   * Starts the worker. Resolves to the URL once the worker accepts requests. If the worker cannot start, this method
+   * throws, and the server does not start either.
    */
   start(): Promise<string>
   /** Makes the worker unready because the server is about to stop. */
   announceStop(): void
-  /** Stops the worker gracefully. Resolves when it has stopped listening. */
+  /** Stops the worker gracefully. Resolves when the worker has stopped listening. */
   stop(): Promise<void>
   /** Called when all workers have stopped listening. Waits until this worker has ended. */
   drain(): Promise<void>
@@ -51,12 +51,12 @@ export interface WorkerSlot {
   load(): number
 }
 
-/** The version that all workers emulate. The first worker determines it, and workers that replace others keep it. */
+/** The version that all workers emulate. The first worker determines it, and replacement workers keep it. */
 export interface SharedVersion {
   settled: EmulatedVersion | undefined
 }
 
-/** Minimum duration in milliseconds of a run that did not fail at its start. */
+/** Minimum duration in milliseconds of a run for the start to count as successful. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
@@ -73,13 +73,13 @@ interface Life {
   isReady: boolean
   /** Utilization of the event loop at the previous measurement. */
   lastUse: EventLoopUtilization | undefined
-  /** The reason why the thread ended, which the worker reported or the supervisor detected. */
+  /** The reason why the thread ended, as reported by the worker or detected by the supervisor. */
   why: string | undefined
 }
 
 /**
- * Size limit of the young generation in MiB, half of V8's default. Young objects that are not freed make up most of the
- * memory cost of an additional worker: with this limit, it takes 54 MB instead of 97 MB after 10,000 creates, and
+ * Size limit of the young generation in MiB, half of V8's default. Unfreed young objects account for most of the memory
+ * that an additional worker takes. With this limit, a worker takes 54 MB instead of 97 MB after 10,000 creates, and
  * neither creates nor updates become slower (decision 0038).
  */
 const maxYoungGenerationSizeMb = 24
@@ -89,7 +89,7 @@ export class Slot implements WorkerSlot {
   #life: Life | undefined
   #stopping = false
   /**
-   * Whether a worker in this slot has served requests. A failure before that is reported to the caller that starts the
+   * Whether a worker in this slot has served requests. Failures before that are reported to the caller that starts the
    * server.
    */
   #served = false
@@ -177,7 +177,7 @@ export class Slot implements WorkerSlot {
       transferList: [store.access.port],
       name: `worker ${index}`,
       resourceLimits: {
-        // A worker that exceeds this limit ends without affecting the rest of the process.
+        // A worker that exceeds this limit exits without affecting the rest of the process.
         maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
         maxYoungGenerationSizeMb,
       },

@@ -1,6 +1,6 @@
 /**
  * The main thread of a server with several workers. It opens the shared store, starts and stops the workers, restarts
- * workers that exit or hang, and combines their metrics. The first worker, or its replacement, has the duties that run
+ * workers that exit or hang, and combines their metrics. The first worker or its replacement has the duties that run
  * once per server. With a fixed number of workers, the main thread serves no requests. With `--workers=auto`, the first
  * worker runs in the main thread, and others are added and retired (`team.ts`).
  */
@@ -50,7 +50,9 @@ export interface SupervisorContext {
   readonly scaling?: TeamScaling
 }
 
-/** Starts the server. Resolves when all workers accept requests. With `--workers=auto`, this means the first worker. */
+/**
+ * Starts the server. Resolves when all workers accept requests or, with `--workers=auto`, when the first worker does.
+ */
 export async function startSupervisor(
   line: ServerCommandLine,
   givenFlags: GivenFlags,
@@ -92,7 +94,7 @@ export async function startSupervisor(
     await Promise.all(group.all().map((slot) => slot.terminate()))
     await shared.close()
   }
-  // A signal may arrive while the server is already stopping because the store has failed.
+  // A signal may arrive while the server is already stopping because of a store failure.
   let ending: Promise<void> | undefined
   const stop = () => {
     ending ??= end()
@@ -132,7 +134,7 @@ function varyingGroup(parts: TeamParts): WorkerGroup {
   }
 }
 
-/** Opens the store. With a grace period, a port is open until then: the server is alive but not ready. */
+/** Opens the store. With a grace period, a port is open in the meantime, and the server is alive but not ready. */
 async function openBehindPort(options: ServerOptions, dependencies: SharedStoreDependencies): Promise<SharedStore> {
   await using opened = new AsyncDisposableStack()
   const startTime = systemClock.monotonic()
@@ -146,7 +148,7 @@ async function openBehindPort(options: ServerOptions, dependencies: SharedStoreD
  * URL of the server.
  */
 async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
-  // In the meantime, the other threads load their modules.
+  // Meanwhile, the other threads load their modules.
   const loading = others.map((slot) => slot.prepare())
   const url = await first!.start()
   await Promise.all(loading)

@@ -1,6 +1,6 @@
 /**
- * The workers of `--workers=auto`: the first worker in the main thread and a varying number in separate threads.
- * Measures the load of each worker and executes the decisions of `scaling.ts`.
+ * The workers of `--workers=auto`: the first worker in the main thread, and a varying number in separate threads.
+ * Measures the load of each worker and carries out the decisions of `scaling.ts`.
  */
 import { availableParallelism } from 'node:os'
 import { clearCounts } from '../../apiserver/transport/connection-counts.ts'
@@ -19,14 +19,14 @@ export interface TeamScaling extends ScalingThresholds {
 }
 
 /**
- * Returns the default thresholds. A worker is retired after three minutes. The number of cores takes the CPU quota of a
- * container into account.
+ * Returns the default thresholds. An idle worker is retired after three minutes. The number of cores takes a
+ * container's CPU quota into account.
  */
 export function defaultScaling(): TeamScaling {
   return { maxWorkers: availableParallelism(), tickMs: 1_000, busyTicks: 5, restTicks: 180, moveTicks: 5 }
 }
 
-/** Number of ticks to wait after a worker could not start before another attempt. */
+/** Number of ticks to wait before another attempt after a worker could not start. */
 const failureTicks = 60
 
 /** The first worker, and the functions that the team needs to add others. */
@@ -84,7 +84,7 @@ export class Team {
   async #add(): Promise<void> {
     const { newSlot, log, scaling } = this.#parts
     const index = freeIndex(this.#threads, scaling.maxWorkers)
-    // A worker that is retiring can take a long time because of its last requests.
+    // A retiring worker can take a long time to complete its last requests.
     if (index === undefined) return
     const slot = newSlot(index)
     this.#isChanging = true
@@ -124,8 +124,8 @@ export class Team {
   }
 
   /**
-   * Updates the number of workers that share limits. Workers that are starting or retiring count too, because they may
-   * serve requests.
+   * Updates the number of workers that share limits. Starting and retiring workers count too, because they may serve
+   * requests.
    */
   #shareLimits(): void {
     Atomics.store(this.#parts.limits.count, 0, 1 + this.#threads.size)

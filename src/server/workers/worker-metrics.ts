@@ -1,7 +1,7 @@
 /**
  * The metrics of all workers in one response. The worker that received the request sends its own metrics and requests
- * the metrics of all other workers. A worker that does not respond in time counts with its last values. The counters of
- * a worker that has ended remain in the sum, so counters never decrease.
+ * the metrics of all other workers. For a worker that does not respond in time, its last values are used. The counters
+ * of workers that have exited remain in the sum, so that counters never decrease.
  */
 import { exposePage } from '../../base/telemetry/exposition.ts'
 import { MetricSums } from '../../base/telemetry/metric-sums.ts'

@@ -1,6 +1,6 @@
 /**
  * The server of one worker: a complete server on the store and the port that all workers share. It runs in a separate
- * thread (`worker.ts`) or in the main thread (`main-worker.ts`), and obeys the supervisor.
+ * thread (`worker.ts`) or in the main thread (`main-worker.ts`), and the supervisor controls it.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
@@ -22,7 +22,7 @@ import { RemoteNodes } from './remote-nodes.ts'
 /** Time in milliseconds for which a worker that has stopped listening waits for the other workers. */
 const closedMs = 2_500
 
-/** The ID of a message that is not the response to a request. No request of the supervisor has it. */
+/** The ID of a message that is not a response. No request from the supervisor has it. */
 const notAsked = 0
 
 interface WorkerServerParts {
@@ -108,7 +108,7 @@ export class WorkerServer {
   async #retire(): Promise<void> {
     const running = await this.#starting
     await running?.server.moving.leave()
-    // The supervisor adds the counters of a worker that has ended to the sum.
+    // The supervisor adds the counters of workers that have exited to the sum.
     this.#tell({ type: 'samples', id: notAsked, metrics: this.#sample() })
     this.#drain.resolve()
     await this.#stop()
@@ -121,7 +121,7 @@ export class WorkerServer {
 
   async #stopOnce(): Promise<void> {
     try {
-      // If the start failed, it has already closed all resources.
+      // A failed start has already closed all resources.
       const running = await this.#starting?.catch(() => undefined)
       await running?.stop()
     } catch (error) {
