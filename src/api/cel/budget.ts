@@ -11,7 +11,7 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** Number of steps between two checks of the clock. This number of steps takes about a millisecond. */
+/** Number of steps between clock checks. These steps take about a millisecond. */
 const stepsBetweenLooks = 20_000
 /**
  * Maximum duration of an evaluation in microseconds. The clock is checked often, so an evaluation cannot block the
@@ -25,7 +25,7 @@ const maxAllocated = 10_000_000
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** The time of the first check of the clock. The work before the first check is negligible. */
+  /** When the clock was first checked. The work before the first check is negligible. */
   #began: number | undefined
   #steps = 0
   #allocated = 0

@@ -260,7 +260,7 @@ class Checker {
     return common ?? typeVariable()
   }
 
-  /** Returns the type of the value of an optional. */
+  /** Returns the value type of an optional. */
   #valueType(node: Node): CelType {
     const type = resolve(this.check(node))
     if (type.kind === 'optional') return type.of

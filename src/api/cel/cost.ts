@@ -206,7 +206,7 @@ class Estimator {
     return { cost: range.cost + loop, ...(isKnown && { size: isCollection ? count : fixedSize(1) }) }
   }
 
-  /** Returns the cost of the expressions in the body of a loop, for one element of the range. */
+  /** Returns the cost of a loop body's expressions for one element of the range. */
   #bodyCost(node: Fold, range: Place | undefined): number {
     const isList = resolve(node.range.type!).kind === 'list'
     const element = { place: this.#elements(range) }
@@ -242,7 +242,7 @@ class Estimator {
   }
 }
 
-/** Returns the cost of sorting a list, without the cost of computing the keys of its elements. */
+/** Returns the cost of sorting a list, excluding the cost of computing its keys. */
 function sorted({ transform }: Fold, cost: number, count: Size): CostEstimate {
   const kind = transform?.type && resolve(transform.type).kind
   const sort = sortEstimate(count, kind === 'string' || kind === 'bytes' ? 'text' : 'other')

@@ -27,11 +27,11 @@ export interface DeclaredType {
   readonly form: JsonForm
   /** Maximum number of elements, members or characters, or 0 for other types. */
   readonly maxElements: number
-  /** Minimum size in bytes of the JSON text of a value of this type. */
+  /** Minimum JSON size in bytes of a value of this type. */
   readonly minBytes: number
-  /** The type of the elements of a list or of the values of a map. */
+  /** The element type of a list, or the value type of a map. */
   readonly elem?: DeclaredType
-  /** Maximum length of the keys of a map. If undefined, the estimate treats the keys as empty, as Kubernetes does. */
+  /** Maximum key length of a map. If undefined, the estimate treats the keys as empty, as Kubernetes does. */
   readonly maxKeyLength?: number
   /** The fields of an object, by the field names that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
@@ -45,7 +45,7 @@ export interface DeclaredType {
    * How lists are compared: lists of type `atomic` element by element, and lists of other types regardless of order.
    */
   readonly list?: 'atomic' | 'set' | 'map'
-  /** The members that together identify an element of a list of type map. */
+  /** The members that together identify an element of a `map` list. */
   readonly keys?: readonly string[]
 }
 

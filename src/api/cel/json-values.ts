@@ -193,7 +193,7 @@ function sameLists(a: readonly Json[], b: readonly Json[], { declared, work }: C
   })
 }
 
-/** Returns a key that identifies an element of a list of type set or map. */
+/** Returns a key that identifies an element of a `set` or `map` list. */
 export function identityOf(item: Json, keys: readonly string[] | undefined): string {
   const identity = keys === undefined ? item : keys.map((key) => (isObject(item) ? (own(item, key) ?? null) : null))
   return JSON.stringify(identity, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))

@@ -6,8 +6,8 @@ import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * The number of arguments of a macro, with one variable and with two variables. Undefined means that the macro does not
- * exist in that form.
+ * A macro's argument counts, with one variable and with two. Undefined means that the macro does not exist in that
+ * form.
  */
 interface Form {
   readonly one?: readonly number[]

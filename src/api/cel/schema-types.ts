@@ -16,7 +16,7 @@ interface Place {
   readonly isResource: boolean
 }
 
-/** Returns the CEL type of the values of a schema, or undefined if CEL cannot represent the values. */
+/** Returns the CEL type of a schema's values, or undefined if CEL cannot represent the values. */
 export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType | undefined {
   const { prefix } = place
   if (schema[`${prefix}int-or-string`] === true)
@@ -77,7 +77,7 @@ function objectType(schema: JsonObject, { prefix, isResource }: Place): Declared
   if (isObject(schema.additionalProperties)) {
     const elem = declaredBelow(schema.additionalProperties, prefix)
     if (elem === undefined) return undefined
-    // The minimum size of a member consists of the quotes of a key, a colon and a comma.
+    // A member needs at least the quotes of its key, a colon and a comma.
     const maxElements = limitOf(schema.maxProperties) ?? Math.floor((maxRequest - 2) / (elem.minBytes + 6))
     return { type: mapOf(types.string, elem.type), form: 'map', elem, maxElements, minBytes: 2 }
   }

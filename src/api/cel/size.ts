@@ -37,7 +37,7 @@ export function traversal(size: number, factor = perCharacter): number {
 /** The fixed cost of a call that creates a list. */
 export const listCallCost = 11
 
-/** The cost factors for comparing all pairs of elements of two lists, depending on the type of the elements. */
+/** The cost factors for comparing all element pairs of two lists, by element type. */
 export const comparisonFactors = { text: 2.1, other: 2 }
 
 /** Estimates the cost of sorting a list. The size of the result is the number of comparisons, as in cel-go. */

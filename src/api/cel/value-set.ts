@@ -1,6 +1,6 @@
 /**
- * A set of CEL values, compared with the equality of CEL. Scalars are found by a key in constant time. Lists and maps
- * are compared one by one, and the budget limits these comparisons.
+ * A set of CEL values, compared with CEL equality. Scalars are found by a key in constant time. Lists and maps are
+ * compared one by one, and the budget limits these comparisons.
  */
 import { equals } from './compare.ts'
 import type { Run } from './overload.ts'

@@ -96,7 +96,7 @@ export class Cutter {
     return undefined
   }
 
-  /** Returns the position of the value of the member at the current position. */
+  /** Returns the position of the current member's value. */
   #valueAt(): number {
     return endOfString(this.#json, this.#at) + 2
   }

@@ -186,9 +186,7 @@ export function startOfJson(value: Json, length: number): string {
   return `${text}${isList ? ']' : '}'}`
 }
 
-/**
- * Formats the members of an object without the braces. `room` is the maximum number of nesting levels of each member.
- */
+/** Formats the members of an object without the braces. `room` is the maximum nesting depth of each member. */
 export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
   const members = memberOrder(order)
   let text = ''

@@ -16,15 +16,15 @@ export type Order = Schema | undefined
 
 export interface Place {
   readonly rank: number
-  /** The order of the members inside the value of this member. */
+  /** The member order inside this member's value. */
   readonly order: Order
 }
 
-/** The order of the members of one object. */
+/** The member order of one object. */
 export interface MemberOrder {
   /** The fields by name, for a type that the server defines. Undefined means byte order. */
   readonly fields: ReadonlyMap<string, Place> | undefined
-  /** The order of members inside the values of all other members. */
+  /** The member order inside the values of all other members. */
   readonly values: Order
   /** Whether the members keep the client's order. */
   readonly asSent?: boolean
@@ -37,7 +37,7 @@ export function memberOrder(order: Order): MemberOrder {
   return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
 
-/** Returns the order of the members of a value that is stored as sent. Such a value may still have a described type. */
+/** Returns the member order of a value that is stored as sent. Such a value may still have a described type. */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
   if (asSent) return { fields: undefined, values: schema, asSent }

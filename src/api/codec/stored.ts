@@ -340,7 +340,7 @@ export function replaceVersion({ json, versionAt }: VersionedJson, from: string,
 
 interface Splice {
   readonly at: number
-  /** Number of bytes to remove at the end of the stored JSON. */
+  /** Number of bytes to remove from the end of the stored JSON. */
   readonly dropped: number
   /** The text to append to the JSON. */
   readonly end: string

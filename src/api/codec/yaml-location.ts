@@ -39,7 +39,7 @@ class Walk {
     return this.#inNode(steps, undefined)
   }
 
-  /** Searches inside a node for a path. `here` is the position of the key of the node. */
+  /** Searches inside a node for a path. `here` is the position of the node's key. */
   #inNode([step, ...rest]: YamlPath, here: number | undefined): number | undefined {
     const event = this.#events[this.#next]
     if (event === undefined || step === undefined) return here ?? startOf(event)

@@ -73,7 +73,7 @@ interface Anchored {
   readonly value: Json
   /** Approximate JSON size of the value in bytes, including expanded aliases. */
   readonly size: number
-  /** Number of nesting levels of the value. */
+  /** The nesting depth of the value. */
   readonly height: number
   /** Number of values inside the value, including the value itself. */
   readonly count: number

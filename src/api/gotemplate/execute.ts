@@ -39,7 +39,7 @@ interface Scope {
   readonly variables: [name: string, value: Value][]
 }
 
-/** How the execution of a list of nodes ended: normally, or with a jump out of the enclosing range. */
+/** How the execution of a node list ended: normally, or with a jump out of the enclosing range. */
 type Ending = 'end' | 'break' | 'continue'
 
 class Run {

@@ -97,7 +97,7 @@ function ofCharacter(value: bigint, letter: string): string {
   return letter === 'c' ? character : `'${character}'`
 }
 
-/** Maximum precision, which exceeds the number of digits of any number. */
+/** Maximum precision, which exceeds the digit count of any number. */
 const maxPrecision = 100
 
 function ofFloat(value: number, { letter, precision }: Verb): string {

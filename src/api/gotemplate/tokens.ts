@@ -113,10 +113,7 @@ function readToken(text: string, place: number): ReadToken {
   throw templateError(text, place, `unexpected ${JSON.stringify(first)} in an action`)
 }
 
-/**
- * Reads a string in quotes, or a raw string in backquotes. The value of a character literal is the number of its
- * character.
- */
+/** Reads a string in quotes, or a raw string in backquotes. The value of a character literal is its character code. */
 function readQuoted(text: string, place: number): ReadToken {
   const quote = text[place]!
   let end = place + 1

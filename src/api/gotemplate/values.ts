@@ -46,7 +46,7 @@ export function exponentText(exponent: number): string {
   return `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
-/** Returns the name of the Go type of a value, for messages. */
+/** Returns a value's Go type name, for messages. */
 export function typeName(value: Value): string {
   if (value === null || value === undefined) return 'nil'
   if (isInteger(value)) return 'int64'

@@ -57,7 +57,7 @@ function sameMembers(a: JsonObject, b: JsonObject): boolean {
   return uncomparedKeys === 0
 }
 
-/** Returns a readable name of the type of a value, for messages. */
+/** Returns a readable type name of a value, for messages. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -72,7 +72,7 @@ export function plainText(value: Json): string {
   return sortedJson(value)
 }
 
-/** The state during the execution of one part of a template, with the remaining budget of the whole template. */
+/** The state while one part of a template is executed, with the remaining budget of the whole template. */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json

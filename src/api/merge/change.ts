@@ -42,7 +42,7 @@ export interface OtherVersions {
 }
 
 export interface ChangeToSee {
-  /** The schema of the version of the request. `before` and `after` are in the same version. */
+  /** The schema of the request's version. `before` and `after` are in the same version. */
   readonly schema: ObjectSchema
   readonly apiVersion: string
   readonly before: JsonObject

@@ -18,7 +18,7 @@ import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
-  /** The path of the field, as a list of path elements. */
+  /** The field's path, as a list of path elements. */
   readonly path: readonly string[]
   /** The current value of the field on the server. */
   readonly live: Json | undefined
@@ -35,9 +35,7 @@ export interface Contest {
   readonly fields: FieldSet
 }
 
-/**
- * Returns conflicts sorted by path: the members of one level precede the members of deeper levels. Yields periodically.
- */
+/** Returns conflicts sorted by path: the members of one level precede those of deeper levels. Yields periodically. */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, requested, manager, fields } = contest
   if (fields.children.size === 0) return []

@@ -109,7 +109,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
 }
 
-/** Returns the union of all sets. A series of unions of two sets would copy the previous result each time. */
+/** Returns the union of all sets. A series of pairwise unions would copy the previous result each time. */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length < 3) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
   const branches = new Map<string, FieldSet[]>()

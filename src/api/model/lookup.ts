@@ -53,7 +53,7 @@ export interface Lookup {
    * Returns false if this server does not store the kind.
    */
   follow(type: StoredType, follower: Follower): boolean
-  /** Returns the names of all objects of the kind, or of the objects in a namespace, that are known to this server. */
+  /** Returns the names of all objects of the kind that this server knows, optionally only those in a namespace. */
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
   /**
    * Decodes an object without caching the result. Intended for callers that store only data derived from the object.

@@ -14,9 +14,9 @@ export const podFailures = [
 /** Failures of simulated nodes. */
 export const nodeFailures = ['down', 'partition', 'disk-pressure'] as const
 
-/** The name of a failure of a pod. */
+/** The name of a pod failure. */
 export type PodFailure = (typeof podFailures)[number]
-/** The name of a failure of a node. */
+/** The name of a node failure. */
 export type NodeFailure = (typeof nodeFailures)[number]
 
 /**

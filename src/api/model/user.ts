@@ -65,5 +65,5 @@ export const nodesGroup = 'system:nodes'
  * because a node's address may lead to an API server.
  */
 export const nodeClientName = 'system:apiserver-node-client'
-/** The prefix of the user names of node agents. */
+/** The user name prefix of node agents. */
 export const nodeUserPrefix = 'system:node:'

@@ -45,8 +45,8 @@ export interface Vendor {
   /** The prefix of the vendor's OpenAPI extensions (`<extensionPrefix>list-type`) and headers. */
   readonly extensionPrefix: string
   /**
-   * The prefixes of the names of published definitions. The prefix `kinds` is for kinds. Shared types have a prefix for
-   * the first word of their name.
+   * The name prefixes of published definitions. The prefix `kinds` is for kinds. Shared types have a prefix for the
+   * first word of their name.
    */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }

@@ -50,7 +50,7 @@ export interface RuleVerdict {
   readonly faults: readonly string[]
 }
 
-/** Returns the result of each rule of the signer. */
+/** Returns the result for each of the signer's rules. */
 export function signerVerdicts(signer: SignerId, request: JudgedRequest, usages: readonly string[]): RuleVerdict[] {
   return rules[signer].map(([rule, judge]) => ({ rule, faults: judge(request, usages) }))
 }

@@ -150,7 +150,7 @@ function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }
 
-/** The supported PSS parameters: the same hash for both steps, and a salt of the size of the hash. */
+/** The supported PSS parameters: the same hash for both steps, and a salt as long as the hash. */
 const pssHashes = new Map([
   ['sha256', pssParameters('01', '20')],
   ['sha384', pssParameters('02', '30')],

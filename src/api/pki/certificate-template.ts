@@ -1,5 +1,5 @@
 /**
- * The template of a certificate and the table of usages. A template must be consistent and conform to RFC 5280. Callers
+ * The certificate template and the table of usages. A template must be consistent and conform to RFC 5280. Callers
  * decide who may get which certificate.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'

@@ -76,8 +76,8 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   return elements
 }
 
-// Returns the number of bytes of a length. A length below 128 is one byte. For a greater length, the first byte is 0x80
-// plus the number of bytes that follow. Three such bytes are sufficient.
+// Returns the number of bytes that encode a length. A length below 128 is one byte. For a greater length, the first
+// byte is 0x80 plus the number of bytes that follow. Three such bytes are sufficient.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('a length is truncated')

@@ -8,7 +8,7 @@ import { isObject, type Json, own } from '../json/json.ts'
 export class Changes {
   readonly #known = new Map<object, { readonly previous: Json | undefined; readonly isSame: boolean }>()
 
-  /** Whether both values are equal, regardless of the order of members. */
+  /** Whether both values are equal, regardless of member order. */
   isSame(value: Json, previous: Json | undefined): boolean {
     if (value === previous) return true
     if (typeof value !== 'object' || value === null || typeof previous !== 'object' || previous === null) return false

@@ -379,7 +379,7 @@ function isUnsent(item: Json, field: Field): boolean {
   return item === '' && field.zeroValue === 'write'
 }
 
-/** Returns the identity of an element of a set or keyed list, as a string for comparison. */
+/** Returns an element's identity in a set or keyed list, as a string for comparison. */
 function identityOf(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return valueText(item)
   return valueText(schema.keys?.map((key) => own(item, key) ?? null) ?? [])

@@ -6,7 +6,7 @@ import { keysOf } from '../json/json.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from './emulated-version.ts'
 import { gateFacts } from './gate-facts.ts'
 
-/** The name of a feature gate of any version. */
+/** The name of a feature gate in any version. */
 export type FeatureGate = keyof typeof gateFacts
 
 /** The names of the enabled gates. */

@@ -20,8 +20,8 @@ const clock = performance
 const { nodeTiming } = clock
 
 /**
- * Time budget of one turn of the event loop in milliseconds. Clients do not notice the usual budget. It is longer while
- * a server starts.
+ * Time budget of one event-loop turn in milliseconds. Clients do not notice the usual budget. It is longer while a
+ * server starts.
  */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
@@ -32,7 +32,7 @@ let stretchMs = stretches.usual
 const briefMs = 0.25
 /** Working time in milliseconds up to which a suspended task resumes before longer ones. */
 const shortTaskMs = 4
-/** Number of work units between two readings of the clock. */
+/** Number of work units between clock readings. */
 const unitsBetweenLooks = 2000
 
 /** Splits the work of one task, such as a request, into time slices. */
@@ -134,7 +134,7 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** The state of a turn of the event loop when suspended work is about to resume. */
+/** The state of an event-loop turn when suspended work is about to resume. */
 interface Turn {
   readonly turn: number
   /** Whether the turn has time left in its shared budget. */

@@ -1,4 +1,4 @@
-/** Reads the limit of open files of this process. */
+/** Reads this process's limit of open files. */
 import { readFileSync } from 'node:fs'
 
 /**

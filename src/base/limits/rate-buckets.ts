@@ -55,7 +55,7 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
 }
 
 /**
- * Returns the number of sets of slots. The table has twice as many slots as keys, so that few sets overflow even though
+ * Returns the number of slot sets. The table has twice as many slots as keys, so that few sets overflow even though
  * hashing distributes the keys unevenly.
  */
 function setsFor(keys: number): number {

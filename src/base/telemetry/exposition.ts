@@ -16,7 +16,7 @@ export interface Exposition {
 
 /** Formats metrics in the Prometheus text format. */
 export interface Exposing {
-  /** Returns the text of a metrics page, by default of `/metrics`. */
+  /** Returns the text of a metrics page. Defaults to `/metrics`. */
   expose(page?: MetricsPage): Promise<Exposition>
 }
 
@@ -51,7 +51,7 @@ export async function exposePage(metrics: readonly Metric[], page: MetricsPage):
 
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Cost of formatting one sample, in units of a time slice. */
+/** Cost of formatting one sample, in time-slice units. */
 const unitsPerSample = 2
 
 async function expositionText(metrics: readonly WrittenMetric[]): Promise<string> {

@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** The name of a phase of a request. */
+/** The name of a request phase. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
 
 /**
@@ -16,7 +16,7 @@ export interface Part {
   end: number | undefined
 }
 
-/** Maximum number of recorded phases. Some requests have more phases, such as the deletion of thousands of objects. */
+/** Maximum number of recorded phases. Some requests have more phases, such as deletions of thousands of objects. */
 const maxParts = 64
 
 /** The recorded phases of one request. */

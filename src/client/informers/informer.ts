@@ -32,7 +32,7 @@ const stretchMs = 4
 /** Number of changes to apply before the clock is read again. */
 const changesBetweenLooks = 16
 
-/** Maintains a copy of the objects of a type and reports every change. */
+/** Maintains a copy of all objects of a type and reports every change. */
 export class Informer<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves to true when the first list has been applied, or to false if `run` ended before. */

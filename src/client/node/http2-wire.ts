@@ -28,7 +28,9 @@ const maxStreams = 100
 /** Maximum number of additional connections to try for a request that servers refuse. */
 const maxRefusals = 3
 
-/** The server refused the stream of a request. It guarantees that it has not processed the request. */
+/**
+ * The error for a request whose stream the server refused. The server guarantees that it has not processed the request.
+ */
 class RefusedRequest extends TransportError {}
 
 export class Http2Wire implements Wire {

@@ -23,7 +23,7 @@ export interface ConfigChoice {
   /** Cluster or user to use instead of the cluster or user of the context. */
   readonly clusterName?: string | undefined
   readonly userName?: string | undefined
-  /** Server to use instead of the server of the context. */
+  /** Server to use instead of the context's server. */
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean

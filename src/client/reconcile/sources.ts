@@ -23,7 +23,7 @@ export interface Feed {
   readonly synced: Promise<unknown>
 }
 
-/** Returns a source of the keys of an informer's changed objects. `keysOf` can map a change to other keys. */
+/** Returns a source for the keys of an informer's changed objects. `keysOf` can map a change to other keys. */
 export function fromInformer<T extends ObjectBase>(
   informer: Informer<T>,
   keysOf: (change: ObjectChange<T>) => Iterable<string> = ({ key }) => [key],
@@ -62,7 +62,7 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** The members of an object cache of this server that sources use. */
+/** The members of this server's object caches that sources use. */
 export interface FollowedCache {
   /** Prefix of all keys in the cache. */
   readonly prefix: string
@@ -81,8 +81,7 @@ export interface CacheSourceOptions {
 }
 
 /**
- * Returns a source of the keys of all objects in a loaded cache of this server, followed by the keys of changed
- * objects.
+ * Returns a source for the keys of all objects in a loaded cache of this server, followed by those of changed objects.
  */
 export function fromCache(
   cache: FollowedCache,

@@ -1,4 +1,4 @@
-/** Metrics of the work queues of control loops, by loop name. */
+/** Work-queue metrics of control loops, by loop name. */
 import { Counter, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { QueueSeries, QueueState } from './work-queue.ts'
 

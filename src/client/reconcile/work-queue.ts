@@ -68,7 +68,7 @@ export class WorkQueue {
   readonly #series: QueueSeries
   readonly #bucket: TokenBucket | undefined
   #refill: ReturnType<typeof setTimeout> | undefined
-  /** The time since which each key has been waiting. */
+  /** When each key started waiting. */
   readonly #ready = new Map<string, number>()
   /** The time since which each key has been active. */
   readonly #active = new Map<string, number>()

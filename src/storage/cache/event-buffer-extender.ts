@@ -22,7 +22,7 @@ import type { LogChunk, LogChunks } from './log-chunks.ts'
  */
 const maxRevisions = 100_000
 const maxBytes = 64 * 1024 * 1024
-/** Cost of creating the events of a log chunk, in units of a time slice. */
+/** Cost of creating a log chunk's events, in time-slice units. */
 const chunkCost = 500
 
 export class EventBufferExtender {

@@ -26,9 +26,9 @@ import { Watchers } from './watchers.ts'
 
 /** The objects of one kind, its event buffer, and its watchers. */
 export class KindCache {
-  /** The prefix of all store keys of the kind. */
+  /** The prefix of the kind's store keys. */
   readonly prefix: string
-  /** The revision of the last known change of this kind. */
+  /** The revision of the kind's last known change. */
   changedAt = 0
   /** Whether the feed no longer updates this cache, so its content is out of date. */
   retired = false

@@ -9,7 +9,7 @@ import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'
 import type { KindCache, Load } from './kind-cache.ts'
 
-/** Cost of adding one object, in units of a time slice. */
+/** Cost of adding one object, in time-slice units. */
 const entryCost = 10
 
 export class LateLoad {

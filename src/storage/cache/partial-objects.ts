@@ -14,7 +14,7 @@ import { isKey } from '../store/key.ts'
 const maxAbsent = 10_000
 
 export class PartialObjects {
-  /** The revision of the last known state of each object, by key. */
+  /** The revision of each object's last known state, by key. */
   readonly #revisions = new Map<string, number>()
   /** Keys of objects that did not exist when they were requested. */
   readonly #absent = new BoundedMap<string, true>(maxAbsent)

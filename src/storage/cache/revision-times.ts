@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when the store reached each revision. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Pairs of a revision and a time at which the store had already reached the revision, oldest first. */
+  /** Revisions, each with a time when the store had already reached it, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {

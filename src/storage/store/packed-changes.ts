@@ -20,7 +20,7 @@ export function shareBlock(block: ArrayBuffer): SharedArrayBuffer {
   return shared
 }
 
-/** Decodes the changes of a packed part of the log. */
+/** Decodes changes of the log that were packed together. */
 export function readChanges(block: ArrayBuffer | SharedArrayBuffer): Change[] {
   const unpacker = new Unpacker(block)
   const changes: Change[] = []

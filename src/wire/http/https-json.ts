@@ -30,7 +30,7 @@ export class BadAnswer extends Error {
 }
 
 /**
- * The error if no connection was free or could be opened because of a limit of this server. The other server is not at
+ * The error if no connection was free, or if a limit of this server prevented opening one. The other server is not at
  * fault.
  */
 export class NoFreeConnection extends Error {

@@ -27,7 +27,7 @@ interface Queue {
 }
 
 export class ReadingTurns {
-  /** The number of the current turn of the event loop. */
+  /** The number of the current event-loop turn. */
   current = 0
   #isScheduled = false
   /** The time in milliseconds that was spent on each client in the current turn. */

@@ -102,7 +102,7 @@ class BlockWriter {
   }
 }
 
-/** Overhead of one entry of the dynamic table in bytes. */
+/** Overhead of each dynamic-table entry in bytes. */
 const entryBytes = 32
 
 export interface DecoderLimits {

@@ -143,7 +143,7 @@ export class WireReader {
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** Returns a copy of the bytes of the field, so that the whole message does not have to stay in memory. */
+  /** Returns a copy of the field's bytes, so that the whole message need not stay in memory. */
   bytes(): Uint8Array {
     const view = this.view()
     const copy = new Uint8Array(view.length)

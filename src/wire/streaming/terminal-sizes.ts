@@ -10,7 +10,7 @@ export interface TerminalSize {
 const maxWaitingText = 4096
 const maxSide = 0xffff
 
-/** Stores the latest size of a terminal and notifies listeners of changes. Invalid sizes are ignored. */
+/** Stores a terminal's latest size and notifies listeners of changes. Invalid sizes are ignored. */
 export class TerminalSizes {
   size: TerminalSize | undefined
   #listeners: ((size: TerminalSize) => void)[] = []

@@ -29,7 +29,7 @@ import {
 
 const sizeOfList = (value: Value | undefined) => (value as CelList).size
 
-/** Returns the cost of comparing each element of one list with each element of another list. */
+/** Returns the cost of comparing all element pairs of two lists. */
 function pairs(factor: number): Costs {
   return {
     actual: ([a, b]) => 1 + factor * sizeOfList(a) * sizeOfList(b),
@@ -85,8 +85,8 @@ function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
 }
 
 /**
- * The cost of comparing all pairs of elements. Kubernetes charges this cost, although this implementation compares
- * fewer pairs.
+ * The cost of comparing all element pairs. Kubernetes charges this cost, although this implementation compares fewer
+ * pairs.
  */
 const comparingAll: Costs = {
   actual: ([list]) => selfComparison(list as CelList),

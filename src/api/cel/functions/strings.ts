@@ -47,8 +47,8 @@ const ofBoth: Costs = {
 }
 
 /**
- * Maximum number of steps of a search. A search cannot be interrupted, and in the worst case compares every character
- * of one string with every character of the other string.
+ * Maximum number of steps per search. A search cannot be interrupted, and in the worst case compares every character of
+ * one string with every character of the other string.
  */
 const maxSearchSteps = 40_000_000
 
@@ -137,7 +137,7 @@ const replace: Implementation = (run, args) => {
 
 interface Cutting {
   readonly separator: string
-  /** Maximum number of pieces of a split string. The last piece contains the remainder of the string. */
+  /** Maximum number of pieces when splitting a string. The last piece contains the rest of the string. */
   readonly limit: number
 }
 

@@ -312,7 +312,7 @@ class MessageReader {
   }
 }
 
-/** Returns the message type of a single field, or of the elements of a list. */
+/** Returns the message type of a single field, or of a list's elements. */
 function objectIn(schema: Schema, vendor: Vendor | undefined): ObjectSchema | undefined {
   const one = onWire(schema.type === 'list' && !schema.wrapped ? schema.items : schema, vendor)
   return one.type === 'object' ? one : undefined

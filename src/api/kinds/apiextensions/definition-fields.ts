@@ -304,7 +304,7 @@ export const fields = {
 export type CustomResourceDefinition = ObjectOf<typeof fields>
 /** The desired state of a custom resource definition, which users write. */
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
-/** The names of a custom resource and of its kind. */
+/** The names of a custom resource and its kind. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
 /** The fields of one version of a custom resource. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]

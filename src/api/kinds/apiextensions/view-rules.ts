@@ -1,4 +1,4 @@
-/** Validation of the scale subresource and of the printer columns of a custom resource. */
+/** Validation of a custom resource's scale subresource and printer columns. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import type { DefinitionVersion } from './definition-fields.ts'
 

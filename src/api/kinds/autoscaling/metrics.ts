@@ -135,7 +135,7 @@ const specFields = {
   }),
 }
 
-/** The validation order of the sources of a metric. If several sources are set, only the first of them is validated. */
+/** The sources of a metric in validation order. If more than one source is set, only the first is validated. */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {

@@ -206,8 +206,8 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
 }
 
 /**
- * Maximum length of the name of a CronJob. Longer names would leave no room for the scheduled time in the names of
- * Jobs, and for the suffix in the names of their pods.
+ * Maximum length of a CronJob name. Longer names would leave no room for the scheduled time in Job names, and for the
+ * suffix in pod names.
  */
 const maxNameLength = 52
 

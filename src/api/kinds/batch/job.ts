@@ -151,7 +151,7 @@ function checkJob({ metadata, spec = {} }: Job, context: RuleContext): FieldErro
   ]
 }
 
-/** Validates the hostnames of the pods of an Indexed Job, which consist of the name of the Job and an index. */
+/** Validates the pod hostnames of an Indexed Job, which consist of the Job's name and an index. */
 function checkHostnames({ name = '' }: ObjectMeta, { completionMode, completions = 0 }: JobSpec): FieldError[] {
   if (completionMode !== 'Indexed' || completions <= 0) return []
   const longest = `${name}-${completions - 1}`

@@ -76,7 +76,7 @@ function signerOf({ spec }: ClusterTrustBundle): string {
   return spec?.signerName || '<none>'
 }
 
-/** Requires the name of a bundle for a signer to start with the name of the signer, with colons instead of slashes. */
+/** Requires the name of a signer's bundle to start with the signer's name, with colons instead of slashes. */
 function checkName({ metadata: { name = '' }, spec }: ClusterTrustBundle): FieldError[] {
   const path = 'metadata.name'
   const { signerName = '' } = spec ?? {}

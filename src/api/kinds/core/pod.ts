@@ -234,8 +234,8 @@ function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
 }
 
 /**
- * Validates the names of claims that are created from the templates in a pod. The name of such a claim consists of the
- * name of the pod and the name of the entry in the pod.
+ * Validates the names of claims that are created from a pod's templates. Such a name consists of the pod's name and the
+ * name of the entry in the pod.
  */
 function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldError[] {
   return resourceClaims.flatMap(({ name = '', resourceClaimTemplateName, source = {} }, i) => {
@@ -264,7 +264,7 @@ function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
 
 /**
  * Rejects a volume that uses the claim of an ephemeral volume of the same pod. The name of such a claim consists of the
- * names of the pod and the volume.
+ * pod's name and the volume's name.
  */
 function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
   const nameOf = ({ name = '', ephemeral }: Volume) => (ephemeral ? `${pod}-${name}` : undefined)

@@ -1,6 +1,6 @@
 /**
- * A PriorityLevelConfiguration limits the number of requests of a priority level that run concurrently, and queues or
- * rejects the excess.
+ * A PriorityLevelConfiguration limits the number of concurrent requests of a priority level, and queues or rejects the
+ * excess.
  */
 
 import { sameJson } from '../../json/json.ts'

@@ -26,7 +26,7 @@ export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity>
   return new Map(Object.keys(written).map((name) => [name, readAmount(written, name) ?? none]))
 }
 
-/** Returns one quantity of a list of amounts, or undefined if it is absent or malformed. */
+/** Returns one quantity from a list of amounts, or undefined if it is absent or malformed. */
 export function readAmount(written: WrittenAmounts | undefined, name: string): Quantity | undefined {
   const text = written && own(written, name)
   return typeof text === 'string' ? parseQuantity(text) : undefined

@@ -81,7 +81,7 @@ function hasDeadline({ spec = {} }: CountedPod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0
 }
 
-/** Whether the pod has any requests or limits. Resources of the pod itself replace the resources of its containers. */
+/** Whether the pod has any requests or limits. The pod's own resources replace those of its containers. */
 function asksForAnything(pod: CountedPod): boolean {
   const parts = hasPodResources(pod) ? [pod.spec!] : containersOf(pod)
   return parts.some(({ resources = {} }) =>

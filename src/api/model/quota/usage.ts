@@ -207,8 +207,7 @@ interface CountedResourceClaim {
 const maxDevices = 32
 
 /**
- * Returns the number of devices that a claim requests of each class. If a request has alternatives, the one with the
- * largest number is counted.
+ * Returns how many devices of each class a claim requests. For a request with alternatives, the largest number counts.
  */
 function deviceUsage(object: ApiObject, { vendor }: UsageContext): Amounts {
   const { spec: { devices = {} } = {} } = object as CountedResourceClaim & ApiObject

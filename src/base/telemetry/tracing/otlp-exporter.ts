@@ -20,7 +20,7 @@ export interface Span {
   readonly status: { readonly code?: 2 }
 }
 
-/** An attribute of a span or of a resource. Its value is a string or an integer. */
+/** An attribute of a span or resource. Its value is a string or an integer. */
 export interface Attribute {
   readonly key: string
   readonly value: { readonly stringValue: string } | { readonly intValue: string }

@@ -36,7 +36,7 @@ export class KeySpace {
     return Buffer.from(`${this.prefix}\0${name}`)
   }
 
-  /** The range of the keys of all notes. */
+  /** The key range of all notes. */
   notes(): KeyRange {
     const key = Buffer.from(`${this.prefix}\0`)
     return { key, end: endOf(key) }
@@ -79,8 +79,8 @@ export class KeySpace {
   }
 
   /**
-   * Converts a revision of the store to a revision of etcd. Returns 0 or less for a revision that the store assigned
-   * before the offset was raised.
+   * Converts a store revision to an etcd revision. Returns 0 or less for a revision that the store assigned before the
+   * offset was raised.
    */
   etcdRevision(revision: Revision): number {
     return revision - this.offset

@@ -52,8 +52,8 @@ export class Session {
   readonly #watchdog: NodeJS.Timeout
   readonly #http: Http2Client
   /**
-   * The encoded headers of the last request of each method. Most requests can reuse them, because nearly all requests
-   * have the same timeout.
+   * The encoded headers of each method's last request. Most requests can reuse them, because nearly all requests have
+   * the same timeout.
    */
   readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
 

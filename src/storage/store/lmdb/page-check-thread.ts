@@ -12,7 +12,7 @@ import { Damage } from './page-records.ts'
 export interface CheckedState {
   readonly path: string
   readonly meta: Meta
-  /** The state of the check of each page (see `pageFacts`), by page number. */
+  /** The check state of each page (see `pageFacts`), by page number. */
   readonly facts: Uint8Array<SharedArrayBuffer>
 }
 

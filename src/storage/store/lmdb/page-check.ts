@@ -92,10 +92,7 @@ interface Table {
 export class PageCheck {
   readonly #descriptor: number
   readonly #meta: Meta
-  /**
-   * The state of the check of each page (see `pageFacts`), by page number. The memory may be shared with another
-   * thread.
-   */
+  /** The check state of each page (see `pageFacts`), by page number. The memory may be shared with another thread. */
   readonly #facts: Uint8Array
   readonly #uses: Uint8Array
   /**

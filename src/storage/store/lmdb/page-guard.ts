@@ -63,8 +63,8 @@ export class PageGuard {
   /** The meta page of the opened state. */
   readonly meta: Meta
   /**
-   * The state of the check of each page (see `pageFacts`), by page number. The memory is shared with the thread that
-   * checks the whole file.
+   * The check state of each page (see `pageFacts`), by page number. The memory is shared with the thread that checks
+   * the whole file.
    */
   readonly facts: Uint8Array<SharedArrayBuffer>
   readonly #descriptor: number

@@ -34,7 +34,7 @@ export interface LongRecord {
   readonly count: number
 }
 
-/** The bounds of the keys of a page: at least `low` and below `high`. Undefined means no bound. */
+/** The key bounds of a page: at least `low` and below `high`. Undefined means no bound. */
 export interface KeyBounds {
   readonly low: Buffer | undefined
   readonly high: Buffer | undefined
@@ -77,7 +77,7 @@ export function keyAt(bytes: Buffer, index: number): Buffer {
   return bytes.subarray(at + 8, at + 8 + bytes.readUInt16LE(at + 6))
 }
 
-/** Returns the page number of a child of a verified branch page. */
+/** Returns the page number of a verified branch page's child. */
 export function childAt(bytes: Buffer, index: number): number {
   return childOf(bytes, recordAt(bytes, index))
 }
@@ -175,8 +175,8 @@ export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }
 }
 
 /**
- * Returns the number of pages of a long record that starts with this page. Returns undefined if no long record starts
- * with the page.
+ * Returns the page count of a long record that starts with this page. Returns undefined if no long record starts with
+ * the page.
  */
 export function longRecordPages(bytes: Buffer): number | undefined {
   return bytes.readUInt16LE(18) === overflowPage ? bytes.readUInt32LE(20) : undefined

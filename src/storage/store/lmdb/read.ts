@@ -186,8 +186,7 @@ function readCurrent(
   return { entries, bytes, resume: undefined }
 }
 
-// Number of versions of a key that are skipped one by one. If a key has more versions, the rest is skipped with one
-// search.
+// Number of versions of a key to skip one by one. The remaining versions are skipped with one search.
 const stepsBeforeJump = 4
 
 /**
@@ -264,7 +263,7 @@ function after(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(1)])
 }
 
-// Returns the end of the range of keys with the given prefix. UTF-8 contains no byte 255, so the last byte can be
+// Returns the end of the key range with the given prefix. UTF-8 contains no byte 255, so the last byte can be
 // incremented.
 function endOfPrefix(prefix: Buffer): Buffer | undefined {
   if (prefix.length === 0) return undefined

@@ -147,7 +147,7 @@ interface Reservations {
   /** Number of keys that are reserved or released. */
   readonly count: number
   readonly reserves: readonly { readonly key: Bytes; readonly value: Buffer }[]
-  /** Total size of the values of the reserved keys. */
+  /** Total value size of the reserved keys. */
   readonly bytes: number
   readonly releases: readonly { readonly key: Bytes; readonly currentRecord: Buffer | undefined }[]
 }

@@ -33,7 +33,7 @@ export class AnswerBuffer implements AnswerSink {
     return this.#body.subarray(0, this.#size)
   }
 
-  /** Number of bytes of memory that are reserved for the body. */
+  /** Number of bytes reserved for the body. */
   get keptBytes(): number {
     return this.#body.length
   }

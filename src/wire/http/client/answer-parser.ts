@@ -75,7 +75,7 @@ export class AnswerParser {
   #unread = nothing
   #bodyBytes = 0
   #framingBytes = 0
-  /** Number of bytes of the body or of the current chunk that have not been received yet. */
+  /** Number of bytes still missing from the body or the current chunk. */
   #remainingBytes = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
@@ -149,7 +149,7 @@ export class AnswerParser {
     }
   }
 
-  /** Parses the available part of the body or of a chunk. `next` parses the data that follows the body or chunk. */
+  /** Parses the available part of the body or chunk. `next` parses the data that follows it. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#remainingBytes)
     this.#remainingBytes -= bytes.length

@@ -1,4 +1,4 @@
-/** Lists of indexes of an Indexed Job: numbers and ranges in ascending order, such as `1,3-5,7`. */
+/** Index lists of an Indexed Job: numbers and ranges in ascending order, such as `1,3-5,7`. */
 import { shorten } from '../../../../base/text/shorten.ts'
 
 /** A range of indexes that includes both ends. */

@@ -1,7 +1,7 @@
 /**
- * Validation of the status of a Job. With the feature gate JobManagedBy, any controller may write the status, so
- * validation protects clients from impossible transitions. The rules apply only to fields that a write changes: a
- * change of the spec may make the stored status invalid until the controller updates it.
+ * Validation of a Job's status. With the feature gate JobManagedBy, any controller may write the status, so validation
+ * protects clients from impossible transitions. The rules apply only to fields that a write changes: a change of the
+ * spec may make the stored status invalid until the controller updates it.
  */
 import { sameJson } from '../../../json/json.ts'
 import { at, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
@@ -30,7 +30,7 @@ export function checkStatusUpdate(next: JobState, previous: JobState, context: R
   ]
 }
 
-/** A change of the status of a Job. */
+/** A change to a Job's status. */
 class Transition {
   readonly spec: JobSpec
   readonly status: JobStatus

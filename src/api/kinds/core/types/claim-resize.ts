@@ -1,4 +1,4 @@
-/** Validation of the status of a PersistentVolumeClaim: its sizes, and the progress of a resize. */
+/** Validation of a PersistentVolumeClaim's status: its sizes, and the progress of a resize. */
 import { at, type FieldError, invalid, maxFaults, notSupported } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
 import type { Vendor } from '../../../model/vendor.ts'

@@ -1,4 +1,4 @@
-/** Validation across the containers of a pod, and of their use of its volumes and network. */
+/** Validation across the containers of a pod, including their use of its volumes and network. */
 import {
   at,
   child,

@@ -1,6 +1,4 @@
-/**
- * Restrictions on user and group IDs. A restriction consists of a rule, and of ranges of IDs if the rule needs them.
- */
+/** Restrictions on user and group IDs. A restriction consists of a rule, and ID ranges if the rule needs them. */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 

@@ -87,7 +87,7 @@ function checkDevices(value: InferFields<typeof devicesFields>, path: FieldPath,
   ]
 }
 
-/** Returns the names of the requests. The alternatives of a request have names of the form `request/alternative`. */
+/** Returns the names of the requests. The alternatives of a request are named `request/alternative`. */
 export function requestNames({ devices: { requests = [] } = {} }: ResourceClaimSpec): ReadonlySet<string> {
   return new Set(
     requests.flatMap(({ name = '', firstAvailable = [] }) => [

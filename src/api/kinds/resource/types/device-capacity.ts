@@ -69,7 +69,7 @@ export function checkCapacity(
   return values.length > 0 ? checkValues(values, { own, value, path: child(place, 'validValues') }) : []
 }
 
-/** The default of a policy, the capacity of the device, and the path of the valid amounts. */
+/** The policy's default, the device's capacity, and the path of the valid amounts. */
 interface PolicyContext {
   readonly own: string
   readonly value: string

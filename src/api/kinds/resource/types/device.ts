@@ -148,7 +148,7 @@ export const device = s.object(deviceFields, {
 const maxTextLength = 64
 const maxTaints = 16
 const maxConsumptions = 2
-/** Maximum number of attribute values of a device. Each element of a list counts. */
+/** Maximum number of attribute values per device. Each list element counts. */
 const maxValues = 48
 
 function checkDevice(value: Device, path: FieldPath, context: RuleContext): FieldError[] {
@@ -211,7 +211,7 @@ function checkAttribute(
   ]
 }
 
-/** Returns the number of values of an attribute. */
+/** Returns the number of values in an attribute. */
 function valueCount(attribute: InferFields<typeof attributeFields>): number {
   const count = listAttributes.reduce((sum, name) => sum + (attribute[name] ?? []).length, 0)
   return count === 0 ? 1 : count

@@ -116,7 +116,7 @@ export function checkFullName(name: string, path: FieldPath, context: RuleContex
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Validates the ID of a share of a device. */
+/** Validates the ID of a device share. */
 export function checkShareId(id: string | undefined, path: FieldPath): FieldError[] {
   return id === undefined || uuid.test(id) ? [] : [invalid(child(path, 'shareID'), id, 'must be a UUID in lower case')]
 }

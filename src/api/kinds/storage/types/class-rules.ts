@@ -1,4 +1,4 @@
-/** Validation of the name of the driver and its parameters, which all kinds of classes have. */
+/** Validation of the driver name and the parameters, which all kinds of classes have. */
 import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
 

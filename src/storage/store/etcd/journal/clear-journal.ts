@@ -34,7 +34,7 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
         key: space.note('tick'),
         compare: { target: 'version', above: -1 },
         guards,
-        // The value of a tick, which makes the feeds of all servers pass the revision of the deletion.
+        // The value of a tick, which makes all servers' feeds pass the revision of the deletion.
         value: randomBytes(8),
         deletes: entries.map(({ key }) => Buffer.from(key)),
       })

@@ -45,7 +45,7 @@ export function readNote(value: Bytes): Note {
   return { time, text }
 }
 
-/** The journal record of one change of a key. */
+/** The journal record of one change to a key. */
 export interface ChangeRecord {
   /** The revision that the change replaced, or 0 if the key was absent. */
   readonly replaced: Revision

@@ -57,7 +57,7 @@ export class Layout {
     return { key, end: endOf(key) }
   }
 
-  /** The range of the changes of one key, from one revision up to but not including another revision. */
+  /** The range of one key's changes, from one revision up to but excluding another. */
   recordsOf(key: Key, from: Revision, before: Revision): KeyRange {
     return { key: this.record({ key, revision: from }), end: this.record({ key, revision: before }) }
   }

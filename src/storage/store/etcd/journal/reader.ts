@@ -101,7 +101,7 @@ export class JournalReader {
     if (revision < floor) throw new RevisionGone(revision, floor)
   }
 
-  /** Returns the old state of the next keys of a range. */
+  /** Returns the old state of a range's next keys. */
   async #part({ prefix, after, now, past }: PartRange): Promise<Part> {
     const from = { prefix, ...(after === undefined ? {} : { after }) }
     const present = await this.#parts.list({ ...from, revision: now, limit: pageSize })
