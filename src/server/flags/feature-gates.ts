@@ -81,7 +81,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   TokenRequestServiceAccountUIDValidation: 'a token request must name the UID of its account, if it names one',
   UserNamespacesHostNetworkSupport: 'a pod with its own user namespace can use the host network',
   TranslateStreamCloseWebsocketRequests:
-    'commands over a WebSocket with v5.channel.k8s.io reach nodes that speak only SPDY',
+    'commands over a WebSocket of protocol version 5 reach nodes that speak only SPDY',
   WatchList: 'a watch with sendInitialEvents=true sends the current objects first',
 }
 
