@@ -12,7 +12,7 @@ import type { X509Certificate } from 'node:crypto'
 export interface Chain {
   /** The certificates of the chain, from the certificate itself to the CA. */
   readonly certificates: readonly X509Certificate[]
-  /** The period in which all certificates of the chain are valid. */
+  /** The validity period that all certificates of the chain have in common. */
   readonly from: number
   readonly to: number
   /** Total lifetime of the certificate itself in milliseconds. */

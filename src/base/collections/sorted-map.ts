@@ -17,9 +17,7 @@ const fromSurrogatesOn = /[\ud800-\uffff]/
 interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
-  /**
-   * The epoch in which the chunk was created. Readers that started in a later epoch may still need its current content.
-   */
+  /** The epoch that created the chunk. Readers that started in a later epoch may still need its current content. */
   readonly epoch: number
 }
 

@@ -30,7 +30,7 @@ let stretchMs = stretches.usual
  * the budget at this interval.
  */
 const briefMs = 0.25
-/** Working time in milliseconds up to which a suspended task resumes before longer ones. */
+/** Suspended tasks with at most this working time, in milliseconds, resume before longer ones. */
 const shortTaskMs = 4
 /** Number of work units between clock readings. */
 const unitsBetweenLooks = 2000

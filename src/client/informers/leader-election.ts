@@ -52,7 +52,7 @@ export interface ElectionTiming {
   readonly retryPeriodMs: number
 }
 
-/** The period in which a candidate is the leader. */
+/** The period of a candidate's leadership. */
 export interface Term {
   /** A signal that aborts when the term ends. */
   readonly signal: AbortSignal
@@ -112,7 +112,7 @@ interface Seen {
 class Candidate {
   readonly #options: ElectionOptions & typeof defaults
   #lastObserved: Seen | undefined
-  /** The time at which the last request that acquired or renewed the Lease was sent. */
+  /** When the last request that acquired or renewed the Lease was sent. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
 

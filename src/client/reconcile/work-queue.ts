@@ -25,7 +25,7 @@ export interface QueueSeries {
 
 /** Current state of a queue. */
 export interface QueueState {
-  /** Number of keys that wait. */
+  /** Number of waiting keys. */
   readonly depth: number
   /** The processing time in seconds of each active key so far. */
   readonly underWaySeconds: readonly number[]
@@ -70,7 +70,7 @@ export class WorkQueue {
   #refill: ReturnType<typeof setTimeout> | undefined
   /** When each key started waiting. */
   readonly #ready = new Map<string, number>()
-  /** The time since which each key has been active. */
+  /** When each key became active. */
   readonly #active = new Map<string, number>()
   /** Functions that cancel the backoff of keys. */
   readonly #pauses = new Map<string, () => void>()

@@ -62,7 +62,7 @@ const retryMs = 500
 
 /** The caches of all kinds and the watch that updates them. */
 export class Caches {
-  /** The revision up to which the caches contain all changes. */
+  /** The caches contain all changes up to this revision. */
   revision = 0
   /** The pool values that objects reserve. */
   readonly reservations = new Reservations()

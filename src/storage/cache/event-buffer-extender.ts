@@ -26,7 +26,7 @@ const maxBytes = 64 * 1024 * 1024
 const chunkCost = 500
 
 export class EventBufferExtender {
-  /** The revision up to which all changes have been read from the log. */
+  /** All changes up to this revision have been read from the log. */
   #from: Revision
   #extending: Promise<void> | undefined
   readonly #caches: () => Iterable<KindCache>

@@ -5,12 +5,12 @@ const maxEvents = 4096
 const maxBytes = 64 * 1024 * 1024
 
 export class EventBuffer {
-  /** The revision after which the buffer contains all events. */
+  /** The buffer contains all events after this revision. */
   #floor = 0
   #events: CacheEvent[] = []
   #bytes = 0
 
-  /** The revision at which the buffer starts. A watch from an older revision needs the store's log. */
+  /** The start of the buffer. A watch from an older revision needs the store's log. */
   get floor(): number {
     return this.#floor
   }
@@ -107,7 +107,7 @@ export interface EarlierEvents {
   readonly after: number
   readonly until: number
   readonly events: readonly CacheEvent[]
-  /** The revision up to which events did not fit and are missing. */
+  /** Events up to this revision did not fit and are missing. */
   readonly lost: number | undefined
 }
 

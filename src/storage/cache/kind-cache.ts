@@ -78,7 +78,7 @@ export class KindCache {
     return this.#watchers.sizeOf(namespace)
   }
 
-  /** The revision at which the event buffer starts. A watch from an older revision needs the store's log. */
+  /** The start of the event buffer. A watch from an older revision needs the store's log. */
   get floor(): number {
     return this.#events.floor
   }

@@ -7,7 +7,7 @@ import { decrypt, type Encrypted } from './encrypted-store.ts'
 import type { Provider } from './providers.ts'
 
 export interface Rewritten {
-  /** Number of values that were rewritten, and number of values that were already up to date. */
+  /** Number of rewritten values, and number of values that were already up to date. */
   readonly written: number
   readonly current: number
   /** Keys whose values no provider can decrypt. These values remain unchanged. */

@@ -30,7 +30,7 @@ const batchSize = 1000
 export class LogTail {
   /** The revision of the last appended change. Readers receive changes up to this revision. */
   revision: Revision
-  /** The revision after which the tail contains all changes. The tail contains no earlier changes. */
+  /** The tail contains all changes after this revision, and none before. */
   #floor: Revision
   #changes: Change[] = []
   #bytes = 0

@@ -7,7 +7,7 @@
  * - Durable: a commit resolves only after it is durable. Until then it is invisible to every reader.
  * - Ordered: each commit gets the next revision. Revisions strictly increase and are never reused, not even after a
  *   restart.
- * - Compare-and-set: a commit names the revision that it replaces. If several commits name the same revision, at most
+ * - Compare-and-set: a commit names the revision that it replaces. If multiple commits name the same revision, at most
  *   one succeeds. A commit can also require that other keys are unchanged, or merely that they exist (guards).
  * - Reservations: a commit can reserve keys that are free and release others, atomically. Two commits never reserve the
  *   same key.
@@ -148,7 +148,7 @@ export interface Change {
 export interface Batch {
   /** The changes in revision order. The list is empty if the batch only reports progress. */
   readonly changes: readonly Change[]
-  /** The revision up to which the watch has reported every change. */
+  /** The watch has reported every change up to this revision. */
   readonly through: Revision
 }
 
@@ -181,7 +181,7 @@ export interface Snapshot {
 
 export interface WatchOptions {
   readonly prefix: string
-  /** The revision after which the watch starts. All changes have a strictly greater revision. */
+  /** The watch starts after this revision. All changes have a strictly greater revision. */
   readonly after: Revision
   /** The last revision that the watch reports. Undefined means that the watch continues until it is aborted. */
   readonly until?: Revision

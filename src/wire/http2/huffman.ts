@@ -24,7 +24,7 @@ interface Codes {
   readonly symbols: readonly number[]
 }
 
-/** Number of low bits that contain the symbol, in a number that combines a symbol with its code length. */
+/** Number of low bits that hold the symbol in a number that combines a symbol with its code length. */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 

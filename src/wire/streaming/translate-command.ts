@@ -11,7 +11,7 @@ import { ChannelConnection } from './websocket/channels.ts'
 
 /** The streams by channel number. */
 const streamTypes = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const
-/** The order in which Kubernetes clients open the streams. */
+/** The order in which Kubernetes clients open these streams. */
 const openingOrder = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const
 
 /** Relays the streams until the server has sent all output and the outcome, or until either side disconnects. */

@@ -5,8 +5,8 @@
 
 const maxDigits = 100
 /**
- * Number of additional digits to examine. A number that is still halfway between two results after these digits is
- * exactly halfway.
+ * Number of additional digits to examine. A number that these digits do not distinguish from the midpoint of two
+ * results is exactly the midpoint.
  */
 const exactDigits = 60
 

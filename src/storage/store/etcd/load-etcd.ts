@@ -2,7 +2,7 @@
  * Loads entries into an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new revision. An
  * offset (offset.ts) raises all of them above every revision ever returned to clients.
  *
- * Each transaction writes entries together with the mark of an unfinished store, on condition that this process wrote
+ * Each transaction writes entries together with the mark of an unfinished store, provided that this process wrote
  * the mark last. If two processes load the same prefix, one of them fails.
  */
 import { assertKey } from '../key.ts'

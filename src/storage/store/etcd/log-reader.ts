@@ -13,7 +13,7 @@ export class LogReader {
   #batches: AsyncGenerator<Batch> | undefined
   /** The revision of the last change that was returned. */
   #after: Revision = -1
-  /** The revision up to which all changes have been returned. The revision itself may have no change. */
+  /** All changes up to this revision have been returned. The revision itself may have no change. */
   #through: Revision = -1
   readonly #connection: Connection
   readonly #space: KeySpace

@@ -67,7 +67,7 @@ export interface EtcdOptions {
 }
 
 const defaultDeadlineMs = 10_000
-/** Time in milliseconds after which `open` reports the reason for waiting. */
+/** `open` reports the reason for waiting after this time in milliseconds. */
 const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 

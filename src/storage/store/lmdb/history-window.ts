@@ -56,11 +56,11 @@ export class HistoryWindow {
   readonly #options: HistoryWindowOptions
   readonly #pins = new Map<Revision, number>()
   readonly #marks = new TimeMarks()
-  /** The revision at which the history window starts. */
+  /** The start of the history window. */
   #oldest: Revision
   /** The oldest revision that the journal can list. */
   #floor: Revision
-  /** The revision up to which the journal is deleted, even if these changes are not old enough yet. */
+  /** The journal is deleted up to this revision, even if these changes are not old enough yet. */
   #dropJournalUpTo: Revision = 0
   /** The revision below which nothing can be read, even by readers that have already started. */
   #cut: Revision

@@ -91,9 +91,7 @@ export interface CompactRequest {
   readonly type: 'compact'
   readonly id: number
   readonly oldest: Revision
-  /**
-   * The revision up to which changes are deleted. It is lower than `oldest` while a reader still uses older revisions.
-   */
+  /** Changes are deleted up to this revision. It is lower than `oldest` while a reader still uses older revisions. */
   readonly upTo: Revision
   /** The retention limits of the journal. Undefined if there is no journal. */
   readonly journal: JournalBounds | undefined

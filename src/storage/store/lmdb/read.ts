@@ -133,7 +133,7 @@ interface FoundEntry {
 interface Slice {
   readonly entries: FoundEntry[]
   readonly bytes: number
-  /** The key after which the list continues. Undefined at the end of the range. */
+  /** The list continues after this key. Undefined at the end of the range. */
   readonly resume: Buffer | undefined
 }
 

@@ -52,7 +52,7 @@ export interface State {
   /** The format version that the file contains. The first commit upgrades it to the current format. */
   readonly format: number
   readonly revision: Revision
-  /** The revision at which the history window starts. */
+  /** The start of the history window. */
   readonly oldest: Revision
 }
 

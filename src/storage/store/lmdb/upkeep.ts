@@ -110,9 +110,7 @@ const recordsAtATime = 64
 
 export interface Compaction {
   readonly oldest: Revision
-  /**
-   * The revision up to which changes are deleted. It is lower than `oldest` while a reader still uses older revisions.
-   */
+  /** Changes are deleted up to this revision. It is lower than `oldest` while a reader still uses older revisions. */
   readonly upTo: Revision
   readonly budgetMs: number
   readonly room: DiskReservation

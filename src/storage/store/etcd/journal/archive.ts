@@ -4,8 +4,8 @@
  * the commit wrote in the same transaction. The archive is therefore complete, including foreign writes and expired
  * leases, and archiving costs a commit only its note.
  *
- * Any server can archive at any time. A server writes each segment together with the mark, on condition that the mark
- * is unchanged. If several servers archive the same changes, only one of them succeeds, and the others continue after
+ * Any server can archive at any time. A server writes each segment together with the mark, provided that the mark
+ * is unchanged. If multiple servers archive the same changes, only one of them succeeds, and the others continue after
  * its segment. If another client has compacted etcd past the mark, there is a gap, and the journal restarts after the
  * gap.
  */
@@ -55,7 +55,7 @@ const maxTries = 20
 export class Archive {
   /** The mark as last read from etcd. */
   lastReadMark: Mark | undefined
-  /** The revision up to which all changes are archived. The mark may be lower if no changes followed it. */
+  /** All changes up to this revision are archived. The mark may be lower if no changes followed it. */
   #through: Revision = 0
   #line: Promise<unknown> = Promise.resolve()
   readonly #parts: ArchiveParts

@@ -7,8 +7,8 @@ export interface Mark {
   /** The revision offset when the mark was written. If the offset has changed, the journal is invalid. */
   readonly offset: number
   /**
-   * The revision up to which the journal contains every change after `cut`, except the oldest changes, which may
-   * already have been deleted.
+   * The journal contains every change after `cut` up to this revision, except the oldest changes, which may already
+   * have been deleted.
    */
   readonly through: Revision
   /** The revision of a gap in the journal. Readers ignore changes before it. */
@@ -82,7 +82,7 @@ export function readRecord(value: Bytes): ChangeRecord {
 
 /** A journal segment: changes that were archived in one transaction and are deleted in one transaction. */
 export interface Segment {
-  /** The revision after which the segment starts. */
+  /** The segment starts after this revision. */
   readonly from: Revision
   readonly through: Revision
   /** Total number of journal bytes written before this segment. */

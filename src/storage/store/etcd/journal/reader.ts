@@ -211,7 +211,7 @@ export class JournalReader {
 interface PartRange {
   readonly prefix: string
   readonly after?: Key
-  /** The current revision, and the revision whose state is requested. */
+  /** The current revision, and the revision of the requested state. */
   readonly now: Revision
   readonly past: Revision
 }
