@@ -86,7 +86,7 @@ export function parseOwnJson(bytes: Buffer): Json {
 
 /**
  * Parses JSON like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and may need 50 ms
- * for a document with very many keys.
+ * for a document with a great many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)

@@ -287,10 +287,7 @@ export interface Field<T = unknown> extends Availability {
    * always removed.
    */
   readonly gateDrops?: KubeVersion | 'never' | 'onCreate' | 'main'
-  /**
-   * Whether the object that contains the field is dropped too, if it is empty after the field was dropped because of
-   * its gate.
-   */
+  /** Whether dropping the field because of its gate also drops the containing object if that object is then empty. */
   readonly dropsEmptyOwner?: boolean
   /**
    * How a strategic merge patch handles an object in this field. `replace` replaces the object as a whole. `retainKeys`

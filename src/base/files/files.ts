@@ -1,5 +1,5 @@
 /**
- * Creates files and directories safely. A reader gets either the old file or the complete new file, even after a crash.
+ * Creates files and directories safely. A reader sees either the old file or the complete new file, even after a crash.
  * A new file gets an unpredictable name and its final mode before it is renamed, so the server never writes to a file
  * or link of another user. Errors are thrown to the caller, which knows the purpose of the file and can explain the
  * error to the user.

@@ -1,6 +1,8 @@
 /** Extracts the rejected action from the message of a 403 response. */
 
-/** The rejected action on a resource, or with `path` on a non-resource path. Members that the message omits are ''. */
+/**
+ * The rejected action on a resource, or on a non-resource path if `path` is set. Members that the message omits are ''.
+ */
 export interface RefusedAction {
   readonly user: string
   readonly verb: string

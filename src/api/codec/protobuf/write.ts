@@ -3,7 +3,7 @@
  *
  * All objects in this server are in the normal form of their schema (api/schema/decode.ts), so the encoder never
  * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes, arbitrary JSON) are listed in
- * `#plain`. A message with very many values needs a long time, so the encoder yields periodically.
+ * `#plain`. A message with a great many values takes long to encode, so the encoder yields periodically.
  *
  * JSON that is stored as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
  * values that do not fit the message. The encoder omits such values.
@@ -199,7 +199,7 @@ class MessageWriter {
   }
 }
 
-/** A schema whose values can contain very many other values. */
+/** A schema whose values can contain a great many other values. */
 type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
 
 /** The schema of JSON that is a typed message in Protobuf. */

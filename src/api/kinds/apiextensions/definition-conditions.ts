@@ -27,7 +27,7 @@ export function withServerConditions(
   return [...present.filter(isServers), ...sentConditions.filter((condition) => !isServers(condition))]
 }
 
-/** Whether a definition has a condition of the given type with the status True. */
+/** Whether a definition has a condition of the given type with status True. */
 export function isTrue({ status }: CustomResourceDefinition, type: string): boolean {
   return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True')
 }

@@ -95,8 +95,8 @@ export const job = defineKind({
 const unlimitedRetries = 2_147_483_647
 
 /**
- * Sets the defaults of a Job. A Job without labels shares the labels object of its template, so that `generateLabels`
- * can recognize the copied labels.
+ * Sets the defaults of a Job. A Job without labels shares the labels object of its template, which lets
+ * `generateLabels` recognize the copied labels.
  */
 function fillDefaults({ spec, metadata }: Job, context: RuleContext): void {
   if (spec === undefined) return

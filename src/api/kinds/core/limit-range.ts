@@ -200,7 +200,7 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
 }
 
 /**
- * Pairs of fields in which the amount `low` must not exceed the amount `high`, with the error field and the names for
+ * Pairs of fields: the amount `low` must not exceed the amount `high`. Each pair has the error field and the names for
  * the message.
  */
 const orders = [

@@ -156,8 +156,8 @@ export class EtcdGeneration {
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // The write happened in a log that this process does not know. The revision of the write becomes known only in the
-    // next generation.
+    // The write happened in a log that this process does not know. Its revision becomes known only in the next
+    // generation.
     if (result.revision <= reportedRevision) throw new StoreError(this.#restored().message, { ambiguous: true })
     this.#sharedRevisions.raise('revision', result.revision)
     return result

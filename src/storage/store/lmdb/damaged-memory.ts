@@ -20,8 +20,8 @@ export function stopForGood(): never {
 }
 
 /**
- * Ensures that the process exits with its exit code before its threads are terminated. Node has no such exit, so the
- * process replaces itself with another program. Only the main thread can replace the process.
+ * Ensures that the process exits with its exit code before its threads are terminated. Node.js offers no such exit, so
+ * the process replaces itself with another program. Only the main thread can replace the process.
  */
 export function leaveThreadsAtExit(): void {
   if (!isMainThread) return

@@ -1,6 +1,6 @@
 /**
  * A data directory with the resources of its owner: its lock, the thread that opens its file, and periodic compaction
- * and expiry. A directory belongs to a single store (`store.ts`) or to the hub for the stores of several threads
+ * and expiry. A directory belongs to a single store (`store.ts`) or to the hub for the stores of multiple threads
  * (`hub.ts`).
  */
 import { type Clock, systemClock } from '../../../base/time/clock.ts'

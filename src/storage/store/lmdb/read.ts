@@ -55,7 +55,7 @@ function soundValue(key: Bytes, record: Lent): Buffer {
   return isSound(key, record) ? record.subarray(8) : record.subarray(0, 0)
 }
 
-/** Returns one slice of a list. If the list is at the newest revision, only `current` is read. */
+/** Returns one slice of a list. A list at the newest revision reads only `current`. */
 export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
   if (range.revision === newest) return listNewest(tables, range, limit)
   const slice = readSlice(

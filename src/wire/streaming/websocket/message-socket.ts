@@ -10,7 +10,7 @@ import { waitForDrain } from '../wait-for-drain.ts'
 /** Maximum time in milliseconds for the client to respond to the closing frame. */
 const lingerMs = 2000
 
-/** Maximum size in bytes of a message from the client. All messages from the client are discarded. */
+/** Maximum size in bytes of a message from the client. The server discards all messages from the client. */
 export const maxReceivedBytes = 64 * 1024
 
 /** A connection that has switched to the WebSocket protocol. */

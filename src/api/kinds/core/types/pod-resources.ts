@@ -60,7 +60,7 @@ function fillHugePageLimits(spec: PodParts): void {
 }
 
 /**
- * Defaults the missing requests of a pod with limits: to the sum of its containers' requests, otherwise to the limit.
+ * Sets the missing requests of a pod with limits to the sum of its containers' requests, or otherwise to the limit.
  * Huge pages cannot be overcommitted, so their request is always the limit.
  */
 function fillRequests(spec: PodParts): void {
