@@ -1,8 +1,8 @@
 // The bare limit: the throughput of Node alone with the same TLS, protocols and bytes. `bare-server.mjs CONFIG` reads a
-// JSON file {key, cert, ca, get, list} with the files to serve.
-// Every GET returns the bytes of `get`, /list streams those of `list`, and /watch streams every POSTed body.
-// With `workers` in CONFIG, that many threads listen on the port, and a watch gets what is POSTed to its own thread.
-// Plain JavaScript, so that its memory does not include a TypeScript loader. Exits when its standard input ends.
+// JSON file {key, cert, ca, get, list} with the files to serve. Every GET returns the bytes of `get`, /list streams
+// those of `list`, and /watch streams every POSTed body. With `workers` in CONFIG, that many threads listen on the
+// port, and a watch receives the bodies POSTed to its own thread. The program is plain JavaScript, so that its memory
+// does not include a TypeScript loader. It exits when its standard input ends.
 import { readFileSync } from 'node:fs'
 import { createServer as createHttp1 } from 'node:http'
 import { createServer as createHttp2 } from 'node:http2'

@@ -1,5 +1,6 @@
 /**
- * A small HTTP/2 client for requests that the load tools cannot send: single requests, and watches with timed events.
+ * A small HTTP/2 client for requests that the load tools cannot send: single requests, and watches whose events are
+ * timed.
  */
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'

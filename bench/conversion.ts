@@ -1,6 +1,6 @@
 /**
  * Measures the cost per object of reading and writing through a version other than the stored version: from the cached
- * bytes to the bytes of a response, and from a decoded body to the stored form.
+ * bytes to the bytes of a response, and from a decoded body to the stored object.
  */
 import { parseJson, stringifyJson } from '../src/api/codec/json.ts'
 import type { Json } from '../src/api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
  * Measures the limits of etcd and the connection to it: raw puts and reads through the store's own connection, for
- * comparison with the server's commits and reads. Needs a running etcd. Returns the rates without printing them.
+ * comparison with the server's commits and reads. Requires a running etcd. Returns the rates without printing them.
  */
 import { Connection } from '../src/storage/store/etcd/connection.ts'
 import { encodePut, encodeRange, methods } from '../src/storage/store/etcd/messages.ts'

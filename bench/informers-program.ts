@@ -1,11 +1,11 @@
 /**
- * Starts 50 informers and prints the number of requests and bytes, the time and the CPU time until all of them have the
- * objects, as JSON:
+ * Starts 50 informers and prints the number of requests, the number of bytes, the time and the CPU time until all of
+ * them have the objects, as JSON:
  *
  *     informers-program.ts SERVER true|false
  *
  * The second argument specifies whether the informers request streaming lists. Each informer follows all ConfigMaps
- * with a field selector of its own, because informers with the same selection share one informer.
+ * with its own field selector, because informers with the same selection share one informer.
  */
 import { Informers } from '../src/client/informers/informers.ts'
 import { HttpTransport } from '../src/client/node/http-transport.ts'
@@ -48,7 +48,7 @@ const all = Array.from({ length: count }, (_, i) => informers.of(ConfigMap, { fi
 await informers.synced()
 const ms = performance.now() - began
 const { user, system } = process.cpuUsage(cpu)
-// A plain list is followed by the request for its watch.
+// The request for the watch follows a plain list.
 await new Promise((resolve) => setTimeout(resolve, 500))
 if (all.some(({ size }) => size < 1000)) throw new Error('an informer lacks objects')
 process.stdout.write(JSON.stringify({ requests, bytes, ms, clientCpu: (user + system) / 1000 }), () => process.exit())

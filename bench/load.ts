@@ -1,7 +1,7 @@
 /**
- * Generates external load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body
- * differs, this process sends the load itself. The two compared servers get the same load in turns, so that other load
- * on the machine affects both.
+ * Generates external load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body is
+ * different, this process sends the load itself. The two compared servers get the same load alternately, so that other
+ * load on the machine affects both.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ export interface Measured extends Load {
   readonly perSecond: number
   /** Microseconds of the server's CPU time per request. */
   readonly cpu: number
-  /** Number of CPUs in use: by the server's event loop, by the whole server, and by the load generator. */
+  /** Number of CPUs used by the server's event loop, by the whole server, and by the load generator. */
   readonly loop: number
   readonly server: number
   readonly generator: number
@@ -188,7 +188,7 @@ export async function measure(side: Side, drive: Drive, seconds: number): Promis
   }
 }
 
-/** The CPU time includes all processes of the server. */
+/** The CPU time covers all processes of the server. */
 function cpuOfSide({ pid, helpers = [] }: Side): Cpu {
   const { total, main } = cpuOf(pid)
   return { total: helpers.reduce((sum, helper) => sum + cpuOf(helper).total, total), main }

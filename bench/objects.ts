@@ -1,6 +1,6 @@
 /**
- * Creates the ConfigMaps that all rows use: 1 kB of JSON each, and ten ConfigMaps for each value of the label `ten`.
- * `fill` writes them directly to the directory of a store, so that 100,000 objects take seconds.
+ * Creates the ConfigMaps that all rows use: 1 kB of JSON each, with ten ConfigMaps for each value of the label `ten`.
+ * `fill` writes them directly to a store directory, so that creating 100,000 objects takes only seconds.
  */
 import { randomUUID } from 'node:crypto'
 import { encodeStored } from '../src/api/codec/stored.ts'

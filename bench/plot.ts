@@ -1,6 +1,6 @@
 /**
- * Plots the growth of costs as SVG. Each line shows the cost of one kind of work over the number of objects. Both
- * scales are logarithmic, so a constant cost is a horizontal line.
+ * Plots how costs grow as an SVG. Each line shows the cost of one kind of work by number of objects. Both scales are
+ * logarithmic. A constant cost is a horizontal line.
  */
 import { short } from './table.ts'
 

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: the performance of the server compared with the limits of the machine, in one run of a few minutes.
- * All bare limits are measured in the same run, so that the ratios are valid on any machine. Needs Linux, wrk and
+ * All bare limits are measured in the same run, so that the ratios are valid on any machine. Requires Linux, wrk and
  * h2load.
  *
  *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list,
@@ -53,7 +53,7 @@ import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
 import { printTable, type Row } from './table.ts'
 
-/** `growth` writes to the objects that `start` and `memory` measure, so it must be last. */
+/** `growth` writes to the objects that `start` and `memory` measure, so it must come last. */
 const groups = [
   getRows,
   accessRows,

@@ -1,6 +1,6 @@
 /**
  * Starts the two compared servers, each in its own process: `startOrch` and `startBare`. A Bench owns all servers and
- * directories, and `close` stops and removes them. Prepared directories are reused within a run.
+ * directories. `close` stops the servers and removes the directories. Prepared directories are reused within a run.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -24,9 +24,7 @@ export const quietToken = 'quiet-token'
 
 export interface Side {
   readonly pid: number
-  /**
-   * Other processes that the server needs, such as its store. Their CPU time is added to the CPU time of the server.
-   */
+  /** Other processes that the server needs, such as its store. Their CPU time is added to that of the server. */
   readonly helpers?: readonly number[]
   readonly port: number
   /** https://127.0.0.1:port */
@@ -63,7 +61,7 @@ export class Bench {
     return directory
   }
 
-  /** Like `fill`, but all rows of a run share the directory. */
+  /** Like `fill`, but all rows in a run share the directory. */
   filled(count: number): Promise<string> {
     let directory = this.#filled.get(count)
     if (directory === undefined) {
@@ -152,7 +150,7 @@ export class Bench {
     ]
   }
 
-  /** Starts the bare server with the certificates in a directory that `orch apiserver` has used. */
+  /** Starts the bare server with the certificates from a directory that `orch apiserver` has used. */
   async startBare(directory: string, files: BareFiles = {}): Promise<Side> {
     const own = this.newDirectory()
     const save = (name: string, bytes: Buffer) => {

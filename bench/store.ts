@@ -1,7 +1,7 @@
 /**
  * Measures durable commits of the embedded store by one client and by 64 clients, compared with a bare loop of lmdb
  * transactions of the same batch sizes in the same run. Also measures the cost of compaction for a writer. Prints
- * ratios, which are comparable across machines. Run with `bin/node bench/store.ts [seconds]`. Other benchmarks call
+ * ratios, which are comparable across machines. Run it with `bin/node bench/store.ts [seconds]`. Other benchmarks call
  * `benchStore`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -76,7 +76,7 @@ async function commitLoop(store: LmdbStore, clients: number, seconds: number): P
 }
 
 /**
- * Measures the limit of lmdb alone: the same records in transactions of the same size, on this thread and without
+ * Measures the limit of lmdb alone: the same records in transactions of the same size, on this thread and without any
  * clients.
  */
 function bareLoop(directory: string, batch: number, seconds: number): number {

@@ -1,4 +1,4 @@
-/** The rows of a run and their output: one table, whose ratios are comparable across machines. */
+/** The rows of a run and their output as one table. Its ratios are comparable across machines. */
 
 export interface Row {
   readonly name: string
@@ -13,7 +13,7 @@ export interface Row {
   readonly met?: boolean
   /** Ratio of CPU time per request between the server and the bare limit. */
   readonly cpu?: string
-  /** Caveat for the reader, for example that the load generator was the bottleneck. */
+  /** Note for the reader, for example that the load generator was the bottleneck. */
   readonly note?: string
   /** The numbers from which the texts were formatted. */
   readonly figures: { readonly [name: string]: number }

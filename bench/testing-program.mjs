@@ -73,7 +73,7 @@ async function twenty() {
   return { eachMb: each / mega, leftMb: ((await memory()) - before) / mega }
 }
 
-/** Closed servers are freed a little later. */
+/** Closed servers are freed only a little later. */
 async function memory() {
   await delay(300)
   gc()
@@ -82,7 +82,9 @@ async function memory() {
   return heapUsed + external
 }
 
-/** A controller that labels config maps runs all the time. Each of 100 tests creates one and waits for its label. */
+/**
+ * A controller that labels config maps runs throughout. Each of 100 tests creates a config map and waits for its label.
+ */
 async function controllerTests() {
   const server = await startTestServer()
   const stop = new AbortController()

@@ -40,12 +40,12 @@ export function cpuOfThreads(pid: number): Map<string, ThreadCpu> {
   )
 }
 
-/** Returns seconds of CPU time of this process and of its exited children. */
+/** Returns the seconds of CPU time of this process and of its exited children. */
 export function cpuOfGenerators(): number {
   return statTimes('/proc/self/stat').reduce((sum, time) => sum + time, 0)
 }
 
-/** Returns seconds of CPU time of the whole machine since its start. */
+/** Returns the seconds of CPU time of the whole machine since it started. */
 export function cpuOfMachine(): number {
   const line = readFileSync('/proc/stat', 'utf8').split('\n')[0]!
   const [user, nice, system, , , irq, softirq, steal] = line.trim().split(/\s+/).slice(1).map(Number)
@@ -60,7 +60,7 @@ function statTimes(file: string): number[] {
 }
 
 export interface Memory {
-  /** Bytes in memory: all bytes, bytes private to the process, and the peak since `resetPeak`. */
+  /** Resident, private and peak memory in bytes. The peak is measured since `resetPeak`. */
   readonly resident: number
   readonly own: number
   readonly peak: number

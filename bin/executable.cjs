@@ -7,11 +7,14 @@ const { basename, join } = require('node:path')
 const { getAsset } = require('node:sea')
 const { runText } = require('./run-bundle.cjs')
 
-/** The bundle of a thread whose file has a different name from the bundle. */
+/** The bundles of threads whose file name differs from that of the bundle. */
 const sameCode = { '../bin/worker.cjs': 'orch.cjs' }
-/** Bundles whose text is already a function, because bin/launch.cjs needs a function. */
+/** Bundles whose text is already a function, which bin/launch.cjs requires. */
 const programs = new Set(['orch.cjs', 'orchctl.cjs'])
-/** By default, glibc keeps freed memory. With these settings, threads share arenas, and large blocks are returned. */
+/**
+ * By default, glibc keeps freed memory. With these settings, threads share arenas, and large blocks are returned to the
+ * system.
+ */
 const memory = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 if (typeof threadProgram === 'undefined') runProgram()
@@ -20,7 +23,7 @@ else run(sameCode[threadProgram] ?? basename(threadProgram), basename(threadProg
 function runProgram() {
   const program = basename(process.argv0) === 'orchctl' ? 'orchctl' : 'orch'
   const command = process.argv[2]
-  // The program replaces itself with this command to exit without the cleanup of its threads (damaged-memory.ts).
+  // To exit without the cleanup of its threads, the program replaces itself with this command (damaged-memory.ts).
   if (command === '--exit-with') process.exit(Number(process.argv[3]))
   const isServer = program === 'orch' && (command === 'up' || command === 'apiserver')
   if (isServer) returnFreedMemory()
@@ -38,7 +41,9 @@ function returnFreedMemory() {
   process.execve(process.execPath, [process.argv0, ...process.argv.slice(2)], { ...memory, ...process.env })
 }
 
-/** Runs the code in an asset. Each `user` has its own compiled code, because the programs use different functions. */
+/**
+ * Runs the code in an asset. Each `user` has its own compiled code, because different programs use different functions.
+ */
 function run(asset, user) {
   const cacheFile = join(cacheDirectory(), 'orch', `${user}-${getAsset('build-id', 'utf8')}`)
   const text = getAsset(asset, 'latin1')
@@ -55,7 +60,7 @@ function cacheDirectory() {
   try {
     return join(homedir(), '.cache')
   } catch {
-    // In many containers, the user has no home directory. No file can be created in /dev/null, so nothing is cached.
+    // In many containers, the user has no home directory. No file can be created below /dev/null, so nothing is cached.
     return '/dev/null'
   }
 }

@@ -11,7 +11,7 @@ const root = join(__dirname, '..')
 const dist = join(root, 'dist')
 const program = process.argv.splice(2, 1)[0]
 
-// The server relies on fixes for dropped headers (CVE-2026-58044) and HTTP/2 faults. These versions contain the fixes.
+// The server relies on fixes for dropped headers (CVE-2026-58044) and HTTP/2 faults. These versions contain them.
 const [major, minor, patch] = process.versions.node.split('.').map(Number)
 const fits = (floor) => minor > floor[0] || (minor === floor[0] && patch >= floor[1])
 const fit = major === 24 ? fits([18, 1]) : major === 26 ? fits([5, 1]) : major > 26
@@ -34,7 +34,7 @@ start()
 
 async function start() {
   if (existsSync(join(root, 'src'))) await bundleIfStale()
-  // Threads of the server use the cache in this directory. orchctl starts other programs, which must not use it.
+  // Threads of the server use the cache in this directory. orchctl starts other programs, and they must not use it.
   if (program === 'orch') process.env.NODE_COMPILE_CACHE = join(dist, 'compiled')
   runBundle(join(dist, `${program}.cjs`), { cacheFile: join(dist, 'compiled', cacheName()) })
   for (const signal of signals) process.off(signal, leave)

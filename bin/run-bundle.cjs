@@ -1,6 +1,6 @@
-// Runs a bundle (scripts/bundle.mjs) with code that V8 compiled during an earlier start, because compilation would take
-// a third of the time of a start. Node's own compile cache contains only the functions that run while a file is loaded.
-// The cache here is written after the program has started, so it contains every function that a start calls.
+// Runs a bundle (scripts/bundle.mjs) with code that V8 compiled during an earlier start, because compiling it would
+// take a third of the startup time. Node's own compile cache contains only the functions that run while a file is
+// loaded. The cache here is written after the program has started, so it contains every function that a start calls.
 //
 // The cache is optional. It belongs to one build of the bundle and one version of Node. If there is no cache or V8
 // rejects it, the program compiles the functions that it needs and tries to write a new cache. V8 compares only the
@@ -11,7 +11,7 @@ const { createRequire } = require('node:module')
 const { dirname } = require('node:path')
 const { Script } = require('node:vm')
 
-/** After this time, a server has started and a short command has ended. */
+/** By this time, a server has started or a short command has ended. */
 const startedMs = 5000
 
 /** Runs the bundle in a file. `cacheFile` is the start of the path of the cache. */
@@ -24,7 +24,7 @@ exports.runBundle = function runBundle(file, { cacheFile }) {
   })
 }
 
-/** Runs the text of a bundle. Every text needs a different `cacheFile`. Stack traces show `file` as the name. */
+/** Runs the text of a bundle. Every text needs its own `cacheFile`. Stack traces show `file` as the name. */
 function runText(text, { file, cacheFile: cache }) {
   const cachedData = readCache(cache)
   const script = new Script(text, { filename: file, cachedData })
@@ -60,6 +60,6 @@ function writeCache(data, cache) {
     writeFileSync(fresh, data, { mode: 0o600 })
     renameSync(fresh, cache)
   } catch {
-    // The directory is not writable or the disk is full. The program works without the cache but starts more slowly.
+    // The directory is not writable, or the disk is full. Without a cache, the program starts more slowly but works.
   }
 }

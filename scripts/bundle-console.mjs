@@ -1,6 +1,6 @@
 // Builds the files of the console (dist/console/) from src/tools/console/page with esbuild: the page, its scripts and
-// its styles. Each file is compressed, as the server sends it (src/tools/console/files.ts), and has a hash of its
-// content in its name. The page refers only to files in the directory, which contains nothing else.
+// its styles. Each file is compressed, because the server sends it compressed (src/tools/console/files.ts), and has a
+// hash of its content in its name. The page refers only to files in this directory, which contains nothing else.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
@@ -45,8 +45,8 @@ export async function bundleConsole(root, outdir) {
 }
 
 /**
- * The best compression would take ten times as long and save only a dozen kilobytes. In a checkout, every change waits
- * for the build.
+ * The best compression would take ten times as long and save only about a dozen kilobytes. In a checkout, every change
+ * has to wait for the build.
  */
 function compressed(contents) {
   return brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })

@@ -14,16 +14,16 @@ import { isStale } from './stale-bundle.cjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 
-// Libraries that users import: `orch/<name>` in Node, or in browsers if the name says so. Each has an entry in
-// `exports` of package.json. scripts/declare.mjs creates their type declarations.
+// Libraries that users import as `orch/<name>`, in Node or, if the name says so, in browsers. Each has an entry in
+// `exports` in package.json. scripts/declare.mjs creates their type declarations.
 export const libraries = {
   client: 'src/client/library/client.ts',
   'client-browser': 'src/client/library/client-browser.ts',
   testing: 'src/testing/testing.ts',
 }
 
-// Libraries that are built together share their modules: a client class of a test server is the same as that of
-// orch/client, so that `instanceof` works.
+// Libraries that are built together share their modules, so that `instanceof` works: a test server's client class is
+// the same as that of orch/client.
 const madeTogether = [['client', 'testing']]
 
 const entryPoints = {
@@ -46,8 +46,8 @@ export async function bundleIfStale(program) {
   if (isStale(root, program)) await bundle(() => isStale(root, program))
 }
 
-// Built next to dist/ and then renamed, so that a concurrent start never sees a partial bundle. If several starts find
-// the bundle stale, the first to finish replaces it.
+// The bundle is built next to dist/ and then renamed, so that a concurrent start never sees a partial bundle. If
+// several starts find the bundle stale, the first to finish replaces it.
 async function bundle(isWanted = () => true) {
   const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
@@ -93,7 +93,7 @@ function optionsOf(names, outdir) {
   }
 }
 
-// Libraries are ES modules with parts that are loaded on demand.
+// Libraries are ES modules whose parts are loaded on demand.
 function libraryOptions(name) {
   return { splitting: true, format: 'esm', ...(name.endsWith('-browser') ? forBrowsers : forNode) }
 }
@@ -104,7 +104,7 @@ function scriptOptions(name) {
     platform: 'node',
     format: 'cjs',
     target: 'node24',
-    // All imports are part of the file or of Node.
+    // All imports are either part of the file or part of Node.
     supported: { 'dynamic-import': false },
     plugins: [nativeOfLmdb],
     define: { 'import.meta.url': '__url', ...(name === 'orch' ? builtFrom() : {}) },
@@ -127,8 +127,8 @@ function builtFrom() {
 const asFunction = '(function (exports, require, module, __filename) {'
 const ownUrl = "'use strict'; const __url = require('node:url').pathToFileURL(__filename).href;"
 
-// Only the native part of lmdb stays where it was installed. Its loader looks for the native part in its own directory.
-// The single executable contains the native part (src/base/files/program-files.ts).
+// Only the native part of lmdb stays where it was installed, because its loader looks for the native part in its own
+// directory. The single executable contains the native part (src/base/files/program-files.ts).
 const nativeOfLmdb = {
   name: 'native part of lmdb',
   setup({ onLoad }) {
@@ -159,7 +159,7 @@ const kindsAsTable = {
 
 let sourcesOfTable = []
 
-// The sources are TypeScript, which not every Node that runs this script supports.
+// The sources are TypeScript, which not every Node version that runs this script supports.
 async function tableOf(path) {
   const { build } = await import('esbuild')
   const contents = `import { protobufKinds } from './protobuf-kinds.ts'
@@ -192,8 +192,8 @@ const forNode = {
   },
 }
 
-// A concurrent start may do the same. Then dist/ may be missing for a moment (ENOENT), or exist again with an equally
-// new bundle (ENOTEMPTY). In both cases a bundle exists when both are done.
+// A concurrent start may be doing the same. If so, dist/ may be missing for a moment (ENOENT), or may already exist
+// again with an equally new bundle (ENOTEMPTY). In both cases, a bundle exists once both starts are done.
 function moveIntoPlace(fresh) {
   const old = `${fresh}.old`
   try {
@@ -211,7 +211,8 @@ function moveIntoPlace(fresh) {
 }
 
 // Records the sources of each program with their times and sizes. A file that changed after the build began may have
-// been read before or after the change, so it is recorded with an impossible time, and the next start builds again.
+// been read before or after the change. Such a file is recorded with an impossible time, so that the next start builds
+// again.
 function recordSources(fresh, inputs, began) {
   for (const [program, entries] of Object.entries(programs)) {
     const all = entries.flatMap((name) => inputs[name])
@@ -225,7 +226,7 @@ function recordSources(fresh, inputs, began) {
   }
 }
 
-// Packages change together with the lock file.
+// Packages change only together with the lock file.
 const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs', 'scripts/bundle-console.mjs', 'scripts/notices.mjs']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

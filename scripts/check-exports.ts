@@ -2,7 +2,7 @@
  * Checks that every function, class and constant that src/ exports is imported by another file in src/, the tests, the
  * bench or the scripts. Types may be exported without an import because they belong to the signatures of other exports.
  * Also checks that every export that another folder imports, including types, has a doc comment. Reads the sources as
- * text, not as a syntax tree. A file that is imported as a whole or at run time counts as used.
+ * text rather than as a syntax tree. A file that is imported as a whole or at run time counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'

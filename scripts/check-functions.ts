@@ -1,10 +1,10 @@
 /**
- * Checks that functions in src/ are short and easy to call: no function has more than 60 lines, and the number of
- * functions with many parameters or positional booleans does not grow. The two counts may only fall, and the limits
- * below fall with them. `--list` prints every function that counts.
+ * Checks that functions in src/ are short and easy to call: no function has more than 60 lines, and neither the number
+ * of functions with many parameters nor the number of positional booleans grows. When these counts fall, the limits
+ * below must be lowered too. `--list` prints every function that counts.
  *
- * Reads the text, not a syntax tree: strings, comments and regular expressions are blanked out first, and functions are
- * found by their heads. This method is accurate enough for counting.
+ * Reads text rather than a syntax tree: strings, comments and regular expressions are blanked out first, and functions
+ * are found by their heads. This method is accurate enough for counting.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -56,8 +56,8 @@ console.log(
 process.exitCode = faults.length > 0 ? 1 : 0
 
 /**
- * Reports a count that differs from its limit. The limit must equal the current count, so that no improvement is lost
- * later.
+ * Reports a count that differs from its limit. The limit must equal the current count, so that improvements are not
+ * lost later.
  */
 function offLimit(count: number, limit: number, what: string): string[] {
   if (count > limit) return [`${count} ${what}, ${limit} are allowed: use an options object (--list names them)`]

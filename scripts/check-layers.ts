@@ -1,7 +1,7 @@
 /**
  * Checks that imports in `src/` follow `layers.ts`: a group imports only earlier groups, a folder imports only lower
- * folders, and there are no import cycles. Type imports count as imports. Prints all violations, and exits with 1 if
- * there is a violation.
+ * folders, and there are no import cycles. Type imports count as imports. Prints all violations, and exits with code 1
+ * if there are any.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'

@@ -1,16 +1,16 @@
 /**
- * Checks the texts of this repository for phrases that are hard to read. The number of phrases may only fall: lower the
- * limit below when it does. `--list` prints each occurrence. CONTRIBUTING.md explains how to write instead.
+ * Checks the texts of this repository for phrases that are hard to read. The number of phrases must never grow. When it
+ * falls, lower the limit below. `--list` prints each occurrence. CONTRIBUTING.md explains how to write instead.
  */
 import { categories } from './texts.ts'
 
 const phrases =
   /\b(?:whoever|who asks|nobody|somebody|told (?:of|from)|(?:is|are|was|were|be) (?:told|looked at|seen to|gone)|puts? up with|such a one|in its life|how it is|how they are|goes? by|only just|that which|let go|rests? on|no longer there)\b/gi
 
-/** Maximum number of these phrases. */
+/** Maximum number of phrases. */
 const limit = 30
 
-/** Omits errors, which repeat the wording of Kubernetes, and commits, which cannot be changed. */
+/** Omits errors, which repeat the wording of Kubernetes, and commits, which cannot be changed anymore. */
 const checked = Object.entries(categories).filter(([category]) => category !== 'errors' && category !== 'commits')
 
 const occurrences = checked.flatMap(([, find]) =>

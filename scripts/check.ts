@@ -12,7 +12,7 @@ const root = dirname(import.meta.dirname)
  * need the cores.
  */
 const oneThread = '--singleThreaded'
-/** The cache makes a repeated type check take a fraction of the time of the first check. */
+/** With the cache, a repeated type check takes a fraction of the time of the first. */
 const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]
 
 const checks: readonly (readonly [string, readonly string[]])[] = [
@@ -34,7 +34,7 @@ export interface Check {
   readonly output: string
 }
 
-/** Runs all checks concurrently, because most use a single core. */
+/** Runs all checks concurrently, because most of them use a single core. */
 export async function runChecks(): Promise<Check[]> {
   return await Promise.all(checks.map(([name, [command, ...args]]) => runCheck(name, command!, args)))
 }

@@ -1,6 +1,6 @@
-// Creates the type declarations of the libraries (types/) with the compiler: `node scripts/declare.mjs`.
-// The declarations of a library are in types/ under the path of its source in src/, with all files that they refer to
-// and no others. The built-in kinds are generated from their definitions (scripts/kind-types.ts).
+// Creates the type declarations of the libraries (types/) with the compiler: `node scripts/declare.mjs`. The
+// declarations of a library are in types/, under the path of its source in src/, together with all files to which they
+// refer and no others. The built-in kinds are generated from their definitions (scripts/kind-types.ts).
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -10,7 +10,7 @@ import { libraries } from './bundle.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const kindsFile = 'client/requests/built-in-kinds.d.ts'
 
-/** Creates the declarations in a directory, which is replaced. */
+/** Creates the declarations in a directory, whose contents are replaced. */
 export async function declare(directory = join(root, 'types')) {
   const fresh = `${root}/types.${process.pid}`
   try {
@@ -49,7 +49,7 @@ function compile(fresh) {
   if (status !== 0) throw new Error(`the declarations cannot be made: ${error?.message ?? stdout}`)
 }
 
-// Loads a TypeScript script, which not every Node that runs this one supports.
+// Loads a TypeScript script, because not every Node version that runs this script supports TypeScript.
 async function load(script) {
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
@@ -64,7 +64,7 @@ async function load(script) {
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }
 
-// Returns the names that the client exports besides the kinds.
+// Returns the names that the client exports in addition to the kinds.
 function namesOfLibrary(fresh) {
   const text = readFileSync(join(fresh, 'client/library/client-everywhere.d.ts'), 'utf8')
   return [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) =>
@@ -78,7 +78,7 @@ function namesOfLibrary(fresh) {
 }
 
 // Imports in the sources refer to source files, which users do not have. Types from the definitions of kinds are
-// written out.
+// written out in full.
 function nameOutputs(fresh, file) {
   const path = join(fresh, file)
   const kinds = relative(dirname(file), kindsFile).replace(/\.d\.ts$/, '.js')

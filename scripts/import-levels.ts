@@ -1,6 +1,6 @@
 /**
- * Copies facts about Kubernetes versions, with which tests compare the definitions, to `test/data/levels` in a compact
- * form. Run the script when the facts change:
+ * Copies the facts about Kubernetes versions with which tests compare the definitions to `test/data/levels`, in a
+ * compact format. Run the script when the facts change:
  *
  *     bin/node scripts/import-levels.ts ../shared/levels
  */
@@ -15,7 +15,7 @@ mkdirSync(target, { recursive: true })
 for (const name of ['versions.tsv', 'kinds.tsv', 'gates.tsv', 'admission-plugins.tsv'])
   copyFileSync(join(source, name), join(target, name))
 
-/** Tests of names and types do not need the markers of upstream validation. */
+/** Tests of names and types do not need the upstream validation markers. */
 const withoutMarkers = (key: string, value: unknown) => (key === 'declared' ? undefined : value)
 const fields = JSON.parse(readFileSync(join(source, 'fields.json'), 'utf8'))
 writeFileSync(join(target, 'fields.json.gz'), gzipSync(JSON.stringify(fields, withoutMarkers), { level: 9 }))
@@ -46,5 +46,5 @@ const head = ['flag', 'type', ...flagVersions.map((file) => file.replace('.tsv',
 const sorted = [...rows.values()].sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
 writeFileSync(join(target, 'flags.tsv'), `${[head, ...sorted].map((row) => row.join('\t')).join('\n')}\n`)
 
-/** Roles repeat in all versions. The window of gzip is too small for it to find these repetitions. */
+/** Roles are repeated in all versions. The window of gzip is too small to find these repetitions. */
 writeFileSync(join(target, 'roles.json.br'), brotliCompressSync(JSON.stringify(documentsIn('roles'))))

@@ -1,7 +1,7 @@
 /**
- * The groups of `src/` and the folders of each group, such as `apiserver/http`, from the bottom up, and the limits of
- * single folders. The code calls such a folder a room. `check-layers.ts` checks imports against this file, and
- * ARCHITECTURE.md describes the groups and folders.
+ * The groups of `src/` and the folders of each group, such as `apiserver/http`, from the bottom up, and the
+ * restrictions on individual folders. The code calls such a folder a room. `check-layers.ts` checks imports against
+ * this file, and ARCHITECTURE.md describes the groups and folders.
  */
 
 interface Group {
@@ -10,7 +10,7 @@ interface Group {
   readonly layers: readonly (readonly string[])[]
 }
 
-/** A group imports only earlier groups. A folder may also import lower folders of its own group. */
+/** A group may import only earlier groups. A folder may also import lower folders in its own group. */
 export const groups: readonly Group[] = [
   {
     name: 'base',
@@ -67,8 +67,8 @@ export const groups: readonly Group[] = [
 const values = ['api/json', 'api/model', 'api/versions', 'api/selectors']
 
 /**
- * Folders that may import less than their layer allows. Each of them may import only these groups and folders, `base`
- * and itself.
+ * Folders that may import less than their layer allows. Each of them may import only the listed groups and folders,
+ * `base` and itself.
  */
 export const only: { readonly [room: string]: readonly string[] } = {
   'storage/store': ['wire'],
@@ -103,7 +103,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'apiserver/outbound': ['wire', ...values],
 }
 
-/** Additional folders for imports of types only, which add nothing to a bundle. */
+/** Additional folders for type-only imports, which add nothing to a bundle. */
 export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],

@@ -1,10 +1,10 @@
-// Writes dist/THIRD-PARTY-NOTICES.txt, the licenses of all packages that the bundle contains or needs, and
-// dist/sbom.cdx.json, the same packages as a CycloneDX bill of materials. Both depend only on the packages, so that two
-// builds of one commit are the same.
+// Writes dist/THIRD-PARTY-NOTICES.txt, with the licenses of all packages that the bundle contains or needs, and
+// dist/sbom.cdx.json, with the same packages as a CycloneDX bill of materials. Both files depend only on the packages,
+// so two builds of one commit are equal.
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Licenses that allow this package to include the code if it includes the license. */
+/** Licenses under which this package may include code, provided that it includes the license too. */
 export const acceptedLicenses = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'])
 
 /** Returns the packages of bundled files and the packages that npm installs with this one, sorted by name. */
@@ -31,7 +31,7 @@ function packageDirectory(root, file) {
   return join(root, file.slice(0, start), first.startsWith('@') ? `${first}/${second}` : first)
 }
 
-/** npm installs what is not marked as a development dependency, as far as the machine can run it. */
+/** npm installs all packages that are not marked as development dependencies and that the machine can run. */
 function installedDirectories(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   return Object.entries(packages)
@@ -44,7 +44,7 @@ function readPackage(directory) {
   return { name, version, license: license ?? 'unknown', text: licenseText(directory) }
 }
 
-/** Some packages contain their license only as a word in package.json. Then the text is undefined. */
+/** Some packages state their license only as a word in package.json. In this case, the text is undefined. */
 function licenseText(directory) {
   const file = readdirSync(directory).find((name) => /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i.test(name))
   return file === undefined ? undefined : readFileSync(join(directory, file), 'utf8').trim()

@@ -1,6 +1,6 @@
-// Builds the bundle (scripts/bundle.mjs) and the declarations (scripts/declare.mjs) concurrently. npm runs this after
-// an installation in a checkout and before it packs. An installed package already contains both and has no sources, so
-// there this does nothing.
+// Builds the bundle (scripts/bundle.mjs) and the declarations (scripts/declare.mjs) concurrently. npm runs this script
+// after an installation in a checkout and before it packs. In an installed package, which already contains both and has
+// no sources, the script does nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Prints a random sample of the texts of this repository, for readers who grade them: each line has a file and a text.
+ * Prints a random sample of this repository's texts for readers who grade them. Each line contains a file and a text.
  *
  *   bin/node scripts/sample-texts.ts --seed=7                   30 texts of every category
  *   bin/node scripts/sample-texts.ts --seed=7 --category=logs   30 log messages
@@ -37,7 +37,7 @@ function sample(texts: readonly Text[], count: number, seed: string): readonly T
   )
 }
 
-/** Numbers from 0 to 1 that depend on the seed alone (FNV-1a for the seed, then xorshift). */
+/** Returns a generator of numbers from 0 to 1 that depend only on the seed (FNV-1a for the seed, then xorshift). */
 function randomFrom(seed: string): () => number {
   let state = 2166136261
   for (const character of seed) state = Math.imul(state ^ character.codePointAt(0)!, 16777619)

@@ -1,6 +1,6 @@
 // Checks whether the bundle of a program matches its sources, which scripts/bundle.mjs recorded. Every start in a
-// checkout runs this: it checks those files and no directories. It is CommonJS because loading ECMAScript modules in
-// Node takes longer than the check.
+// checkout runs this check, which looks at the recorded files but not at directories. This is CommonJS, because loading
+// ECMAScript modules in Node takes longer than the check.
 const { readFileSync, statSync } = require('node:fs')
 
 exports.isStale = function isStale(root, program) {

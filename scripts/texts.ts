@@ -1,8 +1,8 @@
 /**
- * Finds the texts of this repository that people read, by category: comments, API descriptions, help, log messages,
+ * Finds the texts in this repository that people read, by category: comments, API descriptions, help, log messages,
  * errors, test names, documentation and commit subjects. `sample-texts.ts` draws samples from these texts, and
- * `check-phrases.ts` checks them. The sources are read as text, not as a syntax tree, so a few texts that consist of
- * several parts are missed.
+ * `check-phrases.ts` checks them. The sources are read as text rather than as a syntax tree, so a few texts that
+ * consist of several parts are missed.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -82,7 +82,8 @@ function isProse(text: string): boolean {
 
 /** Returns doc comments. Adjacent lines that start with `//` count as one comment. */
 function commentsOf({ file, text }: Text): readonly Text[] {
-  // A block begins after a space or a bracket: the `/*` in a media type such as `application/*` is not a comment.
+  // A block comment begins after a space or a bracket, because the `/*` in a media type such as `application/*` is not
+  // a comment.
   const blocks = [...text.matchAll(/(?<![^\s({[,])\/\*\*?([\s\S]*?)\*\//g)].map(([, block]) =>
     block!.replaceAll(/^\s*\* ?/gm, ''),
   )

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of authorization: a GET by a user with one of 10,000 bindings, compared with one of 10 bindings,
- * and a start with 10,000 bindings. The index is keyed by user name, so the number of bindings should not matter.
+ * and a startup with 10,000 bindings. The index is keyed by user name, so the number of bindings should not matter.
  */
 
 import type { Lookup, ObjectName } from '../../src/api/model/lookup.ts'
@@ -39,7 +39,7 @@ interface Prepared {
   readonly side: Side
 }
 
-/** Starts a server with the given number of bindings. One of the bindings grants permissions to the reader. */
+/** Starts a server with the given number of bindings, one of which grants permissions to the reader. */
 async function prepare(bench: Bench, count: number): Promise<Prepared> {
   const directory = bench.newDirectory()
   const side = await bench.startOrch(directory)

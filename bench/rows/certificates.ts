@@ -1,5 +1,5 @@
 /**
- * Measures certificates: a controller manager in a separate process approves and signs 1,000 requests of node agents.
+ * Measures certificates: a controller manager in a separate process approves and signs 1,000 requests from node agents.
  * Measures the time from the first request to the last certificate, and compares it with signing alone. Each request
  * takes three writes and a review.
  */

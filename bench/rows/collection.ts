@@ -36,7 +36,7 @@ interface Taken {
   readonly cpu: number
 }
 
-/** Measures the function that `work` returns. The preparation in `work` itself is not measured. */
+/** Measures the function returned by `work`. The preparation in `work` itself is not measured. */
 async function timed(server: Side, work: () => Promise<() => Promise<void>>): Promise<Taken> {
   const run = await work()
   const began = performance.now()
@@ -78,8 +78,8 @@ async function makeMaps(client: Client, ownerReferences: object[]): Promise<void
 }
 
 /**
- * Returns the body of a ConfigMap. Its label distinguishes it from ConfigMaps that other programs create in the same
- * namespace.
+ * Returns the body of a ConfigMap. Its label distinguishes it from the ConfigMaps that other programs create in the
+ * same namespace.
  */
 function mapText(name: string, ownerReferences: object[]): string {
   const metadata = { name, labels: { ours: 'yes' }, ownerReferences }

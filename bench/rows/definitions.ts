@@ -10,7 +10,7 @@ import { cpuOf, memoryOf } from '../usage.ts'
 import { waitsDuring } from './stalls.ts'
 
 const count = 300
-/** Every definition at a multiple of this number is as large as a Pod template. */
+/** Every definition whose number is a multiple of this is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'

@@ -1,7 +1,7 @@
 /**
- * Measures the cost of everything that an operator can enable: an audit of every request to a file, priority and
- * fairness, and history, compared with a server without these features. Metrics are always on. The user is not exempt
- * from fairness. For the cost of history alone, see `history.ts`.
+ * Measures the total cost of the optional features: an audit of every request to a file, priority and fairness, and
+ * history, compared with a server without these features. Metrics are always on. The user is not exempt from priority
+ * and fairness. For the cost of history alone, see `history.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ async function closing<T>(sides: Sides, measure: (sides: Sides) => Promise<T>): 
   }
 }
 
-/** Returns flags for a policy that audits all requests at one level. */
+/** Returns the flags for a policy that audits all requests at one level. */
 function audit(bench: Bench, level: string): string[] {
   const file = join(bench.newDirectory(), 'policy.json')
   writeFileSync(file, JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level }] }))

@@ -1,7 +1,7 @@
 /**
  * Measures the delivery of the same event to 300 watchers, each with an HTTP/1.1 connection, from one writer and from
  * 16 concurrent writers. Compares it with a bare server that writes the same bytes to the same number of connections.
- * The bytes that h2load received prove that no watcher missed events.
+ * The number of bytes that h2load received proves that no watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -52,7 +52,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   const before = cpuOf(side.pid).total
   const events = (await writeFor(target, client, writers)) * watchers
   const received = (await crowd) / ((await single) * watchers)
-  // Includes the time until the watches end, because a server may send its last events only then.
+  // Covers the time until the watches end, because a server may send its last events only then.
   const cpu = cpuOf(side.pid).total - before
   client.close()
   const delivered = events * received
@@ -61,7 +61,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   return figures
 }
 
-/** Resolves to the number of bytes that all watchers received. Resolves when the server has ended the watches. */
+/** Resolves with the number of bytes that all watchers received, once the server has ended the watches. */
 async function receivedBytes({ side, path }: FanOut, count: number): Promise<number> {
   const output = await run('h2load', [
     ...['--h1', '-t1', `-c${count}`, `-n${count}`, '-H', `authorization: Bearer ${token}`, `${side.origin}${path}`],

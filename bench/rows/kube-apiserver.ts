@@ -17,7 +17,7 @@ const seconds = 3
 
 interface Load {
   readonly name: string
-  /** The parameter `run` distinguishes the objects of each run. */
+  /** `run` distinguishes the objects of each run. */
   readonly drive: (run: string) => Drive
 }
 

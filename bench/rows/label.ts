@@ -1,4 +1,6 @@
-/** Measures a LIST of the 10 objects with a label out of 100,000, compared with the rate of a GET of one object. */
+/**
+ * Measures a LIST of the 10 objects with a given label out of 100,000, compared with the rate of GETs of one object.
+ */
 import { compare, compared, http1, limitOf } from '../load.ts'
 import { collection, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes } from '../servers.ts'

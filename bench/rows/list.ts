@@ -52,7 +52,7 @@ async function listRow(name: string, drive: (path: string) => Drive, sides: Side
   }
 }
 
-/** Returns the increase of the peak memory that the first list causes. Later lists reuse the memory. */
+/** Returns the increase in peak memory that the first list causes. Later lists reuse that memory. */
 async function peakOf(side: Side, path: string): Promise<number> {
   await fetchBytes(side, '/readyz')
   await setTimeout(1000)
@@ -75,7 +75,7 @@ function peakRow(ours: number, bare: number): Row {
 
 const stalled = 16
 
-/** Measures the memory of a list while its reader does not read. */
+/** Measures the memory of a list whose reader does not read. */
 async function heldRow({ ours, bare }: Sides): Promise<Row> {
   const figures = { ours: await heldBy(ours, collection), bare: await heldBy(bare, '/list') }
   return {

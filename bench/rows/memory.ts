@@ -40,8 +40,8 @@ function restRow(ours: Memory, bare: Memory): Row {
 }
 
 /**
- * Measures the memory per object. Mapped pages of the data file are not counted, because they are part of the system
- * cache, which can be reclaimed.
+ * Measures the memory per object. Excludes mapped pages of the data file, because they are part of the page cache,
+ * which the system can reclaim.
  */
 function objectRow(empty: Memory, many: Memory): Row {
   const each = (many.own - empty.own) / count

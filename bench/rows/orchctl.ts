@@ -94,7 +94,7 @@ function childrenCpu(): number {
 
 interface Comparison {
   readonly args: readonly string[]
-  /** Command that orchctl runs before each measurement. Its time is not measured. */
+  /** Command that orchctl runs before each measurement. The time it takes is not measured. */
   readonly before?: readonly string[]
   readonly times: number
 }

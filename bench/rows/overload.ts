@@ -66,7 +66,7 @@ export async function costRow(
 }
 
 const floodSeconds = 8
-/** By now, the flood has opened its connections. This row does not measure handshakes. */
+/** By now, the flooding client has opened its connections. This row does not measure handshakes. */
 const handshakesMs = 3000
 
 /**

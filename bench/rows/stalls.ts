@@ -69,7 +69,7 @@ async function stallRow(bench: Bench, { name, objects, run }: Load): Promise<Row
   }
 }
 
-/** Returns the latency of each of many sequential short requests while other work runs. */
+/** Returns the latency of each of many sequential short requests while other work is in progress. */
 export async function waitsDuring(client: Client, run: () => Promise<unknown>): Promise<number[]> {
   const waits: number[] = []
   let running = true

@@ -42,7 +42,7 @@ interface Figures {
   readonly bytes: number
 }
 
-/** Sends the requests at the same time to a new server that has sent the objects once. */
+/** Sends the requests simultaneously to a new server that has already sent the objects once. */
 async function measured(bench: Bench, directory: string, path: string): Promise<Figures> {
   const side = await bench.startOrch(directory, [version])
   await fetchBytes(side, collection)
@@ -58,7 +58,7 @@ async function measured(bench: Bench, directory: string, path: string): Promise<
   return { ...figures, bytes: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** Resolves to the number of bytes when the list has ended or the bookmark of a streaming list has arrived. */
+/** Resolves with the number of bytes when the list has ended or the bookmark of a streaming list has arrived. */
 function receiveAll({ port }: Side, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }

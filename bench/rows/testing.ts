@@ -1,6 +1,6 @@
 /**
- * Measures `orch/testing` in a warm process: a start up to its first write, a reset, twenty servers at once, and a
- * suite of 100 tests.
+ * Measures `orch/testing` in a warm process: the time from a start to the first write, a reset, twenty servers at once,
+ * and a suite of 100 tests.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'

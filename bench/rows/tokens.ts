@@ -14,7 +14,7 @@ const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
 const warmSeconds = 5
-/** Number of turns. Many short turns ensure that other load on the machine affects both tokens. */
+/** Number of rounds. With many short rounds, other load on the machine affects both tokens. */
 const rounds = 9
 
 export const tokenRows = {
@@ -40,8 +40,9 @@ export const tokenRows = {
 }
 
 /**
- * Measures both tokens in many alternating turns and returns the turn with the median CPU time. One server handles both
- * tokens. The server must be warm before the first measurement, because otherwise the second token would look faster.
+ * Measures both tokens in many alternating rounds and returns the round with the median CPU time. One server handles
+ * both tokens. The server must be warm before the first measurement, because otherwise the second token would look
+ * faster.
  */
 async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
   const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))

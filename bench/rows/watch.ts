@@ -3,8 +3,8 @@
  * to as many streams.
  *
  * 960 watchers belong to h2load, so that a slow generator is not the bottleneck, and 40 are ours and timed. First the
- * writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate to measure the lag from a
- * write to its event. The bytes that h2load received prove that no watcher missed events.
+ * writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate, to measure the lag from a
+ * write to its event. The number of bytes that h2load received proves that no watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -21,7 +21,7 @@ const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
 const lifetime = 12
-/** Time in milliseconds to wait for events of the fast writer that are still in buffers. */
+/** Milliseconds to wait for the fast writer's events that are still in buffers. */
 const settleMs = 1500
 
 /** A server to watch, and how its writer creates an event. */
@@ -123,9 +123,7 @@ export function watchOthers({ pid }: Side): () => number {
   return () => Math.max(0, (used() - before) / ((performance.now() - start) / 1000))
 }
 
-/**
- * Resolves to the number of event bytes that the watchers of h2load received, after the server has ended the watches.
- */
+/** Resolves with the number of event bytes that h2load's watchers received, once the server has ended the watches. */
 async function watchWithH2load({ side, path, accept = 'application/json' }: FanOut): Promise<number> {
   const output = await run('h2load', [
     ...['-t1', `-c${connections}`, `-m${streams}`, `-n${connections * streams}`],
@@ -185,7 +183,7 @@ class Arrivals {
     }
   }
 
-  /** Resolves when every timed watcher has received the event of this write. */
+  /** Resolves when every timed watcher has received the event for this write. */
   has(index: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = globalThis.setTimeout(() => reject(new Error('an event did not arrive')), patience)
@@ -204,7 +202,7 @@ class Arrivals {
     return this.has(this.sent.length - 1)
   }
 
-  /** Returns milliseconds from each write after the first `count` to its events. */
+  /** Returns the milliseconds from each write after the first `count` to its events. */
   lagsAfter(count: number): number[] {
     return this.#receiveTimes.flatMap((receiveTimes) =>
       receiveTimes.slice(count).map((at, i) => at - this.sent[count + i]!),

@@ -1,8 +1,8 @@
 /**
  * Measures `--workers`: the gain of a second and a fourth event loop, compared with a bare Node server with the same
  * number of threads, and their cost: CPU time per request, the latency of a single durable create, and memory. Also
- * measures more workers than cores, and `auto`, which starts with one worker and is measured after it had time to add
- * others.
+ * measures more workers than cores, and `auto`, which starts with one worker and is measured after it has had time to
+ * add others.
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
@@ -98,8 +98,8 @@ const watchers = 300
 const watchSeconds = 12
 
 /**
- * Connects each watcher separately. Several writers send writes, and each writer waits for the response before its next
- * write.
+ * Opens a separate connection for each watcher. Several writers send writes, each waiting for the response before its
+ * next write.
  */
 async function fanOut(side: Side, writers: number): Promise<FanOut> {
   const watching = h2loadWatchers(side)

@@ -52,7 +52,7 @@ export async function packageDebian({ executable, notices, version, directory })
   }
 }
 
-/** Files below a directory. Their modes do not depend on the umask of the user. */
+/** The files below a directory. Their modes do not depend on the user's umask. */
 class Tree {
   #root
   bytes = 0
@@ -118,26 +118,26 @@ function addControl(tree, release) {
   for (const script of ['postinst', 'prerm', 'postrm']) tree.copy(`DEBIAN/${script}`, join(sources, script), 0o755)
 }
 
-/** The time of the commit, in seconds. */
+/** Returns the time of the commit in seconds. */
 function sourceDate() {
   const time =
     process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' })
   return Number(time.trim())
 }
 
-/** Returns content as `gzip -9n` does: without a name and a time. */
+/** Compresses content as `gzip -9n` does, without a name and a time. */
 function compressed(content) {
   return gzipSync(content, { level: 9 })
 }
 
-/** Returns the unit from `deploy/`, without the notes on a manual installation. */
+/** Returns the systemd unit from `deploy/`, without the notes on manual installation. */
 function systemdUnit() {
   const unit = readFileSync(join(root, 'deploy/orch.service'), 'utf8')
   const body = unit.slice(unit.indexOf('[Unit]')).replaceAll('/usr/local/bin/', '/usr/bin/')
   return `# To start the server: systemctl enable --now orch. To change its flags: systemctl edit orch.\n${body}`
 }
 
-/** Returns the license of orch and the list of the packages inside it. Their licenses are in the notices. */
+/** Returns the license of orch, with a list of the packages inside it. Their licenses are in the notices. */
 function copyrightOf(notices) {
   const packages = [...notices.matchAll(/^-{80}\n(.+)\nLicense: (.+)$/gm)].map(
     ([, name, license]) => `  ${name}: ${license}`,

@@ -1,5 +1,5 @@
 // Builds the single executable for this machine's architecture. It contains Node, both programs, their threads, the web
-// console and lmdb's native addon. The name under which it is started selects the program: `orchctl`, or `orch`.
+// console and lmdb's native addon. The name under which it is started selects the program, `orchctl` or `orch`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -20,7 +20,7 @@ import { bundleIfStale } from '../bundle.mjs'
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'dist')
 const nodePackage = `node-linux-${process.arch}`
-/** The start of the program and of its threads, also an asset (src/base/files/program-files.ts). */
+/** The entry point of the program and of its threads. Also an asset (src/base/files/program-files.ts). */
 const launcherName = 'executable.cjs'
 const lmdbPackage = `@lmdb/lmdb-linux-${process.arch}`
 

@@ -1,7 +1,7 @@
 // Builds a container image as an OCI archive, which `podman load` and `docker load` read. It needs no container engine.
 // The image contains the executable, the system libraries that Node needs, and nothing else: no shell and no package
-// manager. The server runs as an unprivileged user. Its root file system can be read-only: it writes only to its data
-// directory and to the temporary directory or shared memory.
+// manager. The server runs as an unprivileged user. The root file system can be read-only, because the server writes
+// only to its data directory and to the temporary directory or shared memory.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -66,7 +66,10 @@ function librariesOf(executable) {
   return [...output.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path)
 }
 
-/** Returns a tar archive of a directory that depends only on its content. `owned` belongs to the user of the image. */
+/**
+ * Returns a tar archive of a directory. The archive depends only on the content. `owned` lists the paths that belong to
+ * the user of the image.
+ */
 function tarOf(directory, file, owned = []) {
   const tar = (owner, ...args) =>
     execFileSync(

@@ -1,7 +1,7 @@
 /**
- * Generates the manual pages of both programs: one for each program and one for each command. The pages are generated
- * from the definitions that `--help` prints, so both always agree. The text depends only on the code: the pages contain
- * no date.
+ * Generates the manual pages of both programs: one page for each program and one for each command. The pages are
+ * generated from the definitions that `--help` prints, so the two always agree. They contain no date, so their text
+ * depends only on the code.
  */
 import { version } from '../../src/api/model/version.ts'
 import { explanation } from '../../src/base/flags/flag-help.ts'
@@ -104,7 +104,7 @@ function write(page: Page): string {
   const name = pageName(page.command)
   const lines = [
     `.TH "${escaped(name.toUpperCase())}" 1 "" "orch ${escaped(version)}" "orch manual"`,
-    // Text is left-aligned without hyphenation, because words are often names that users copy.
+    // Text is left-aligned and not hyphenated, because words are often names that users copy.
     '.ad l',
     '.nh',
     ...section('NAME', [`${escaped(name)} \\- ${escaped(page.summary)}`]),

@@ -16,7 +16,7 @@ const escapes: { readonly [character: string]: string } = {
   '~': '\\(ti',
 }
 
-/** Length above which a word needs points at which a line may break. */
+/** Length above which a word needs points at which the line may break. */
 const longWord = 30
 
 /** Returns plain text as one line of roff that is never a request. */
@@ -45,7 +45,7 @@ export function inFont(font: Font, text: string): string {
   return text === '' ? '' : `\\f${font}${escaped(text)}\\fR`
 }
 
-/** Returns a section with its title, or nothing if the section has no lines. */
+/** Returns a section with its title, or an empty list if the section has no lines. */
 export function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`.SH "${escaped(title)}"`, ...lines]
 }

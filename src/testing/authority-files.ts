@@ -1,6 +1,6 @@
 /**
- * The CA files of a test server. Objects such as `kube-root-ca.crt` in every namespace contain its certificate, so the
- * CA is a part of a snapshot: a server that starts from the snapshot has the same CA.
+ * The CA files of a test server. Objects such as the `kube-root-ca.crt` ConfigMap in every namespace contain the CA
+ * certificate, so the CA is part of a snapshot: a server that starts from the snapshot has the same CA.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

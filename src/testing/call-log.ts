@@ -24,7 +24,7 @@ export interface Call {
 }
 
 /**
- * Selects calls that match all given members. An empty match selects all calls except calls of the server's own loops.
+ * Selects calls that match all given members. An empty match selects all calls except those of the server's own loops.
  */
 export interface CallMatch {
   readonly verb?: string
@@ -36,7 +36,7 @@ export interface CallMatch {
   readonly user?: string
 }
 
-/** The calls of clients to a test server in order. The log contains at least the last 10,000 calls. */
+/** The calls of clients to a test server, in order. The log contains at least the last 10,000 calls. */
 export interface CallLog extends Iterable<Call> {
   /** Returns all calls, or only the matching calls. */
   list(match?: CallMatch): Call[]

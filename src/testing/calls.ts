@@ -1,7 +1,7 @@
 /**
  * Records the calls of clients to a test server in the order of arrival, up to a maximum number.
  *
- * Calls of the server's own control loops are omitted unless a match names their user. They would only distract from
+ * Calls of the server's own control loops are omitted unless a match names their user, because they would distract from
  * the calls of the controller under test.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -116,7 +116,7 @@ export class Calls implements CallLog {
     const call = new OpenCall(exchange)
     this.#open.set(exchange, call)
     this.#calls.push(call)
-    // Drops several calls at a time, which keeps the cost per call low.
+    // Several calls are dropped at a time, to keep the cost per call low.
     if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
   }
 

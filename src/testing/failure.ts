@@ -6,14 +6,14 @@ export type Failure =
   /** Responds with this status code without executing the request. */
   | {
       readonly code: number
-      /** Reason of the Status. Defaults to the reason for the code, such as `Conflict` for 409. */
+      /** Reason in the Status. Defaults to the reason for the code, such as `Conflict` for 409. */
       readonly reason?: string
       readonly message?: string
       /** Number of seconds for the `Retry-After` header. */
       readonly retryAfter?: number
     }
   /**
-   * Closes the connection before the request is executed (`'request'`) or after it (`'answer'`). In the latter case,
+   * Closes the connection before the request is executed (`'request'`) or afterwards (`'answer'`). In the latter case,
    * only the response is lost. The response of a watch ends after `afterEvents` events, by default 0.
    */
   | { readonly cut: 'request' | 'answer'; readonly afterEvents?: number }

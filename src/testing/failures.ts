@@ -1,6 +1,6 @@
 /**
- * Failures that a test injects. Each failure applies once, to the next call that matches. Failures happen inside the
- * server after authentication, so they are the same over TLS and in-process.
+ * Failures that a test injects. Each failure applies once, to the next matching call. Failures happen inside the
+ * server, after authentication, so they are the same over TLS and in-process.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '../api/model/api-error.ts'
@@ -44,7 +44,9 @@ export class Failures {
     this.#stopped.abort()
   }
 
-  /** Applies a planned failure to a request. This is a pipeline step. An error that it throws becomes the response. */
+  /**
+   * Applies a planned failure to a request. This is a pipeline step, so an error that it throws becomes the response.
+   */
   strike(exchange: Exchange): void | Promise<void> {
     if (this.#plans.size === 0) return
     const call = this.#calls.of(exchange)

@@ -1,6 +1,6 @@
 /**
- * Checks the Node version against `engines` in package.json. Test runners use the Node in PATH, and an old version
- * would fail later with an unclear error.
+ * Checks the Node version against `engines` in package.json. Test runners use the Node in the PATH, and with an old
+ * version they would fail later with an unclear error.
  */
 const floors: readonly (readonly [number, number, number])[] = [
   [24, 18, 1],

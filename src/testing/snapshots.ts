@@ -1,7 +1,7 @@
 /**
  * Creates snapshots of a test server and restores them. To restore a snapshot, the server writes the differences like
- * any client, so caches, watches and control loops follow as usual, resource versions only increase, and the cost
- * depends on the changes, not on the size of the state.
+ * any client, so that caches, watches and control loops follow as usual, resource versions only increase, and the cost
+ * depends on the changes rather than on the size of the state.
  *
  * Data other than objects (`meta/`, such as the service account key) is not restored, so that credentials remain valid.
  * A fork copies this data.
@@ -13,14 +13,14 @@ import type { Entry, Revision, Store, Write } from '../storage/store/store.ts'
 import type { AuthorityFiles } from './authority-files.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Stored data of a snapshot, for servers only. */
+/** The stored data of a snapshot, which only servers use. */
 export interface StoredSnapshot extends Snapshot {
   readonly entries: readonly Entry[]
   readonly authority: AuthorityFiles
 }
 
 const metaPrefix = 'meta/'
-/** Maximum number of attempts to write objects that other clients change at the same time. */
+/** Maximum number of attempts to write objects that other clients change concurrently. */
 const maxRounds = 20
 
 /** Returns the complete current content of the store. */
@@ -32,7 +32,7 @@ export async function takeSnapshot(
   return { profile, authority, revision, entries }
 }
 
-/** Returns the snapshot without data other than objects, for a server that creates its own keys. */
+/** Returns the snapshot with its objects only, for a server that creates its own keys. */
 export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSnapshot {
   return { ...snapshot, entries: entries.filter(({ key }) => !key.startsWith(metaPrefix)) }
 }
@@ -80,8 +80,8 @@ const expiring = allKinds
   .map(({ group, plural }) => prefixOf(group, plural))
 
 /**
- * Returns the lifetime of an entry. The lifetime of an object that expires starts again, because only the store knows
- * the remaining lifetime.
+ * Returns the lifetime of an entry. If an object expires, its lifetime starts over, because only the store knows the
+ * remaining lifetime.
  */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}

@@ -95,7 +95,7 @@ interface TestServerContext {
   readonly store: Store
   readonly calls: Calls
   readonly failures: Failures
-  /** Closes the resources that were opened. */
+  /** Closes the resources that have been opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -167,7 +167,9 @@ async function runLoops(
 /** Delay in milliseconds before the loops start, so that the first requests of a test come first. */
 const loopsLaterMs = 10
 
-/** Starts the loops later, so that the caller need not wait for them. Used for a state that is already reconciled. */
+/**
+ * Starts the loops later, so that the caller need not wait for them. Used for states that have already been reconciled.
+ */
 function runLoopsLater(server: ApiServer, { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>): void {
   const running = new AsyncDisposableStack()
   const timer = setTimeout(() => void runLoops(server, { flags, opened: running }).catch(() => {}), loopsLaterMs)

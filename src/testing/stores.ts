@@ -1,7 +1,7 @@
 /**
  * Stores of test servers. The creation of the initial objects (default roles, namespaces, API services) takes most of a
  * server's start, so they are created once per set of flags in a process. A server with the same flags as an earlier
- * server finds these objects in its store, as after a restart, and has the same CA. Other keys are not shared.
+ * one finds these objects in its store, as after a restart, and has the same CA. Other keys are not shared.
  */
 import { join } from 'node:path'
 import { vendorOf } from '../api/model/vendor.ts'
@@ -51,7 +51,7 @@ export async function openMemory(
   return store
 }
 
-/** Returns the initial content for these start options, if a server was started with them before. */
+/** Returns the initial content for these start options, if a server has already been started with them. */
 export function knownBeginning(way: string): StoredSnapshot | undefined {
   return beginnings.get(way)
 }
@@ -81,13 +81,13 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
 /** The Lease of an API server. Its name contains a hash of the port. */
 const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserver-`
 
-/** The only IPAddress of a new server is the IPAddress of its own Service. */
+/** The only IPAddress of a new server belongs to the server's own Service. */
 const addresses = prefixOf('networking', 'ipaddresses')
 
 /**
- * Returns the initial entries that another server can use. Each server creates the objects that depend on its port: its
- * Service with its IPAddress, the reservations of that Service, which are stored under its key, and the Lease that
- * identifies the server.
+ * Returns the initial entries that another server can use. Each server itself creates the objects that depend on its
+ * port: its Service with its IPAddress, the reservations of that Service, which are stored under its key, and the Lease
+ * that identifies the server.
  */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []

@@ -1,8 +1,8 @@
 /**
- * The clock of a test server. It runs with the system clock, and a test can advance it. Timers fire in both cases, for
- * example the timer of a control loop that deletes an object in an hour.
+ * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, timers fire, such
+ * as the timer of a control loop that deletes an object in an hour.
  *
- * The clock never goes back, because stored and returned times would then be in the future.
+ * The clock never goes back, because times that were stored or returned would then be in the future.
  */
 import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'
@@ -22,8 +22,8 @@ export interface ServerClock {
   /** Current time in milliseconds since 1970. */
   now(): number
   /**
-   * Advances the clock by milliseconds or by a duration such as `'1h30m'`. Timers that become due fire once each, in
-   * order, before this returns. Work that they start continues afterwards.
+   * Advances the clock by a number of milliseconds or by a duration such as `'1h30m'`. Timers that become due fire once
+   * each, in order, before this method returns. The work that they start continues afterwards.
    */
   advance(by: number | string): void
 }

@@ -28,7 +28,7 @@ export interface TestServerOptions {
    * both cases, for kubectl and other programs.
    */
   readonly transport?: 'in-process' | 'tls'
-  /** Snapshot to start from instead of a new cluster. */
+  /** Snapshot from which to start instead of a new cluster. */
   readonly from?: Snapshot
   /** Initial time of the clock. Defaults to now. */
   readonly startAt?: Date | string | number
@@ -104,7 +104,7 @@ export interface TestServer extends AsyncDisposable {
   /**
    * Restores all objects to a snapshot, or to the state after the start, and clears calls and failures. Resource
    * versions only increase. Watches stay open and receive the changes, so that a controller shared by several tests
-   * follows immediately. Users and the time of the clock are not reset.
+   * follows immediately. Users and the clock are not reset.
    */
   reset(to?: Snapshot): Promise<void>
 

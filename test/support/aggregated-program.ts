@@ -1,7 +1,7 @@
 /**
  * An aggregated API server as a separate process, which `aggregated.ts` starts. The server trusts only the front proxy,
  * whose CA it receives, and reports every request to its parent process. The path of a request determines the response.
- * The server can behave like a well-behaved or like a hostile backend.
+ * The server can act as a well-behaved or as a hostile backend.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -59,8 +59,7 @@ const takeoverHeaders = {
   'content-disposition': 'inline',
 }
 /**
- * A page that writes with the permissions of the visitor, installs a service worker, and shows its progress in the
- * title.
+ * A page that writes with the visitor's permissions, installs a service worker, and shows its progress in the title.
  */
 const takeoverPage = `<!doctype html><title>relayed</title><p>relayed<script>
   document.title = 'script ran'
@@ -122,7 +121,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.writeHead(200, [...many, 'vary', 'accept', 'vary', 'accept-encoding']).end('{}')
   },
   hang: () => {},
-  // Responds before the body of the request has arrived, and reports whether the whole body arrives.
+  // Responds before the request body has arrived, and reports whether the whole body arrives.
   early: (request, response) => {
     response.end('{}')
     request.on('end', () => process.send?.({ body: 'whole' }))

@@ -43,7 +43,7 @@ export class AggregatedServer {
   sent: number | undefined
   readonly group: string
   readonly version: string
-  /** CA certificate in PEM form, in base64. */
+  /** CA certificate in PEM format, encoded in base64. */
   readonly caBundle: string
   port = 0
   #child: ChildProcess | undefined
@@ -67,7 +67,7 @@ export class AggregatedServer {
 
   /** Starts the server again on the same port. */
   async start(): Promise<void> {
-    // The flags of this process would load the test runner in the child process.
+    // Without the empty `execArgv`, the flags of this process would load the test runner in the child process.
     const program = join(import.meta.dirname, 'aggregated-program.ts')
     const child = fork(program, [this.group, this.version], { execArgv: [] })
     this.#child = child

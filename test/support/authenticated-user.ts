@@ -66,7 +66,7 @@ function ask(server: Served, agent: Agent, { token, headers = {} }: Credentials)
       answer.on('error', reject)
     })
     asking.on('error', reject)
-    // With a body of type string, Node would encode the headers in the encoding of the body.
+    // If the body were a string, Node would encode the headers in the encoding of the body.
     asking.end(Buffer.from(body))
   })
 }

@@ -1,9 +1,9 @@
 /**
- * A backtracking matcher that counts its steps and works like the matcher of V8, and strings that make a regular
- * expression slow. The strings are derived from the parts of the expression. Counting steps is exact, so a busy machine
- * does not matter.
+ * A backtracking matcher that counts its steps and works like V8's matcher, and strings that make a regular expression
+ * slow. The strings are derived from the parts of the expression. Counting steps is exact, so a busy machine does not
+ * affect the results.
  *
- * The real engine tests single characters and lookbehind. Expressions with backreferences are not supported.
+ * The real engine evaluates single characters and lookbehind. Expressions with backreferences are not supported.
  */
 
 type Node =
@@ -116,7 +116,7 @@ type Code =
   | { readonly op: 'look'; readonly code: readonly Code[]; readonly negated: boolean }
   | { op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
-  /** Ends an iteration of a loop that started at the position in this slot. An empty iteration is not repeated. */
+  /** Ends an iteration of a loop that started at the position in this slot. Empty iterations are not repeated. */
   | { readonly op: 'mark'; readonly slot: number }
   | { readonly op: 'moved'; readonly slot: number }
   | { readonly op: 'match' }
@@ -234,7 +234,9 @@ function isIn({ set, test }: Extract<Code, { op: 'char' }>, char: string): boole
   return found
 }
 
-/** Returns the number of steps to search a text for the first match or, with the flag `g` or `y`, for all matches. */
+/**
+ * Returns the number of steps for searching a text for the first match or, with the flag `g` or `y`, for all matches.
+ */
 export function stepsOf(code: readonly Code[], flags: string, text: string): number {
   const matcher = new Matcher(text)
   const isEvery = /[gy]/.test(flags)
@@ -294,7 +296,7 @@ interface Loop {
   readonly words: readonly string[]
 }
 
-/** Returns the loops without a limit or with a large limit. */
+/** Returns the loops that have no limit or a large limit. */
 function loopsIn(node: Node, prefix = ''): Loop[] {
   if (node.type === 'seq') {
     let before = prefix
@@ -351,8 +353,8 @@ function superlinearSteps(stepsFor: (times: number) => number): number[] | undef
   const short = stepsFor(1)
   const long = stepsFor(4)
   if (long <= maxSteps && long <= 4.2 * short + rounds) return undefined
-  // Repeats the measurement with longer texts, because loops with a minimum look steep before the texts reach that
-  // minimum.
+  // Repeats the measurement with longer texts, because loops with a minimum appear to grow steeply until the texts
+  // reach that minimum.
   const steps = [4, 8, 16].map((times) => (long > maxSteps ? long : stepsFor(times)))
   return isSuperlinear(steps) ? steps : undefined
 }
@@ -360,8 +362,8 @@ function superlinearSteps(stepsFor: (times: number) => number): number[] | undef
 const rounds = 12
 
 /**
- * Whether the number of steps grows faster than the length. Second differences are constant or shrink for linear
- * growth, and grow fourfold for quadratic growth.
+ * Whether the number of steps grows faster than the length. For linear growth, second differences are constant or
+ * shrink. For quadratic growth, they grow fourfold.
  */
 function isSuperlinear([one, two, four]: readonly number[]): boolean {
   if (four! > maxSteps) return true

@@ -1,4 +1,4 @@
-/** Tests that files which share a process are distinguished, and that no failure is lost. */
+/** Tests that files that share a process are distinguished, and that no failure is lost. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
  * The environment of a process that runs the TypeScript sources of this repository. With a shared cache, Node strips
- * the types of a source once, rather than in every process and thread that loads the source. Programs for users
- * (`bin/`) start without this environment and have their own cache.
+ * the types from a source once, rather than in every process and thread that loads it. Programs for users (`bin/`)
+ * start without this environment and have their own cache.
  */
 import { dirname, join } from 'node:path'
 

@@ -88,7 +88,7 @@ export async function unreachableByTab(page: Page): Promise<string[]> {
     document.activeElement.blur()
   }`)
   const count = Number(await page.evaluate(`${wanted}.length`))
-  // The first press of Tab may focus any element, and scrollable elements also get the focus.
+  // The first press of Tab may focus any element, and scrollable elements can get the focus too.
   for (let i = 0; i < count + 15; i++) await page.keyboard.press('Tab')
   return (await page.evaluate(
     `${wanted}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 200))`,

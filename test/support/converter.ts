@@ -1,6 +1,6 @@
 /**
- * A conversion webhook for tests: a real HTTPS server whose responses the test sets. `honest` converts correctly: in
- * v1, the size of a widget is a number in `spec`, and in v2 a string in `spec.dimensions`.
+ * A conversion webhook for tests: a real HTTPS server whose responses the test sets. `honest` converts correctly. The
+ * size of a widget is a number in `spec` in v1, and a string in `spec.dimensions` in v2.
  */
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'

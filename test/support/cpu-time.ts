@@ -1,4 +1,4 @@
-/** Reads the CPU time of a process from the system (Linux). Other load affects this measure least. */
+/** Reads the CPU time of a process from the system (Linux). No other measure is less affected by other load. */
 import { readFileSync } from 'node:fs'
 
 /** Returns the user and system time so far in milliseconds, with a resolution of ten milliseconds. */

@@ -1,14 +1,14 @@
 /**
- * Measures cost in CPU time, which excludes other programs. A machine that is suspended for a moment counts that time
- * as CPU time, and garbage collection happens at random moments. A measurement above the limit is therefore repeated a
- * few times, and fails only if all measurements are above the limit.
+ * Measures cost in CPU time, which excludes other programs. However, a machine that is suspended for a moment counts
+ * that time as CPU time, and garbage collection happens at random moments. A measurement above the limit is therefore
+ * repeated a few times, and fails only if all measurements are above the limit.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 
 const tries = 6
 /**
- * Pause after the first attempt, in milliseconds. The pause doubles after each attempt, because a disturbance may last.
+ * Pause after the first attempt in milliseconds. The pause doubles after each attempt, because a disturbance may last.
  */
 const restMs = 1000
 
@@ -28,12 +28,12 @@ export async function assertBelow(
   }
 }
 
-/** Fails if the work always costs more than this many milliseconds. */
+/** Fails if the work consistently costs more than this many milliseconds. */
 export async function assertCheap(maxMs: number, work: () => unknown): Promise<void> {
   await assertBelow(maxMs, 'ms of processor time', () => cpuMs(work))
 }
 
-/** Fails if the work always blocks the event loop for longer than the limit. Returns the result of the work. */
+/** Fails if the work consistently blocks the event loop for longer than the limit. Returns the result of the work. */
 export async function assertBrief<T>(maxMs: number, run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let result: T
   const stretch = await assertBelow(maxMs, 'ms at a stretch', async () => {
@@ -65,7 +65,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   })()
   try {
     const result = await run()
-    // The code waits for one more turn, so that the measurement includes the last piece of work.
+    // Waits for one more turn, so that the measurement includes the last piece of work.
     await setImmediate()
     return { result, stretch }
   } finally {

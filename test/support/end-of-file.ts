@@ -1,5 +1,5 @@
 /**
- * An owner for resources that all tests of a file share, such as a server. The resources are released after the last
+ * An owner for resources that all tests in a file share, such as a server. The resources are released after the last
  * test of the file or of the calling suite. A test that starts something only for itself passes its own context (`t`)
  * instead.
  */

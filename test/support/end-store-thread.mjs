@@ -1,2 +1,4 @@
-/** Imported into a server under test (`NODE_OPTIONS=--import=...`). SIGWINCH ends the thread of its store. */
+/**
+ * Imported into a server under test (`NODE_OPTIONS=--import=...`). On SIGWINCH, ends the thread of the server's store.
+ */
 process.on('worker', (worker) => process.on('SIGWINCH', () => void worker.terminate()))

@@ -1,8 +1,8 @@
 /**
- * Imported into a server with several workers (`NODE_OPTIONS=--import=...`). SIGWINCH ends the workers that the file
- * ORCH_END_WORKER names, in the given way: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`, or `1 start`,
- * with which the replacement hangs during its start. `hub` ends the thread of the store, and `nodes memory` that of the
- * simulated nodes.
+ * Imported into a server with several workers (`NODE_OPTIONS=--import=...`). On SIGWINCH, ends the workers named in the
+ * file ORCH_END_WORKER, in the given way: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`, or `1 start`,
+ * with which the replacement hangs during its start. `hub` ends the thread of the store, and `nodes memory` the thread
+ * of the simulated nodes.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread, parentPort, threadName } from 'node:worker_threads'
@@ -28,7 +28,7 @@ function isNamed(name) {
   return /^worker \d|^simulated nodes$/.test(name)
 }
 
-/** Whether the file says that this worker must hang during its start. The next one does not. */
+/** Whether the file specifies that this worker must hang during its start. The next worker then does not. */
 function isToStandStill() {
   const file = process.env.ORCH_END_WORKER
   const order = `${threadName.split(' ')[1]} start`

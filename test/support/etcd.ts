@@ -1,6 +1,6 @@
 /**
  * Real etcd for tests: one or more members on free ports of 127.0.0.1, optionally with TLS certificates created for the
- * test. The caller stops the cluster. Members that still run when the process exits are killed.
+ * test. The caller stops the cluster. Members that are still running when the process exits are killed.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -49,7 +49,7 @@ export interface EtcdOptions {
   readonly members?: number
   /** Whether members can be disconnected from each other. */
   readonly divisible?: boolean
-  /** Election timeout of the members. Tests that stop the leader use a short timeout. */
+  /** Election timeout of the members in milliseconds. Tests that stop the leader use a short timeout. */
   readonly electionMs?: number
   readonly tls?: boolean
   readonly args?: readonly string[]
@@ -58,7 +58,7 @@ export interface EtcdOptions {
 const readyMs = 60_000
 
 /**
- * Election timeout in milliseconds for members that are not stopped. A write during an election may be lost with an
+ * Election timeout in milliseconds for members that are not stopped. A write during an election may fail with an
  * unknown outcome, and on a busy machine, half a second of silence is normal.
  */
 export const steadyMs = 5_000
@@ -210,7 +210,7 @@ interface Member {
 }
 
 function launch(plan: Plan): Member {
-  // The members may keep more garbage, because they run only for seconds.
+  // The members may accumulate more garbage, because they run only for seconds.
   const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch, GOGC: '400' }
   const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const killOnExit = () => child.kill('SIGKILL')
@@ -253,7 +253,7 @@ function waitUntilReady(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Returns ports that were free a moment ago. All of them were open at the same time, so they differ. */
+/** Returns ports that were free a moment ago. All of them were open at the same time, so they are distinct. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere))
   const ports = servers.map((server) => (server.address() as { port: number }).port)
@@ -318,8 +318,8 @@ async function makeCertificates(directory: string): Promise<CertificateFiles> {
     const extra = ['-extfile', file(`${name}.ext`)]
     await openssl(['x509', '-req', '-in', request, ...authority, ...days, ...extra, '-out', file(`${name}.crt`)])
   }
-  // The gateway of etcd is a client of the server and uses the server's certificate, so the certificate must be valid
-  // for both purposes.
+  // etcd's gateway is a client of the server and uses the server's certificate, so the certificate must be valid for
+  // both purposes.
   await sign('server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n')
   await sign('client', 'extendedKeyUsage=clientAuth\n')
   return {

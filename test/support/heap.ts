@@ -3,12 +3,11 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Returns the number of bytes in use, including buffers outside of the heap. */
+/** Returns the number of bytes in use, including buffers outside the heap. */
 export async function heapInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // Waits for further turns first, because objects that a running callback references are freed only after the
-  // callback.
+  // Waits for a few turns first, because objects referenced by a running callback are freed only after the callback.
   for (let i = 0; i < 4; i++) {
     await setImmediate()
     collect()

@@ -72,7 +72,7 @@ export class HttpClient {
     }
   }
 
-  /** Yields the events of a watch until the server ends it or the signal aborts, even during the connect. */
+  /** Yields the events of a watch until the server ends it or the signal aborts, even while connecting. */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     try {
       yield* this.#events(path, signal)

@@ -1,5 +1,5 @@
 /**
- * Builds individual HTTP/2 frames that no client library would send, for truncated streams, endless headers, closed
+ * Builds individual HTTP/2 frames that no client library would send, for truncated streams, endless headers and closed
  * windows. `openFrames` opens a connection for such frames.
  */
 import type { TLSSocket } from 'node:tls'

@@ -40,14 +40,14 @@ export async function makeIdentity(options: IdentityOptions): Promise<CertifiedK
   return { certificate: new X509Certificate(certificate).toString(), key: keyToPem(key) }
 }
 
-/** A key and certificate for a TLS server, with the CA that issued it, in PEM form. */
+/** A key and certificate for a TLS server, with the CA that issued the certificate, in PEM format. */
 export interface ServerIdentity extends CertifiedKey {
   readonly authority: string
 }
 
 /**
- * Creates a CA and a server certificate. Running `openssl` twice for every server of a test would block this process
- * for longer.
+ * Creates a CA and a server certificate. Running `openssl` twice for each test server would block this process for
+ * longer.
  */
 export async function makeServerIdentity(names: AlternativeNames): Promise<ServerIdentity> {
   const authority = await makeIdentity({ commonName: 'test CA', usages: ['cert sign'], authority: true })

@@ -1,8 +1,8 @@
 /**
  * A real server in the test's own process, over TLS, with its store in memory (`initial-store.ts`) unless its flags
- * configure etcd or history. `serve` is for tests that only send requests. It costs a tenth of a separate process
- * (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for tests that
- * need more than flags and responses: kinds created at run time, and the number of open watches.
+ * configure etcd or history. `serve` is for tests that only send requests. Such a server costs a tenth of a separate
+ * process (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for
+ * tests that need more than flags and responses: kinds created at run time, and the number of open watches.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,10 +37,10 @@ export interface InProcess {
   stop(): Promise<void>
 }
 
-/** A server that can be restarted, also with other flags. A restart preserves its objects and its port. */
+/** A server that can be restarted, optionally with other flags. A restart preserves its objects and its port. */
 export interface Restartable extends Served {
   /**
-   * Store of the server, for tests that change the store while the server is stopped. Not used if the flags name
+   * Store of the server, for tests that change the store while the server is stopped. Unused if the flags specify
    * another store.
    */
   readonly store: Store
@@ -54,14 +54,14 @@ export async function serve(t: Ending, flags: readonly string[] = []): Promise<R
 }
 
 /**
- * Starts a server with the control loops of `orch up`. Loops that create pods run only if `--controllers` names them,
- * and nodes only if the flags request them.
+ * Starts a server with the control loops of `orch up`. Loops that create pods run only if `--controllers` names them.
+ * Nodes run only if the flags request them.
  */
 export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAll)
 }
 
-/** Starts a server with the given arguments, on the given store unless the arguments name another store. */
+/** Starts a server with the given arguments. Uses the given store unless the arguments specify another store. */
 type Run = (args: readonly string[], place: { store: MemoryStore; write: (line: string) => void }) => Promise<Started>
 type Started = Pick<ApiServer, 'url' | 'stop'>
 
@@ -107,7 +107,7 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
       await stop()
       output = ''
       running = await start(port, next, store).catch((error: unknown) => {
-        // A failed start closes the store, so the next start opens the store again.
+        // A failed start closes the store, so it is reopened for the next start.
         store = store.reopened()
         throw error
       })

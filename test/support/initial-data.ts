@@ -1,7 +1,7 @@
 /**
  * The initial content of every server (default roles, namespaces, API services) as a file of the embedded store.
- * Servers in separate processes would otherwise spend a third of their first start on writing this content. The file is
- * created once per test process. As in `initial-store.ts`, keys and all other entries under `meta/` are omitted, so
+ * Otherwise, servers in separate processes would spend a third of their first start on writing this content. The file
+ * is created once per test process. As in `initial-store.ts`, keys and all other entries under `meta/` are omitted, so
  * that no two servers share a secret.
  */
 import assert from 'node:assert/strict'
@@ -51,7 +51,7 @@ async function keepOnDisk(objects: MemoryStore, directory: string): Promise<void
   // Omits keys, because each server has its own keys.
   const entries = all.filter(({ key }) => !key.startsWith('meta/'))
   const store = await LmdbStore.open({ directory })
-  // The entries are written in batches. Writing all entries at once would make the file several times as large.
+  // The entries are written in batches, because writing them all at once would make the file several times as large.
   for (let i = 0; i < entries.length; i += 20) {
     const some = entries.slice(i, i + 20)
     const commits = await Promise.all(some.map(({ key, value }) => store.commit({ key, expected: 0, value })))

@@ -1,5 +1,5 @@
 /**
- * Tests that the test runner installs every program that a test starts, or that the program is part of every Debian
+ * Tests that every program that a test starts is either installed by the test runner or part of every Debian system
  * with npm.
  */
 import assert from 'node:assert/strict'

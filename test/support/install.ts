@@ -1,8 +1,8 @@
 /**
  * Installs from Debian packages the programs that the tests need in addition to npm packages, if the selected test
- * files use them. If the installation fails, the run stops with the names of the missing programs. No test is skipped.
- * kubectl must have Debian's version, because the transcripts contain its output. An installed kubectl of another
- * version stays installed, and Debian's version is unpacked into `.tools/`, which comes first in the PATH of the tests.
+ * files use them. If the installation fails, the run stops and names the missing programs. No test is skipped. kubectl
+ * must have Debian's version, because the transcripts contain its output. An installed kubectl of another version stays
+ * installed, and Debian's version is unpacked into `.tools/`, which comes first in the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'

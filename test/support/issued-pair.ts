@@ -1,4 +1,4 @@
-/** Issues certificates by a server's own CA for any subject. They are valid for clients and servers for one hour. */
+/** Issues certificates with a server's own CA for any subject. They are valid for clients and servers for one hour. */
 import type { CertifiedKey } from '../../src/api/pki/authority.ts'
 import { issueCertificate } from '../../src/api/pki/certificate.ts'
 import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/api/pki/keys.ts'

@@ -1,7 +1,7 @@
 /**
- * Runs Debian's kubectl against a test server: a shell whose home directory contains no other settings. Parts of the
- * results that vary are masked. The default user is the server's administrator. `--kubeconfig=bob.kubeconfig` selects a
- * user without permissions, and `nobody.kubeconfig` has an invalid token.
+ * Runs Debian's kubectl against a test server, in a shell whose home directory contains no other settings. Variable
+ * parts of the results are masked. The default user is the server's administrator. `--kubeconfig=bob.kubeconfig`
+ * selects a user without permissions, and `nobody.kubeconfig` has an invalid token.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'

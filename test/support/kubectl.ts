@@ -1,11 +1,11 @@
-/** Runs Debian's kubectl against a server of the test, as its administrator. */
+/** Runs Debian's kubectl against a test server, as its administrator. */
 import { join } from 'node:path'
 import { type Ran, runCommand } from './run-command.ts'
 import type { Served } from './server.ts'
 
 /**
- * Disables the garbage collector of kubectl. kubectl exits before garbage matters, and garbage collection would take a
- * third of its CPU time.
+ * Disables kubectl's garbage collector. kubectl exits before garbage matters, and collecting it would take a third of
+ * its CPU time.
  */
 export const withoutCollector = { GOGC: 'off' }
 

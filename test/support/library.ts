@@ -1,4 +1,4 @@
-/** Installs the package in the same way as users do: with current bundles, in a project that depends on the package. */
+/** Installs the package as users do: with current bundles, in a project that depends on it. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,14 +1,15 @@
-// Loaded first into a test process (`run.ts`) to make tracking the current test cheaper. Node's runner installs a hook
-// for every promise and handle that any code creates, and again when each is collected, to find its test. That takes a
-// tenth of the CPU time of a server in the process. An AsyncLocalStorage does the same for free. If Node changes its
-// implementation, this has no effect, or `batch.test.ts` reports that tests are no longer distinguished.
+// Loaded first into a test process (`run.ts`) to make tracking the current test cheaper. To find the current test,
+// Node's runner installs a hook for every promise and handle that any code creates, and again when each is collected.
+// That takes a tenth of the CPU time of an in-process server. An AsyncLocalStorage does the same at no cost. If Node
+// changes its implementation, this either has no effect, or `batch.test.ts` reports that tests are no longer
+// distinguished.
 import async_hooks from 'node:async_hooks'
 
 const { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId } = async_hooks
 const current = new AsyncLocalStorage()
 let record
 
-// The runner's tests extend this class: each is registered at creation and is current while it runs.
+// The runner's tests extend this class. Each test is registered when it is created and is current while it runs.
 class TestResource extends AsyncResource {
   constructor(type, options) {
     super(type, options)
@@ -20,7 +21,7 @@ class TestResource extends AsyncResource {
   }
 }
 
-// The runner takes these when it is loaded. Afterwards everyone gets Node's own again.
+// The runner reads these when it is loaded. After that, all other code gets Node's originals again.
 Object.assign(async_hooks, {
   AsyncResource: TestResource,
   executionAsyncId: () => current.getStore() ?? executionAsyncId(),

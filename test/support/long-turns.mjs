@@ -1,7 +1,7 @@
 /**
- * Loaded into a server (`--import`). Reports turns of its main thread with more than 50 ms of CPU time, which excludes
- * other programs. Once the file `ORCH_COLLECT_FILE` exists, each thread collects its garbage every five seconds
- * (`--expose-gc`), so that a test can measure the retained memory.
+ * Loaded into a server (`--import`). Reports turns of its main thread that take more than 50 ms of CPU time, which
+ * excludes other programs. Once the file `ORCH_COLLECT_FILE` exists, each thread collects its garbage every five
+ * seconds (`--expose-gc`), so that a test can measure the retained memory.
  */
 import { existsSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
@@ -18,7 +18,7 @@ const spentMs = () => {
 
 if (isMainThread && ORCH_SENTINEL === 'server') {
   let before = spentMs()
-  // Timers run once per turn, so there is one turn between two of them.
+  // Timers run once per turn, so exactly one turn lies between two of them.
   setInterval(() => {
     const now = spentMs()
     if (now - before > maxMs) process.stderr.write(`long turn: ${Math.round(now - before)} ms\n`)

@@ -1,8 +1,7 @@
 /**
  * Control loops in the test's own process, with a real server that runs no loops. As in `orch up`, each loop has its
- * own service account. A test can kill a manager at any of its writes. From then on, no request of the manager reaches
- * the server. If `answered` is false, the server has executed that write, but the manager does not receive the
- * response.
+ * own service account. A test can kill a manager at any of its writes. After that, no request of the manager reaches
+ * the server. If `answered` is false, the server has executed the write, but the manager does not receive the response.
  */
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../src/api/model/user.ts'
@@ -131,8 +130,8 @@ function dyingLine({ writes, answered }: Death, onKilled: () => void): (transpor
 }
 
 /**
- * Returns a transport that changes responses. It does not join chunks, because the in-process server sends whole events
- * and lists.
+ * Returns a transport that changes responses. It does not join chunks, because the in-process server always sends whole
+ * events and lists.
  */
 function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
   return async (request) => {
@@ -145,7 +144,7 @@ function alteringLine(transport: Transport, alter: (text: string) => string): Tr
   }
 }
 
-/** Returns all variants of killing a manager that makes the given number of writes. */
+/** Returns every way to kill a manager that makes the given number of writes. */
 export function deaths(writes: number): Death[] {
   return Array.from({ length: writes }, (_, i) => [
     { writes: i, answered: true },

@@ -1,6 +1,6 @@
 /**
  * Provides one real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, with the names of the
- * kubernetes profile. Certificate requests are created on demand instead of being stored in a file.
+ * kubernetes profile. Certificate requests are created on demand rather than stored in a file.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

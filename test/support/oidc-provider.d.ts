@@ -1,4 +1,4 @@
-/** Types for the part of the `oidc-provider` package that the tests use. */
+/** Types for the parts of the `oidc-provider` package that the tests use. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -1,7 +1,7 @@
 /**
- * A real OpenID Connect provider (the `oidc-provider` package) over TLS, with a certificate of its own CA. Users log in
- * without a password: `login` follows the steps of a browser from the first redirect to the ID token. `sign` creates
- * tokens that no provider would issue, signed with the provider's key.
+ * A real OpenID Connect provider (the `oidc-provider` package) over TLS, with a certificate from its own CA. Users log
+ * in without a password. `login` follows the same steps as a browser, from the first redirect to the ID token. `sign`
+ * creates tokens that no provider would issue, signed with the provider's key.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -35,9 +35,9 @@ export class OpenidProvider {
   readonly directory = mkdtempSync(join(tmpdir(), 'orch-openid-'))
   readonly authority: OpensslCertificate
   readonly accounts = new Map<string, Account>()
-  /** Paths that clients have requested. */
+  /** Paths requested by clients. */
   readonly paths: string[] = []
-  /** Replaces the responses of the provider. Undefined if the provider responds itself. */
+  /** Handles requests instead of the provider. Undefined if the provider handles them itself. */
   instead: RequestListener | undefined
   readonly #server: Server
   #handle: RequestListener = () => {}
@@ -121,7 +121,7 @@ export class OpenidProvider {
     }
   }
 
-  /** Responds to requests for which `answer` returns a value. The response is this value in JSON. */
+  /** Responds to the requests for which `answer` returns a value. The response is this value as JSON. */
   answerJson(answer: (path: string) => object | undefined): void {
     this.instead = (incoming, response) => {
       const value = answer(incoming.url ?? '')
@@ -130,7 +130,7 @@ export class OpenidProvider {
     }
   }
 
-  /** Returns an ID token of the given account. */
+  /** Returns an ID token for the given account. */
   async login(account: Account): Promise<string> {
     return (await this.#login(account, 'openid email groups')).id_token
   }

@@ -1,4 +1,4 @@
-/** Runs orchctl against a server of the test, as its administrator: in this process or in a separate process. */
+/** Runs orchctl against a test server, as its administrator, either in this process or in a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export interface Running {
   readonly ended: Promise<Ran>
   /** Output of orchctl so far. */
   stdout(): string
-  /** Emits `data` after each output of orchctl. */
+  /** Emits `data` after each chunk of output from orchctl. */
   readonly output: EventEmitter
   stop(): void
 }

@@ -1,6 +1,7 @@
 /**
- * Facts about the kinds of this project (group `ops`). The facts are derived from the definitions, because no recording
- * of these kinds exists. A new kind therefore needs no handwritten facts, and is still compared in all its encodings.
+ * Facts about this project's own kinds (group `ops`). They are derived from the definitions, because there are no
+ * recordings of these kinds. A new kind therefore needs no handwritten facts, and is still compared in all its
+ * encodings.
  */
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'

@@ -1,7 +1,7 @@
 /**
- * Proxies between the members of an etcd cluster. A test uses them to disconnect a member from the other members. Each
- * member has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head
- * of the first request.
+ * Proxies between the members of an etcd cluster, with which a test disconnects a member from the others. Each member
+ * has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head of its
+ * first request.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'

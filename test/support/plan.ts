@@ -1,6 +1,6 @@
 /**
- * Derives the requirements of a test run from the sources of its files and their imports in `test/`: programs to
- * install, and files that may share a process.
+ * Derives the requirements of a test run from the sources of its files and their imports in `test/`: which programs to
+ * install, and which files may share a process.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -44,20 +44,20 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
 }
 
 /**
- * Files that measure the heap of the process. Each of these files needs a new process, without leftovers of other
+ * Files that measure the heap of the process. Each of these files needs a new process, without leftovers from other
  * files.
  */
 const heap = join(import.meta.dirname, 'heap.ts')
 /** Files that measure time. They run first in their process, so that only other such files run before them. */
 const effort = join(import.meta.dirname, 'effort.ts')
 
-/** Run time that is assumed for an unknown file. */
+/** Assumed run time in milliseconds of a file without a known run time. */
 const usualMs = 1_000
 
 /**
  * Returns lists of files with which a process may start. Files in the last list may follow any other file. In each
  * list, files that start programs come first, because starting a program becomes slower as the process grows. Slower
- * files come before faster files.
+ * files come before faster ones.
  */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const byTime = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))

@@ -1,5 +1,6 @@
 /**
- * Converts the recorded facts to `.proto` text for an independent compiler: all messages that the given messages need.
+ * Converts the recorded facts to `.proto` text for an independent compiler. The text contains all messages that the
+ * given messages need.
  */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 

@@ -1,6 +1,6 @@
 /**
  * An independent Protobuf codec, written as simply as possible from the recorded facts alone, without imports from
- * `src/`. The codec converts JSON documents to Protobuf and back.
+ * `src/`. It converts JSON documents to Protobuf and back.
  */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 

@@ -1,7 +1,8 @@
 // Prototype guard, loaded first into a process (`node --import`). When the process exits, the built-in prototypes must
-// be unchanged, because an input that modified one (`__proto__`, `constructor.prototype`) would affect every object.
-// Test files then fail. A server exits with this code when a test sends SIGUSR2, as every test does at its end
-// (`server.ts`). Plain JavaScript, because every test server loads it and stripping types would take time.
+// be unchanged, because an input that modified one (`__proto__`, `constructor.prototype`) would affect every object. If
+// a prototype has changed, test files fail. A server then exits with this code when a test sends SIGUSR2, as every test
+// does at its end (`server.ts`). This is plain JavaScript, because every test server loads it and stripping types would
+// take time.
 import { writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 
@@ -9,7 +10,7 @@ const changedPrototypes = 86
 
 const guarded = { Object, Array, Function, String, Number, Boolean, RegExp, Date, Map, Set, Promise, Error, Buffer }
 
-// Returns every own member of every guarded prototype. A replaced member counts as different.
+// Returns every own member of every guarded prototype. Replaced members count as different.
 function membersOf() {
   const members = new Map()
   for (const [name, { prototype }] of Object.entries(guarded))

@@ -93,8 +93,8 @@ export function readApi(text: string): PublishedApi {
 }
 
 /**
- * Returns everything that was published in `before` and is missing in `now`, and that the deprecation rules do not
- * allow to be removed at an API level such as `v1.23`.
+ * Returns everything that was published in `before`, is missing in `now`, and may not be removed at an API level such
+ * as `v1.23` according to the deprecation rules.
  */
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
   const lost: string[] = []
@@ -149,7 +149,7 @@ function within(type: string): string | undefined {
   return /^[[{]/.test(type) ? type.slice(1, -1) : undefined
 }
 
-/** Returns the values that are no longer allowed. A field that accepts any value has lost no values. */
+/** Returns the values that are no longer allowed. A field that now accepts any value has lost none. */
 function lostValues(was: string, is: string, path: string): string[] {
   if (is === 'string') return []
   const allowed = is.slice('string('.length, -1).split('|')

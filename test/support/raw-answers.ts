@@ -1,5 +1,5 @@
 /**
- * A real TLS server that sends raw bytes, for responses that no HTTP library would write. The server passes the
+ * A real TLS server that sends raw bytes, for responses that no HTTP library would write. The server hands the
  * connection of each request to the test and does not read bodies.
  */
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ export type AnswerRaw = (socket: TLSSocket) => void
 
 export interface RawAnswers {
   readonly url: string
-  /** CA certificate in PEM form, in base64. */
+  /** CA certificate in PEM format, encoded in base64. */
   readonly caBundle: string
   readonly destination: {
     readonly host: string
@@ -66,7 +66,7 @@ export async function flood(socket: TLSSocket, piece: string, bytes: number): Pr
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** Endless data, as a hostile server may send it. */
+/** Functions that send endless data, as a hostile server might. */
 export const floods: { readonly [name: string]: (socket: TLSSocket, bytes: number) => Promise<void> } = {
   trailers: async (socket, bytes) => {
     socket.write(`${ok}transfer-encoding: chunked\r\n\r\n0\r\n`)

@@ -1,6 +1,5 @@
 /**
- * Sends raw requests that no well-behaved client would send, over HTTP/1.1 and HTTP/2, and returns the complete
- * responses.
+ * Sends raw requests that no well-behaved client would send, over HTTP/1.1 and HTTP/2. Returns the complete responses.
  */
 import { readFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
@@ -84,7 +83,7 @@ export function openSession(server: Served): ClientHttp2Session {
   // By default, Node's client cannot send the same header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
-  // The streams report the end of the session to their callers.
+  // The end of the session is reported to callers through its streams.
   session.on('error', () => {})
   return session
 }

@@ -22,8 +22,8 @@ export async function readWithStatus(client: HttpClient, kind: Kind, path: strin
 }
 
 /**
- * Whether the status is complete. The names of a definition are accepted first, and the definition is established a
- * moment later.
+ * Whether the status is complete. The names of a definition are accepted first. The definition is established a moment
+ * later.
  */
 function isSaid({ kind }: Kind, conditions: readonly { readonly type: string }[]): boolean {
   return conditions.length >= (kind === 'CustomResourceDefinition' ? 2 : 1)

@@ -1,6 +1,6 @@
 /**
- * Recipes of CONTRIBUTING.md as file changes, to be applied to a copy of the repository. Each entry changes exactly the
- * files that its row in the table counts. The tests that it adds are named `recipe: …`.
+ * The recipes in CONTRIBUTING.md as file changes, to be applied to a copy of the repository. Each entry changes exactly
+ * the files that its row in the table counts. The tests that it adds are named `recipe: …`.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -23,7 +23,7 @@ export function copyRepository(t: Ending): string {
   for (const part of ['src', 'test', 'bench', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'biome.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  // Most sources of the copy are unchanged, so their compiled code already exists.
+  // Most sources in the copy are unchanged, so their compiled code already exists.
   mkdirSync(join(copy, 'dist'))
   symlinkSync(compiled.NODE_COMPILE_CACHE, compiledIn(copy).NODE_COMPILE_CACHE)
   return copy
@@ -48,7 +48,7 @@ export interface Outcome {
 
 /** The environment of a Node program in the copy. */
 export function environmentIn(copy: string): NodeJS.ProcessEnv {
-  // With this variable, a test runner would report to its parent process instead of to standard output.
+  // With this variable, a test runner would report to its parent process rather than to standard output.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   return { ...inherited, ...compiledIn(copy) }
 }
@@ -69,7 +69,7 @@ export function runIn(copy: string, args: readonly string[], env: { [name: strin
   })
 }
 
-/** Writes docs/reference/flags.md of the copy, as the recipe requires. */
+/** Writes docs/reference/flags.md in the copy, as the recipe requires. */
 export async function writeFlagsPage(copy: string): Promise<void> {
   const { code, output } = await runIn(copy, ['test/server/flags.test.ts'], { ORCH_WRITE_DOCS: '1' })
   assert.equal(code, 0, output)

@@ -1,6 +1,6 @@
 /**
- * An HTTPS server with HTTP/1.1 that takes the place of third-party servers. It records the token, the certificate and
- * the connection of each request. The test sets its responses.
+ * An HTTPS server with HTTP/1.1 that stands in for third-party servers. It records the token, the certificate and the
+ * connection of each request. The test sets its responses.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'

@@ -48,7 +48,7 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // The process has exited before the signal was sent.
+    // The process had exited before the signal was sent.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

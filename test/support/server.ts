@@ -52,8 +52,8 @@ export interface ServerHandle extends Served {
   /** Restarts the server on the same directory and port. */
   restart(flags?: readonly string[]): Promise<void>
   /**
-   * Restarts the server on the same directory and port. Kills the server after the given number of milliseconds, even
-   * if it is not ready yet.
+   * Restarts the server on the same directory and port. Kills it after the given number of milliseconds, even if it is
+   * not ready yet.
    */
   restartAndKill(afterMs: number): Promise<void>
   /**
@@ -69,8 +69,8 @@ export interface Ending {
 }
 
 /**
- * The Kubernetes version that a server emulates unless the test chooses a version. Test files that run at several
- * versions (`versions.ts`) use the version of the run, and all other files use 1.23 under both profiles.
+ * Returns the flag for the Kubernetes version that a server emulates unless the test chooses one. Test files that run
+ * at several versions (`versions.ts`) use the version of the run. All other files use 1.23 under both profiles.
  */
 export function versionFlags(flags: readonly string[]): string[] {
   const version = process.env.ORCH_TEST_VERSION ?? (flags.includes('--profile=kubernetes') ? oldestVersion : undefined)
@@ -95,17 +95,18 @@ export async function startWithFew(t: Ending, openFiles: number, flags: readonly
   return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
 }
 
-/** Prevents the server from creating ConfigMaps itself, for tests that list all ConfigMaps of a namespace. */
+/** Prevents the server from creating ConfigMaps itself, for tests that list all ConfigMaps in a namespace. */
 export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
 
 /**
- * Returns flags of `orch up` for a test that does not request nodes, because most tests check only their own objects.
+ * Returns the flags of `orch up` for a test that does not request nodes, because most tests check only their own
+ * objects.
  */
 export function noNodes(flags: readonly string[]): string[] {
   return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']
 }
 
-/** Starts `orch up` without the loops that create pods, except the loops that `--controllers` names. */
+/** Starts `orch up` without the loops that create pods, unless `--controllers` names them. */
 export async function startUp(
   t: Ending,
   flags: readonly string[] = [],
@@ -200,11 +201,11 @@ interface Launch {
   readonly openFiles?: number
 }
 
-/** Flags of every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
+/** Flags for every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
 /**
- * Returns the flag for one worker unless the flags set a number of workers, so that the load of the machine does not
+ * Returns the flag for one worker unless the flags set the number of workers, so that the load of the machine does not
  * affect tests.
  */
 function workerFlags(flags: readonly string[]): string[] {
@@ -256,7 +257,7 @@ async function launch(how: Launch): Promise<Running> {
   })
 }
 
-/** Maximum time for a server to exit at the end of its test. A server that is suspended or hangs does not exit. */
+/** Maximum milliseconds for a server to exit at the end of its test. A suspended or hanging server does not exit. */
 const patienceMs = 2_000
 
 /**

@@ -1,4 +1,4 @@
-/** Provides a small tmpfs device that can run out of space. Needs root. */
+/** Provides a small tmpfs device that can run out of space. Requires root. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Runs a server start that fails in the test's own process, and returns the exit code and the message that a separate
+ * Runs a server start that fails in the test's own process. Returns the exit code and the message that a separate
  * process would have. `test/server/start.test.ts` checks real processes. The server has its own directory, which is
  * removed at the end.
  */

@@ -1,7 +1,7 @@
 /**
- * A front server whose nodes respond. The front server proxies requests to a real server and handles `exec`, `attach`,
- * `portforward`, `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket
- * implementation, so that both sides do not share a mistake.
+ * A front server whose nodes respond. It proxies requests to a real server and handles `exec`, `attach`, `portforward`,
+ * `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket implementation, so that the
+ * two sides do not share a mistake.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ export interface Front {
   readonly config: string
   /** Requests such as `exec web?command=ls`, newest last. */
   readonly asked: string[]
-  /** Output of the next `exec`. Replaces the output of a program. */
+  /** Output of the next `exec`, instead of a program's output. */
   sends: Buffer | undefined
   /** Number of connections to break immediately, starting with the next connection. */
   breaks: number
@@ -27,8 +27,8 @@ export interface Front {
 }
 
 /**
- * Starts the server, which runs until the end of the test. Containers are directories of this machine: programs run in
- * `directory`.
+ * Starts the server, which runs until the end of the test. Containers are directories on this machine, and programs run
+ * in `directory`.
  */
 export async function streamingFront(t: Ending, server: Served, directory: string): Promise<Front> {
   const { certificate: cert, key } = pairOf(server, 'serving')

@@ -1,7 +1,7 @@
 /**
  * A TCP proxy on 127.0.0.1 in front of a server, which simulates faults between two processes. The mode `pass` forwards
- * bytes in both directions. `slow` delays responses, `mute` forwards requests and drops responses, `deaf` drops
- * requests and responses, and `cut` breaks open connections and rejects new connections.
+ * bytes in both directions. `slow` delays responses. `mute` forwards requests but drops responses. `deaf` drops
+ * requests and responses. `cut` breaks open connections and rejects new ones.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'

@@ -1,7 +1,7 @@
 /**
- * The last run time of each test file on this machine. For other files, the usual times of slow files
- * (`usual-times.json`). The slowest files start first, so that no process works alone at the end of a run. The times
- * affect only the order.
+ * The last run time of each test file on this machine. For files without one, the usual times of slow files
+ * (`usual-times.json`). The slowest files start first, so that no process is left working alone at the end of a run.
+ * The times affect only the order.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

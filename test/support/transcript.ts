@@ -51,7 +51,7 @@ export function parseTranscript(text: string): Step[] {
 }
 
 /**
- * Returns the last heading in a block. The heading belongs to the steps below the block, not to the block that it ends.
+ * Returns the last heading in a block. It belongs to the steps after the block rather than to the block that it ends.
  */
 function headingIn(block: string): Heading | undefined {
   const line = block.match(/^[#+] .*/gm)?.at(-1)

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Pauses between polls in milliseconds. The pauses grow with the waiting time, because polling costs more than a small
+ * Pauses between polls in milliseconds. The pauses grow with the waiting time, because polling costs more than a short
  * delay.
  */
 const pauseMs = { first: 20, most: 100, part: 5 }
@@ -29,7 +29,7 @@ export async function untilTrue(holds: () => Promise<boolean>, timeoutMs = 60_00
   await until(holds, (held) => held, timeoutMs)
 }
 
-/** Polls in each turn of this process's event loop, for conditions that depend on turns and not on time. */
+/** Polls in each turn of this process's event loop, for conditions that depend on turns rather than on time. */
 export async function soon(holds: () => boolean, timeoutMs = 20_000): Promise<void> {
   const end = performance.now() + timeoutMs
   while (!holds()) {

@@ -4,9 +4,7 @@ import { after, test } from 'node:test'
 import type { Answer } from './http-client.ts'
 import { serve } from './in-process.ts'
 
-/**
- * The expected response of the server: the causes of a rejection, or the number of warnings and the expected fields.
- */
+/** The expected response: the causes of a rejection, or the number of warnings and the expected fields. */
 export interface Outcome {
   /** Expected causes such as `Required spec.driver`, in alphabetical order. Undefined if the write succeeds. */
   readonly causes?: readonly string[]
@@ -15,14 +13,14 @@ export interface Outcome {
   readonly shows?: { readonly [path: string]: unknown }
 }
 
-/** A create or, if `patch` is set, a create followed by a patch whose outcome is tested. */
+/** A create. If `patch` is set, a create followed by a patch whose outcome is tested. */
 export interface Row extends Outcome {
   readonly name: string
   readonly path: string
   readonly body: object
-  /** A merge patch to send to the created object. */
+  /** A merge patch to send for the created object. */
   readonly patch?: object
-  /** A merge patch of the status to send before `patch`. */
+  /** A merge patch for the status, to send before `patch`. */
   readonly status?: object
   readonly subresource?: string
 }

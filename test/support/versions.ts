@@ -1,7 +1,7 @@
 /**
  * Lists the test files that run at several Kubernetes versions. Tests use 1.23 unless their flags name a version. These
  * files cover features that must not depend on the version: requests, watches, custom resources, admission and
- * authorization. The cheap files also run at 1.36. The long variant runs all of these files, also at the versions for
+ * authorization. The cheap files also run at 1.36. The long variant also runs all of these files at the versions for
  * which recorded facts exist.
  */
 import { long } from './long.ts'

@@ -19,7 +19,7 @@ export async function waitForCompaction(client: Client, resourceVersion: string)
   }, isExpired)
 }
 
-/** Ignores a response that breaks off, because its version may be compacted in the meantime. */
+/** Ignores a response that breaks off, because its version may have been compacted in the meantime. */
 function ignoreBroken(error: unknown): void {
   if (!(error instanceof TransportError)) throw error
 }

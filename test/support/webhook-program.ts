@@ -1,7 +1,7 @@
 /**
  * An HTTPS server with admission webhooks as a separate process, which `webhooks.ts` starts. The path of a call
- * determines the response, and the server reports every call to its parent process. The server can behave like
- * well-behaved or like hostile webhooks.
+ * determines the response, and the server reports every call to its parent process. The server can act as well-behaved
+ * or as hostile webhooks.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'

@@ -28,7 +28,7 @@ export interface WebhooksOptions {
 export class Webhooks {
   readonly calls: WebhookCall[] = []
   readonly base: string
-  /** CA certificate in PEM form, in base64. */
+  /** CA certificate in PEM format, encoded in base64. */
   readonly caBundle: string
   readonly #child: ChildProcess
 
@@ -49,7 +49,7 @@ export class Webhooks {
   static async start(t: Ending, options: WebhooksOptions = {}): Promise<Webhooks> {
     const { names = { dns: [], ips: ['127.0.0.1'] }, bomb = false } = options
     const { certificate, key, authority } = await makeServerIdentity(names)
-    // The flags of this process would load the test runner in the child process.
+    // Without the empty `execArgv`, the flags of this process would load the test runner in the child process.
     const child = fork(join(import.meta.dirname, 'webhook-program.ts'), bomb ? ['--bomb'] : [], { execArgv: [] })
     t.after(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -75,7 +75,7 @@ export class Webhooks {
     return { url: `${this.base}${path}`, caBundle: this.caBundle }
   }
 
-  /** Returns the paths that were called since the previous call of this method. */
+  /** Returns the paths that have been called since the previous call of this method. */
   taken(): string[] {
     return this.calls.splice(0).map(({ path }) => path)
   }

@@ -1,7 +1,7 @@
 /**
- * Node's own WebSocket as a client of exec or port-forward: `node websocket-client.mjs URL PROTOCOLS TOKEN INPUTS`,
- * with comma-separated protocols and inputs as a JSON list. An empty token sends no header. Sends each input as a
- * message after the first message of the server, and prints all messages and the end as lines of JSON.
+ * Uses Node's own WebSocket as a client for exec or port-forward: `node websocket-client.mjs URL PROTOCOLS TOKEN
+ * INPUTS`, with comma-separated protocols and with inputs as a JSON list. An empty token sends no header. After the
+ * server's first message, sends each input as a message. Prints all messages and the end as lines of JSON.
  */
 const [url, protocol, token, json] = process.argv.slice(2)
 const inputs = JSON.parse(json)

@@ -1,4 +1,7 @@
-/** Helpers for tests of workload loops: pod templates, pods that become ready as on a node, and lagging watches. */
+/**
+ * Helpers for tests of workload loops: pod templates, pods that become ready as they would on a node, and lagging
+ * watches.
+ */
 
 import type { Pod } from '../../src/api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../src/api/model/object.ts'
@@ -45,7 +48,7 @@ export async function untilObject<T extends ObjectBase>(
   return (await until(ask, (object) => object !== undefined && wanted(object)))!
 }
 
-/** Sets the status of a pod as its node would: running and ready. */
+/** Sets the status of a pod to running and ready, as its node would. */
 export async function setReady(client: Client, { metadata: { name = '' } }: Pod, since?: number): Promise<void> {
   const lastTransitionTime = new Date(since ?? Date.now()).toISOString()
   const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] }
