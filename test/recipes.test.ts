@@ -1,7 +1,7 @@
 /**
  * Tests the recipes of CONTRIBUTING.md in one copy of the repository: a kind as in its example, a virtual kind with its
  * endpoint, and the recipes of `support/recipes.ts`. Each recipe changes exactly the files that the table counts. A
- * server of the copy then serves the kinds, and the copy passes the tests that detect a forgotten file.
+ * server started from the copy then serves the kinds, and the copy passes the tests that detect forgotten files.
  * `recipes.long.test.ts` checks types and layers and runs the slower tests.
  */
 import assert from 'node:assert/strict'

@@ -2,9 +2,10 @@
  * `npm test`: installs the test prerequisites that npm does not install, runs the checks and every test file, and ends
  * with a line `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files
  * that end in `.long.test.ts` run only if they are selected by path, or in the long variant (`npm run test:long`). The
- * output contains the number of skipped files, and the files that took the most time and the most CPU time, including
- * the programs that they started. Some files run at several Kubernetes versions (`support/versions.ts`). A file that
- * fails runs a second time, alone. If the second run passes, the file is reported as uncertain (docs/decisions/0042).
+ * output contains the number of skipped files, and lists the files that took the most time and the most CPU time,
+ * including the programs that they started. Some files run at several Kubernetes versions (`support/versions.ts`). A
+ * file that fails runs a second time, alone. If the second run passes, the file is reported as uncertain
+ * (docs/decisions/0042).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

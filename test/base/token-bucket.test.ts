@@ -1,4 +1,4 @@
-/** Tests of token buckets: a burst, a steady rate, and the three ways to take tokens. */
+/** Tests of token buckets: a burst, a steady rate, and the three ways of taking tokens. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from '../../src/base/limits/token-bucket.ts'

@@ -1,4 +1,4 @@
-/** Tests that the part of the client for browsers can be bundled without Node modules. */
+/** Tests that the client's browser part can be bundled without Node modules. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of the renewal of ID tokens: a real provider issues the new token, the kubeconfig stores it, and only one
- * program renews it at a time.
+ * Tests of ID token renewal. A real provider issues the new token, the kubeconfig stores it, and only one program at a
+ * time renews it.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,5 @@
 /**
- * Tests that informers request streaming lists, and request plain lists from servers that do not support streaming
- * lists.
+ * Tests that informers request streaming lists, or plain lists from servers that do not support streaming lists.
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests that kubectl and orchctl discover a custom kind, also by its short name. */
+/** Tests that kubectl and orchctl discover a custom kind, including by its short name. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'

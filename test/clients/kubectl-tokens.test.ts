@@ -1,6 +1,6 @@
 /**
- * Tests of kubectl with a service account token and with a bootstrap token: the authenticated user and the permissions
- * of that user.
+ * Tests of kubectl with a service account token and with a bootstrap token: which user is authenticated, and which
+ * permissions this user has.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
- * Tests of Debian's kubectl against a real server: shell sessions, in which the output, errors and exit code of each
- * step are compared exactly. The steps of a session build on each other. Each session has its own home and namespace,
- * and sessions run in parallel on one server. The short variant covers writes. The long variant also covers reads,
+ * Tests of Debian's kubectl against a real server in shell sessions. The output, errors and exit code of each step are
+ * compared exactly. The steps of a session build on each other. Each session has its own home and namespace, and
+ * sessions run in parallel on one server. The short variant covers writes. The long variant also covers reads,
  * rejections and further kinds.
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
- * Tests of an independent Protobuf implementation: `protoc`, with `.proto` text generated from recorded facts. `protoc`
- * decodes every field that the server sends, with its type, and encodes the same bytes again. The server accepts the
- * messages that `protoc` encodes.
+ * Tests with an independent Protobuf implementation: `protoc`, with `.proto` text generated from recorded facts.
+ * `protoc` decodes every field that the server sends, with its type, and encodes the same bytes again. The server
+ * accepts the messages that `protoc` encodes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

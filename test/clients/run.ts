@@ -1,7 +1,7 @@
 /**
  * Runs the test suites of other clients. The suites are run manually, as README.md describes. Each suite has an
  * ephemeral server, which exits with this process. npm packages are installed in a temporary directory. Exits with 1 if
- * a suite fails, and names suites that cannot run.
+ * a suite fails, and names the suites that cannot run.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

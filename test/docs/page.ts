@@ -4,8 +4,8 @@
  *   sh        commands; each of them must succeed
  *   console   commands after `$ `, each followed by its output. A command may fail if the page shows its output.
  *
- * In shown output, `...` on a line of its own matches any lines, and `…` matches any text within a line. A comment
- * directly above a block changes how it runs:
+ * In the output shown on a page, `...` on a line of its own matches any lines, and `…` matches any text within a line.
+ * A comment directly above a block changes how it runs:
  *
  *   <!-- skip: needs root -->   does not run
  *   <!-- background -->         keeps running; the next block runs when the output that the page shows has appeared

@@ -1,7 +1,7 @@
 /**
  * A machine for the commands of a page: an unprivileged user with an empty home directory, a checkout of this
  * repository in `~/orch`, the programs `orch` and `orchctl` on the PATH, and no network except 127.0.0.1 of the
- * sandbox. A page can therefore use the default ports and paths. Every program that a page starts ends with the
+ * sandbox. A page can therefore use the default ports and paths. Every program that a page starts is ended with the
  * sandbox.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'

@@ -1,7 +1,7 @@
 /**
  * Attacks a server from a separate process, so that the attacks do not disturb the measurements of the test. The
- * program prepares when it receives a target, attacks when it receives the names of attacks and a duration, and then
- * sends back a summary.
+ * program prepares when it receives a target, attacks when it receives the names of attacks and a duration, and finally
+ * returns a summary.
  */
 import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'

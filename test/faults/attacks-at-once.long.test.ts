@@ -1,6 +1,6 @@
 /**
- * Runs all known denial-of-service attacks at once, together with 32 ordinary clients. No request of a client may fail,
- * latencies stay close to the latencies of an idle server, the server process survives, and its memory returns to the
+ * Runs all known denial-of-service attacks at once, together with 32 ordinary clients. No request of an ordinary client
+ * may fail, latencies stay close to those of an idle server, the server process survives, and its memory returns to the
  * previous level. `ORCH_ATTACKS=SPDY` runs only the attacks whose names contain the text. `ORCH_ATTACKS=none` measures
  * without attacks.
  */

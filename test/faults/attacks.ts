@@ -1,6 +1,6 @@
 /**
- * The attacks by one hostile user and by unauthenticated clients, which `attack-program.ts` repeats. Each attack sends
- * a limited number of bytes and ends on its own. The user `alice` may edit only the namespaces `hostile` and `hooked`.
+ * The attacks by a hostile user and by unauthenticated clients, which `attack-program.ts` repeats. Each attack sends a
+ * limited number of bytes and ends on its own. The user `alice` may edit only the namespaces `hostile` and `hooked`.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'

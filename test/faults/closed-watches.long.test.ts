@@ -1,5 +1,5 @@
 /**
- * Tests that closed watches leave nothing in memory, regardless of their number and of the version at which they
+ * Tests that closed watches leave nothing in memory, regardless of how many there were and at which version they
  * started.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests that a server that is killed repeatedly under load loses no acknowledged write, reuses no revision, and lets
+ * Tests that a server that is repeatedly killed under load loses no acknowledged write, reuses no revision, and lets
  * watches resume without gaps or duplicates. The server is ready again within three seconds. With ORCH_LONG=1, the test
  * uses more kills, more clients and longer runs.
  */

@@ -1,6 +1,6 @@
 /**
- * Tests that open damaged data files, with one process for each kind of damage: flipped bits, zeroed or swapped pages,
- * a truncated end. The store must return the data that was written, report an object as unreadable, or report that the
+ * Tests that open damaged data files, one process for each kind of damage: flipped bits, zeroed or swapped pages, or a
+ * truncated end. The store must return the data that was written, report an object as unreadable, or report that the
  * file is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the
  * test opens more files.
  */

@@ -1,6 +1,6 @@
 /**
- * Tests of an etcd that has reached its quota: the server rejects writes with a Status, while reads, watches and
- * deletes continue. After the compaction, defragmentation and alarm disarm that etcd's manual describes, writes succeed
+ * Tests of an etcd that has reached its quota. The server rejects writes with a Status, while reads, watches and
+ * deletes continue. After the compaction, defragmentation and alarm disarm described in etcd's manual, writes succeed
  * again without a restart. ORCH_LONG=1 keeps etcd full for a minute.
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
- * Tests of a failing disk: all concurrent commits are rejected together and never become visible, and the process
- * survives. After an error for lack of space, the store continues as soon as there is space again. After a failed write
- * or sync, the store writes nothing more.
+ * Tests of a failing disk. All concurrent commits are rejected together and never become visible, and the process
+ * survives. After an out-of-space error, the store continues as soon as there is space again. After a failed write or
+ * sync, the store writes nothing more.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

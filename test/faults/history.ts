@@ -2,12 +2,12 @@
  * Records the operations of clients and their results, and checks that the results are consistent, even if the server
  * failed in the meantime.
  *
- * The resourceVersion orders all writes. The log of changes, read from the server at the end, therefore defines a
- * single order. Everything else is compared with this order, in n log n steps. The guarantees are: no acknowledged
- * write is lost or executed twice, rejected writes are not executed, and ambiguous writes are executed completely or
- * not at all. An operation that started after another operation had returned follows that operation. A read is an exact
- * state, not older than the writes acknowledged before it started, and not newer than the writes that started after it
- * returned. A watch reports every change once, in order.
+ * The resourceVersion orders all writes, so the log of changes, read from the server at the end, defines a single
+ * order. Everything else is compared with this order, in n log n steps. The guarantees are: no acknowledged write is
+ * lost or executed twice, rejected writes are not executed, and ambiguous writes are executed completely or not at all.
+ * An operation that started after another operation had returned follows that operation. A read is an exact state, not
+ * older than the writes acknowledged before it started, and not newer than the writes that started after it returned. A
+ * watch reports every change once, in order.
  *
  * Time is the recorder's own counter, because only the order matters.
  */

@@ -1,5 +1,5 @@
 /**
- * Shared code of the fault tests under load: writers, watches that resume, and the log with which all results are
+ * Shared code for the fault tests under load: writers, watches that resume, and the log with which all results are
  * compared.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * A program some of whose disk calls fail. A few writers use one store and continue after a failure. The program writes
- * the outcome of each commit as one line to the outcome file, before the writer continues. The last line contains the
+ * A program in which some disk calls fail. A few writers use one store and continue after a failure. The program writes
+ * the outcome of each commit as a line to the outcome file before the writer continues. The last line contains the
  * readable data. `nth-call-workload.ts <data directory> <outcome file>`
  */
 import { openSync, writeSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
  * Records the disk writes of a program. Runs the program with the recorder preloaded, reads the recording, and builds
- * the disk images that a power loss at any moment could have left. An image contains every write before the last
- * completed sync and any part of the later writes, in sectors of 512 bytes.
+ * the disk images that a power loss at any moment could have left behind. An image contains every write before the last
+ * completed sync and any subset of the later writes, in sectors of 512 bytes.
  */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
  * Bugs that `run-seeds.ts` inserts into a copy of the sources, one at a time, each with the test that must detect it. A
- * test that cannot fail proves nothing. `find` must occur exactly once in its file. Update the row when the code
- * changes (`seeds.test.ts` reports outdated rows).
+ * test that cannot fail proves nothing. `find` must occur exactly once in its file. When the code changes, the row must
+ * be updated (`seeds.test.ts` reports outdated rows).
  */
 export interface Seed {
   readonly bug: string

@@ -1,6 +1,6 @@
 /**
  * A store with faults in a deterministic world. A seed decides which pending call continues next, which calls fail,
- * when compaction happens, and how far the clock moves. The same seed gives the same run, step by step.
+ * when compaction happens, and how far the clock moves. The same seed produces the same run, step by step.
  *
  * Every change is also recorded outside the store with its previous value. This record is never compacted.
  */

@@ -1,7 +1,7 @@
 /**
- * Tests of random bytes that resemble HTTP/1.1 responses, in random pieces, for our client and for Node's, which is an
- * independent implementation. A response that our client accepts as complete must be the response that Node's client
- * reads. The result must not depend on how the bytes are split.
+ * Tests of random bytes that resemble HTTP/1.1 responses, in random pieces, with our client and with Node's independent
+ * implementation. A response that our client accepts as complete must be the response that Node's client reads. The
+ * result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'

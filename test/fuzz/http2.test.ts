@@ -1,8 +1,8 @@
 /**
  * Tests that compare our HTTP/2 implementation with Node's, which is independent of ours. Requests from Node's client,
  * with any settings, must arrive as sent, and so must the responses. For damaged and split requests, our server must
- * execute nothing that Node's server does not parse in the same way. The connection may end, but the server must
- * continue to run.
+ * execute nothing that Node's server does not parse in the same way. The connection may end, but the server must keep
+ * running.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

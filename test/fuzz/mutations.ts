@@ -1,4 +1,4 @@
-/** Small random mutations of JSON values. A member is removed, duplicated, renamed or replaced. */
+/** Small random mutations of JSON values: a member is removed, duplicated, renamed or replaced. */
 import { canonical, type Value } from '../api/merge/models.ts'
 import type { RandomSource } from '../storage/store/random-source.ts'
 

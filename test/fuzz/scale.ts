@@ -1,6 +1,6 @@
 /**
- * The number of iterations of fuzz tests: few in every test run, and many with `npm run test:fuzz`. The test prints the
- * seed, and `ORCH_FUZZ_SEED` repeats a run.
+ * The number of iterations of fuzz tests: a few in every test run, and many with `npm run test:fuzz`. Each test prints
+ * its seed, and `ORCH_FUZZ_SEED` repeats a run.
  */
 import { ApiError } from '../../src/api/model/api-error.ts'
 import { cpuMs } from '../support/effort.ts'

@@ -1,6 +1,6 @@
 /**
  * Generates request bodies: valid objects, patches and options in JSON or YAML. Most bodies are mutated, and some are
- * damaged. The value of a text is included if it is known.
+ * damaged. Each body includes the value that its text represents, if known.
  */
 import { stringify } from 'yaml'
 import type { Value } from '../api/merge/models.ts'

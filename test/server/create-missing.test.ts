@@ -1,5 +1,5 @@
 /**
- * Tests that two servers can create the same required objects concurrently: neither server fails, and each object
+ * Tests that two servers can create the same required objects concurrently. Neither server fails, and each object
  * exists once.
  */
 import assert from 'node:assert/strict'

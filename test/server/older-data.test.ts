@@ -1,6 +1,7 @@
 /**
- * Tests of data of an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact stored bytes of every kind
- * at that commit, and its responses. The current program reads all of it, returns the same responses and can change it.
+ * Tests of data written by an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact bytes of every
+ * kind that this commit stored, and its responses. The current program reads all of them, returns the same responses
+ * and can change the objects.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

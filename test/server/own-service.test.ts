@@ -1,6 +1,6 @@
 /**
- * Tests of the Service of the API servers: the Service exists from the start and has the first address of the range,
- * its Endpoints list the running servers of the store, and both objects are recreated after a deletion.
+ * Tests of the Service for the API servers. It exists from the start and has the first address of the range. Its
+ * Endpoints list the running servers of the store. Both objects are recreated after a deletion.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests that the package as npm packs it contains everything to which the README refers. */
+/** Tests that the package as built by npm contains everything to which the README refers. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

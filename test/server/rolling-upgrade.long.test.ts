@@ -1,7 +1,7 @@
 /**
  * Tests of servers with two Kubernetes versions that share one etcd, as during a rolling upgrade or downgrade. Clients
- * read, watch and write through both versions. Every object stays readable, no write is lost, the fields of the lower
- * version are kept, and watches continue.
+ * read, watch and write through both versions. Every object stays readable, no write is lost, the lower version's
+ * fields are preserved, and watches continue.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Tests of the decisions of `--workers=auto`: when workers are added or retired, and when clients move between workers.
+ * Tests of the decisions of `--workers=auto`: when workers are added or retired, and when clients are moved between
+ * workers.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

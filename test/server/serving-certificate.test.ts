@@ -1,6 +1,6 @@
 /**
- * Tests of serving certificate files that are replaced while the server runs. New connections use the new certificate,
- * and open connections continue.
+ * Tests of serving certificate files that are replaced while the server is running. New connections use the new
+ * certificate, and open connections continue.
  */
 import assert from 'node:assert/strict'
 import type { X509Certificate } from 'node:crypto'

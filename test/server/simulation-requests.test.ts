@@ -1,4 +1,4 @@
-/** Tests that requests of the simulation thread are authorized, throttled and ended like all other requests. */
+/** Tests that requests from the simulation thread are authorized, throttled and ended like all other requests. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-/** Tests of objects that were written at another Kubernetes version than the emulated version. */
+/** Tests of objects that were written at a Kubernetes version other than the emulated one. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { HeaderReader, storedJson } from '../../src/api/codec/stored.ts'

@@ -1,6 +1,6 @@
 /**
- * Runs the marked examples of docs/test-an-operator/typescript.md in the same way as a user: with the package installed
- * in a project.
+ * Runs the marked examples in docs/test-an-operator/typescript.md as a user would: with the package installed in a
+ * project.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Tests that simulated nodes of a test server run in the thread of the test and use its clock. */
+/** Tests that the simulated nodes of a test server run in the test's thread and use the test server's clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'

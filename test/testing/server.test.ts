@@ -1,5 +1,6 @@
 /**
- * Tests of test servers: clients of both transports, users, kubeconfigs, loops, many servers at once, and no leftovers.
+ * Tests of test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and no
+ * leftovers.
  */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Tests of exec and port-forward clients that flood their connection. Replies wait for a client that does not read
- * them. Frames for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
+ * Tests of exec and port-forward clients that flood their connection. Replies to a client that does not read them wait.
+ * Frames for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'
 import { type Duplex, duplexPair } from 'node:stream'

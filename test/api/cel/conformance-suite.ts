@@ -1,6 +1,6 @@
 /**
- * Loads the conformance tests of the CEL specification (npm `@bufbuild/cel-spec`). Only the data is used: the types of
- * the package need a Protobuf library.
+ * Loads the conformance tests of the CEL specification (npm `@bufbuild/cel-spec`). Only the data is used, because the
+ * types of the package require a Protobuf library.
  */
 
 /** A value in the JSON form of `cel.expr.Value`: `{int64Value: '1'}`. */

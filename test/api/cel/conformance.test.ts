@@ -1,6 +1,6 @@
 /**
- * Runs the conformance tests of the CEL specification. Kubernetes uses a subset of the language: `leftOut` lists the
- * tests of parts that Kubernetes does not have, with the reasons. All other tests must pass, except the tests in
+ * Runs the conformance tests of the CEL specification. Kubernetes uses a subset of the language. `leftOut` lists the
+ * tests of parts that Kubernetes does not have, with the reasons. All other tests must pass, except those in
  * `differences`.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,7 @@
-/** Tests of the costs of rules, in the units of cel-go. Costs are estimated from a schema and counted at run time. */
+/**
+ * Tests of the costs of rules, in the same units as in cel-go. Costs are estimated from a schema and counted at run
+ * time.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'

@@ -1,4 +1,4 @@
-/** Tests of JSON data as seen by rules, according to its schema. */
+/** Tests of how rules see JSON data, according to its schema. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

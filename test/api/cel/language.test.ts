@@ -1,6 +1,6 @@
 /**
- * Tests of the language: literals, operators, macros and functions. Each expression must be true unless its row gives
- * another result.
+ * Tests of the language: literals, operators, macros and functions. Each expression must be true unless its row
+ * specifies another result.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

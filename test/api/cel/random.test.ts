@@ -1,4 +1,7 @@
-/** Tests of random rules, most of them of unknown types: each must be rejected, true, false or an error. */
+/**
+ * Tests of random rules, most of which contain unknown types. The result of each must be a rejection, true, false or an
+ * error.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'

@@ -1,4 +1,4 @@
-/** Cutting fields out of JSON gives the same result as parsing the object and copying the fields. */
+/** Tests that cutting fields out of JSON gives the same result as parsing the object and copying the fields. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Cutter, cutOf, ScalarFinder } from '../../../src/api/codec/cut-json.ts'

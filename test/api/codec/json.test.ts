@@ -1,6 +1,6 @@
 /**
- * Tests of strict parsing: input that the native parser would accept or, in some versions, misread. Also compares the
- * canonical output of the fast writer for stored objects with the output of the writer for all other values.
+ * Tests of strict parsing with input that the native parser would accept or, in some versions, misread. Also compares
+ * the canonical output of the fast writer for stored objects with the output of the writer for all other values.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests that objects that could not be read back are never encoded. */
+/** Tests that an object is never encoded if it could not be read back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOwnJson } from '../../../src/api/codec/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Two managers who apply the same configuration never conflict, in any version of any kind, and each can give up its
- * own fields. The configuration is a random valid object with its defaults, as a client would read it.
+ * Tests that two managers who apply the same configuration never conflict, in any version of any kind, and that each
+ * can give up its own fields. The configuration is a random valid object with its defaults, as a client would read it.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

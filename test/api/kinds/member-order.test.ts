@@ -1,7 +1,7 @@
 /**
- * The order of fields in the definitions determines the order of members in JSON responses and must equal the order in
- * the Go types of Kubernetes. For most types, this is the order of the Protobuf numbers. `member-order.json` contains
- * the order of all other types.
+ * Tests of the order of fields in the definitions, which determines the order of members in JSON responses and must
+ * equal the order in the Go types of Kubernetes. For most types, this is the order of the Protobuf numbers.
+ * `member-order.json` contains the order for all other types.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Minimal valid specs of kinds that create pods. Tests override single fields. */
+/** Minimal valid specs of the kinds that create pods. Tests override individual fields. */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 
 export const containers = [{ name: 'c', image: 'img:1' }]

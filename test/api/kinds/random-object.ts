@@ -1,7 +1,7 @@
 /**
  * Generates random objects for a schema from a seed. The same seed generates the same object. `valid-values.ts` adds
- * rules that a schema cannot express, such as the format of a name or fields that exclude each other. These rules
- * follow the published API and not our code: Kubernetes 1.23 accepts every generated object.
+ * rules that a schema cannot express, such as the format of a name or mutually exclusive fields. These rules follow the
+ * published API rather than our code: Kubernetes 1.23 accepts every generated object.
  */
 import { type Json, type JsonObject, setKey } from '../../../src/api/json/json.ts'
 import type { Field, ListSchema, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'

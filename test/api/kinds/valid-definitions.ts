@@ -1,4 +1,7 @@
-/** Valid CustomResourceDefinitions for random objects: one storage version, a schema per version, valid JSON paths. */
+/**
+ * Valid CustomResourceDefinitions for random objects: one storage version, one schema per version, and valid JSON
+ * paths.
+ */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
 

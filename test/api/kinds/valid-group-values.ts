@@ -1,4 +1,4 @@
-/** Valid values that a schema cannot express, for kinds of the storage, scheduling, node and other groups. */
+/** Valid values that a schema cannot express, for kinds in the storage, scheduling, node and other groups. */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import {
   address,

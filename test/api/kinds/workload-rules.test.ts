@@ -1,5 +1,5 @@
 /**
- * Tests of rules since Kubernetes 1.24 of CronJob time zones, StatefulSets, disruption budgets, autoscalers and
+ * Tests of rules added since Kubernetes 1.24 for CronJob time zones, StatefulSets, disruption budgets, autoscalers and
  * workload statuses.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of field ownership after writes other than apply: a manager gains or loses fields, and clients edit, reset or
+ * Tests of field ownership after writes other than apply: managers gain or lose fields, and clients edit, reset or
  * merge entries.
  */
 import assert from 'node:assert/strict'

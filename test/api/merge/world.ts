@@ -1,7 +1,6 @@
 /**
- * An object and its field managers, for apply scenarios. This is a minimal version of the registry around the pure
- * functions. Steps are data. After each step, the test compares the object and its owners, such as
- * `{ 'a applies': ['.data.k'] }`.
+ * An object and its field managers, for apply scenarios: a minimal version of the registry around the pure functions.
+ * Steps are data. After each step, the test compares the object and its owners, such as `{ 'a applies': ['.data.k'] }`.
  */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

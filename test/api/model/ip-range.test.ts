@@ -1,4 +1,4 @@
-/** Tests that an IPv6 address has one canonical spelling, the same as in the URL parser, and that ranges are parsed. */
+/** Tests that IPv6 addresses have one canonical spelling, the same as in the URL parser, and that ranges are parsed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'

@@ -1,5 +1,6 @@
 /**
- * Tests of prepared selectors of any length. Each result is compared with the requirements of the selector one by one.
+ * Tests of prepared selectors of any length. Each result is compared with an evaluation of the selector's requirements
+ * one by one.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Tests of the CA of a data directory: created once, read later, renewed when due, with clear errors for damaged files.
+ * Tests of the CA in a data directory: created once, read later, renewed when due, and with clear errors for damaged
+ * files.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Runs the `openssl` program, which independently verifies the certificates created here. */
+/** Runs the `openssl` program, which independently verifies the certificates created in these tests. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * Tests of certificates for requests, verified by openssl: the copied fields, the fields that are never copied, and the
- * lifetimes.
+ * Tests of certificates for requests, with openssl as the verifier: the copied fields, the fields that are never
+ * copied, and the lifetimes.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'

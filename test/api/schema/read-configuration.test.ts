@@ -1,4 +1,6 @@
-/** Tests of reading configuration files: a configuration is fully understood, or an error names the field. */
+/**
+ * Tests of reading configuration files. Either a configuration is understood completely, or an error names the field.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the default classes of claims and Ingresses: the default is set if no class is named, and the object is
- * rejected if several classes are the default.
+ * Tests of the default classes of claims and Ingresses. The default is set if no class is specified, and the object is
+ * rejected if there are several default classes.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of OwnerReferencesPermissionEnforcement: changing owners requires the delete permission, and blocking their
- * deletion a permission on the owner.
+ * Tests of OwnerReferencesPermissionEnforcement: changing owners requires the delete permission, and blocking an
+ * owner's deletion requires a permission on the owner.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of the file of `--authentication-config`: issuers with rules in CEL, anonymous access by path, reloads, and
- * invalid files.
+ * Tests of the `--authentication-config` file: issuers with CEL rules, anonymous access by path, reloads, and invalid
+ * files.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'

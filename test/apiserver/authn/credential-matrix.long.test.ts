@@ -1,6 +1,6 @@
 /**
  * Tests of combinations of all credentials and header formats on one server with all strategies and real backends. The
- * tables contain the expected results, and `expected` combines them.
+ * tables contain the expected results of the individual parts, and `expected` combines them.
  */
 import assert from 'node:assert/strict'
 import type { Agent } from 'node:https'

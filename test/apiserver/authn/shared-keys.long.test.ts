@@ -1,6 +1,6 @@
 /**
  * Tests that servers on one etcd form one cluster without shared files. All servers use the CA and the service account
- * key that the first server created. A revocation on one server soon applies to all servers.
+ * key that the first server created. A revocation on one server soon applies to all of them.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Tests of changes to the static token file while the server runs. Changes also apply to open connections, and never
- * partially.
+ * Tests of changes to the static token file while the server is running. Changes also apply to open connections, and
+ * are never applied partially.
  */
 import assert from 'node:assert/strict'
 import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

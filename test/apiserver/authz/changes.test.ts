@@ -1,5 +1,5 @@
 /**
- * Tests that permissions follow roles and bindings: on the same server with the next request, and on another server
+ * Tests that permissions follow roles and bindings: on the same server for the next request, and on another server
  * within a second.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * Tests of the Node authorizer: a node agent can read only the objects that pods on its node need, and cannot detect
- * other objects.
+ * Tests of the Node authorizer. A node agent can read only the objects that the pods on its node need, and cannot
+ * detect other objects.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

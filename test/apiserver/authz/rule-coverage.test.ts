@@ -1,5 +1,5 @@
 /**
- * Tests of rule coverage, compared with a brute-force check of single permissions. Also tests its cost for many rules.
+ * Tests of rule coverage, compared with a brute-force check of individual permissions, and of its cost for many rules.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of backing up a running store and restoring it: the copy is a consistent state, the restored store issues
- * revisions above all earlier revisions, and bad input is rejected without writing anything.
+ * Tests of backing up a running store and restoring it. The copy is a consistent state, the revisions of the restored
+ * store are above all earlier revisions, and bad input is rejected without writing anything.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Tests of a definition that gains a field while its objects are written. After the change is acknowledged, no write
- * silently drops the field, neither a later write nor a running write.
+ * Tests of a definition that gains a field while its objects are being written. After the change is acknowledged, no
+ * write silently drops the field, not even a write that was already in flight.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

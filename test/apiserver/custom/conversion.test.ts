@@ -1,6 +1,6 @@
 /**
- * Tests of custom objects whose versions a webhook converts. The objects are read, written, listed, watched and applied
- * in each version.
+ * Tests of custom objects whose versions are converted by a webhook. The objects are read, written, listed, watched and
+ * applied in each version.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'

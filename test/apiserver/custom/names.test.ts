@@ -1,6 +1,5 @@
 /**
- * Tests of the names that are granted to a definition that competes with other definitions, and of the reported
- * conflicts.
+ * Tests of the names granted to a definition that competes with other definitions, and of the reported conflicts.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of definitions that valid writes have brought into unusual states. The server's own writes still work, so that
- * the definitions can be established, repaired and deleted.
+ * Tests of definitions that valid writes have put into unusual states. The server's own writes still work, so that the
+ * definitions can be established, repaired and deleted.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

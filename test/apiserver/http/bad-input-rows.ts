@@ -1,8 +1,8 @@
 /**
- * Lists all kinds of bad input that are known to have broken servers like this one, and the test of each kind: in the
- * table of `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is
+ * Lists all kinds of bad input that are known to have broken servers like this one, and where each kind is tested: in
+ * the table in `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is
  * checked), with a feature that does not exist yet (`waits`), or not at all (`open`, with the missing part). A row may
- * have several of these entries. The numbers are the numbers of public advisories.
+ * have several of these entries. The numbers are those of public advisories.
  */
 export interface BadInput {
   readonly here?: readonly string[]

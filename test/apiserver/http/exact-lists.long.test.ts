@@ -1,6 +1,6 @@
 /**
- * Tests of lists at an older version, which are read from the store's history. The lists can have any length, and cause
- * few requests to the store.
+ * Tests of lists at an older version, which are read from the store's history. The lists can have any length but cause
+ * only a few requests to the store.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

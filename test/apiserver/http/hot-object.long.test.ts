@@ -1,6 +1,6 @@
 /**
- * Tests of many concurrent changes to one object. All changes without a resourceVersion succeed one after the other, on
- * one server and on two servers. A client that disconnects while waiting changes nothing.
+ * Tests of many concurrent changes to one object. All changes without a resourceVersion succeed one after another, on
+ * one server and on two servers. A client that disconnects while it waits changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

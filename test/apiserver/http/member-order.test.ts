@@ -1,5 +1,6 @@
 /**
- * Tests of the order of members in every response, which scripts that search the text depend on, and the final newline.
+ * Tests of the order of members in every response, on which scripts that search the text depend, and of the final
+ * newline.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

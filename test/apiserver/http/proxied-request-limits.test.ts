@@ -1,6 +1,6 @@
 /**
- * Tests that forwarded requests to a pod, service, node or aggregated server leave enough file descriptors to accept
- * clients, regardless of the number of objects to which a user connects. Each forwarded request uses a separate
+ * Tests that requests forwarded to pods, services, nodes or aggregated servers leave enough file descriptors for
+ * accepting clients, regardless of how many objects a user connects to. Each forwarded request uses a separate
  * connection.
  */
 import assert from 'node:assert/strict'

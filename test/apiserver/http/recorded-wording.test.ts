@@ -1,6 +1,6 @@
 /**
- * Tests of texts in messages and descriptions that programs match. These texts are part of the interface, and the rest
- * of each message is not.
+ * Tests of the texts in messages and descriptions that programs match. These texts are part of the interface, whereas
+ * the rest of each message is not.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Tests that two servers on one etcd behave as one API. A paged list can continue on the other server, a watch on one
- * server reports the writes of the other, and versions have the same meaning on both servers. The servers report limits
- * and outages of etcd, and recover.
+ * server reports the writes of the other, and versions have the same meaning on both. The servers report limits and
+ * outages of etcd, and recover from them.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,7 +1,7 @@
 /**
- * Tests of the cluster IPs and node ports of Services. Each of them belongs to one Service at a time, despite
- * concurrent servers and crashes, and is free again as soon as that Service releases it. The tests check the
- * allocations in the store.
+ * Tests of the cluster IPs and node ports of Services. Each belongs to one Service at a time, despite concurrent
+ * servers and crashes, and is free again as soon as that Service releases it. The tests check the allocations in the
+ * store.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'

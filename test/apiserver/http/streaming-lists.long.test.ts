@@ -1,6 +1,6 @@
 /**
- * Tests of streaming lists in the versions from 1.24 to 1.35: unknown in early versions, then behind a disabled gate,
- * and later enabled by default.
+ * Tests of streaming lists in Kubernetes 1.24 to 1.35. The feature is unknown in early versions, then disabled by its
+ * gate, and later enabled by default.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

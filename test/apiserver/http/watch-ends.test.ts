@@ -1,6 +1,6 @@
 /**
- * Tests that a watch ends when its client disconnects, in any way. The tests check that no watcher remains. The server
- * runs in this process, so the tests can read its number of watches.
+ * Tests that a watch ends when its client disconnects in any way. The tests check that no watcher remains. The server
+ * runs in this process, so that the tests can read its number of watches.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Tests that addresses of Services come from ServiceCIDRs since Kubernetes 1.33, and that each address has an IPAddress
- * for as long as the address is in use.
+ * Tests that the addresses of Services come from ServiceCIDRs since Kubernetes 1.33, and that each address has an
+ * IPAddress for as long as it is in use.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of the addresses of nodes and pods that the server may connect to. These tests call the check directly and send
- * nothing.
+ * Tests of the addresses of nodes and pods to which the server may connect. These tests call the check directly and
+ * send nothing.
  */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * Tests of object history through the API and orchctl on etcd: one server receives the writes, and another server
- * answers the queries.
+ * Tests of object history through the API and orchctl on etcd. One server receives the writes, and another answers the
+ * queries.
  */
 import { after } from 'node:test'
 import { startEtcd } from '../../support/etcd.ts'

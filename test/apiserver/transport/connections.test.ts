@@ -1,6 +1,6 @@
 /**
- * Tests of TLS, ALPN, and ambiguous HTTP/1.1. An ambiguous request gets at most one response, and then the connection
- * is closed.
+ * Tests of TLS, ALPN and ambiguous HTTP/1.1 requests. An ambiguous request gets at most one response, after which the
+ * connection is closed.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Tests of requests from web pages of other origins. Such a page can neither write nor open a connection as the user.
+ * Tests of requests from web pages of other origins. Such a page can neither write nor open a connection on behalf of
+ * the user.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

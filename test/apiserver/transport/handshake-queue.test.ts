@@ -1,4 +1,7 @@
-/** Tests when TLS handshakes begin: a limited number in each turn of the event loop, and not before the first record. */
+/**
+ * Tests of when TLS handshakes begin: a limited number in each turn of the event loop, and never before the first
+ * record.
+ */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'

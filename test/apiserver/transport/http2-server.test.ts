@@ -1,6 +1,6 @@
 /**
  * Tests that a connection with many HTTP/2 requests does not delay other connections, because its requests are started
- * in parts.
+ * a few at a time.
  */
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'

@@ -1,7 +1,7 @@
 /**
- * Replays the recorded cases with `--http-engine=node`: all cases that pass on our own engine must also pass on Node's
- * engine. The kit with the cases is not part of this repository. It is expected next to the checkout or at ORCH_KIT.
- * Without the kit, the test is skipped.
+ * Replays the recorded cases with `--http-engine=node`. All cases that pass on our own engine must also pass on Node's.
+ * The kit with the cases is not part of this repository. It is expected next to the checkout or at ORCH_KIT. Without
+ * the kit, the test is skipped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

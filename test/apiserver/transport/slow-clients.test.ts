@@ -1,6 +1,6 @@
 /**
  * Tests that the server disconnects clients that occupy a connection without using it: during the handshake, the
- * headers or the body, while idle, and while they do not read their response. Covers HTTP/1.1 and HTTP/2.
+ * headers or the body, while idle, and while a response is unread. Covers HTTP/1.1 and HTTP/2.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * Tests that requests of many HTTP/1.1 connections are handled in stages, in order of arrival, and that no request is
- * lost.
+ * Tests that the requests of many HTTP/1.1 connections are handled in stages, in order of arrival, and that no request
+ * is lost.
  */
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Tests of evictions of unauthenticated connections between workers: two workers run in this thread, with the same
- * counters and channel that workers in separate threads share.
+ * Tests of evicting unauthenticated connections across workers. Two workers run in this thread, with the same counters
+ * and channel that workers in separate threads share.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

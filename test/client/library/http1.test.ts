@@ -1,4 +1,4 @@
-/** Tests of servers and proxies that support only HTTP/1.1: the client works in the same way as over HTTP/2. */
+/** Tests with servers and proxies that support only HTTP/1.1. The client works in the same way as over HTTP/2. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
 /**
- * Tests of autoscaling based on the metrics of an aggregated server, and of the conditions if there is no metrics API.
+ * Tests of autoscaling with the metrics of an aggregated server, and of the conditions when there is no metrics API.
  */
 
 import assert from 'node:assert/strict'

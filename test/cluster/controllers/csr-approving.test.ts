@@ -1,5 +1,5 @@
 /**
- * Tests that requests of node agents are approved if the requester has permission, and that no other requests are
+ * Tests that requests from node agents are approved if the requester has permission, and that no other requests are
  * approved.
  */
 

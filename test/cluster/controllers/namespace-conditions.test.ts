@@ -1,4 +1,4 @@
-/** Tests of conditions of a terminating namespace. */
+/** Tests of the conditions of a terminating namespace. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

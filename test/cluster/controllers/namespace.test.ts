@@ -1,6 +1,6 @@
 /**
- * Tests of the namespace loop in a real `orch up`: a deleted namespace is emptied and removed, or its status names the
- * objects that block it.
+ * Tests of the namespace loop in a real `orch up`. A deleted namespace is emptied and removed, or its status names the
+ * objects that block its removal.
  */
 
 import assert from 'node:assert/strict'

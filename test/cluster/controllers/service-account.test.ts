@@ -1,6 +1,6 @@
 /**
- * Tests of the serviceaccount loop in a real `orch up`: every namespace has a default account, which is recreated after
- * a deletion, and the next manager continues after a manager was killed.
+ * Tests of the serviceaccount loop in a real `orch up`. Every namespace has a default account, which is recreated after
+ * a deletion. If a manager is killed, the next manager continues its work.
  */
 
 import assert from 'node:assert/strict'

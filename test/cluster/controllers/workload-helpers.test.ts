@@ -1,5 +1,6 @@
 /**
- * Tests of helpers of the workload loops: expectations, batches, deletion order, hashes and the interval between scans.
+ * Tests of the helpers for workload loops: expectations, batches, deletion order, hashes and the interval between
+ * scans.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of mutual authentication of the API server and node agents: the certificate that the server presents to agents
- * does not grant API access, and an agent must present a certificate for its node.
+ * Tests of mutual authentication between the API server and node agents. The certificate that the server presents to
+ * agents grants no API access, and an agent must present a certificate for its node.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
  * Tests of the server and the node port with clients other than kubectl: WebSockets, permissions, rejections, forbidden
- * node addresses, and tunnels that end with the server.
+ * node addresses, and tunnels that end when the server stops.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,7 @@
-/** Tests of the limits for users who may create pods and run commands on simulated nodes. Each attack is bounded. */
+/**
+ * Tests of the limits for users who may create pods and run commands on simulated nodes. The effect of each attack is
+ * bounded.
+ */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * Tests of a simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and
- * rolled out. The cluster reaches the same final state as an undisturbed cluster, violates no limit, and creates no
- * object twice.
+ * rolled out. The cluster reaches the same final state as an undisturbed one, violates no limit, and creates no object
+ * twice.
  */
 
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * Tests of a cache with many objects, which is loaded after the start. Until then, the cache returns the objects that
- * were fetched or changed, and never reports an unknown object as absent.
+ * Tests of a cache with many objects that is loaded after the start. Until it is loaded, the cache returns the objects
+ * that were fetched or changed, and never reports an unknown object as absent.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests that watches which resume from before the start of the server report all events in order, and that the store's
- * log is read once for all of them. The tests count the changes read from the store and do not measure time.
+ * Tests that watches that resume from before the start of the server report all events in order, and that the store's
+ * log is read once for all of them. The tests count the changes read from the store rather than measuring time.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

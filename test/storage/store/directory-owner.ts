@@ -1,6 +1,6 @@
 /**
- * Opens a data directory, prints whether that succeeded, and keeps it open: `directory-owner.ts <data directory>
- * <seconds>`
+ * Opens a data directory, prints whether this succeeded, and keeps the directory open: `directory-owner.ts <data
+ * directory> <seconds>`
  */
 import { setTimeout } from 'node:timers/promises'
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'

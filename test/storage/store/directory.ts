@@ -1,4 +1,4 @@
-/** Creates a temporary directory for a test, with a function that removes it. */
+/** Creates a temporary directory for a test, together with a function that removes it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

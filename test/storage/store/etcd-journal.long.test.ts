@@ -1,7 +1,7 @@
 /**
- * Tests of the journal of a store on etcd: the promises of every journal, and its behavior with several servers on one
- * etcd, leases, foreign compaction, and a store that goes back in time. Also the keys in etcd with and without a
- * journal.
+ * Tests of the journal of a store on etcd: the guarantees of every journal, and its behavior with several servers on
+ * one etcd, leases, foreign compaction, and a store that goes back in time. Also tests the keys in etcd with and
+ * without a journal.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

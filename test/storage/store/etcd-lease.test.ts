@@ -1,6 +1,6 @@
 /**
- * Tests of lifetimes as etcd leases: leases that expire too early, leases that are not granted, and leases that survive
- * a crash of etcd.
+ * Tests of lifetimes implemented as etcd leases: leases that expire too early, leases that are not granted, and leases
+ * that survive a crash of etcd.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests that invalid responses from etcd cause store errors, but never a crash or a hang. */
+/** Tests that invalid responses from etcd cause store errors but never a crash or a hang. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import * as http2 from 'node:http2'

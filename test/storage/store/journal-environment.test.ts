@@ -1,7 +1,7 @@
 /**
  * Tests of the journal of the embedded store in combination with other features: stores of several workers, encryption,
- * deletes on a full disk that leave no record, lifetimes, and a directory of the previous format. The journal itself is
- * tested in lmdb-journal.test.ts.
+ * deletes on a full disk that leave no record, lifetimes, and a directory in the previous format. lmdb-journal.test.ts
+ * tests the journal itself.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Starts the store's thread in advance and exits immediately. Prints whether lmdb's native module was already loaded at
- * that time.
+ * Starts the store's thread in advance and exits immediately. Prints whether lmdb's native module had already been
+ * loaded at that time.
  */
 import { readFileSync } from 'node:fs'
 import { startThreadAhead } from '../../../src/storage/store/lmdb/thread-start.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of a queue on the store: keys are added, then deleted in batches, while the log is compacted. The file must
- * stop growing because freed space is reused.
+ * Tests of a queue on the store. Keys are added and then deleted in batches while the log is compacted. The file must
+ * stop growing, because freed space is reused.
  */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * Tests specific to the embedded store: its directory, its format, its history by time, and clear errors for damage and
- * crashes.
+ * Tests specific to the embedded store: its directory, its format, its time-based history, and clear errors for damage
+ * and crashes.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** Tests that the model fulfills the store contract too, because other stores are compared with the model. */
+/** Tests that the model fulfills the store contract too, because other stores are compared with it. */
 import { after } from 'node:test'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { storeSuite } from './suite.ts'

@@ -1,7 +1,7 @@
 /**
  * Starts the server that writes and opens the fixtures of stored data (`test/data/stored/<version>`). Its encryption
- * key is derived from a fixed phrase, so that no key is committed. Its journal has no age limit, because fixtures grow
- * old.
+ * key is derived from a fixed phrase, so that no key is committed. Its journal has no age limit, because fixtures are
+ * kept for years.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Tests that this version can read what earlier versions stored. Every set in `test/data/stored` is opened as a data
- * directory, as a backup and as an etcd snapshot, and the server's responses are compared with the responses of the
+ * Tests that this version can read the data stored by earlier versions. Every set in `test/data/stored` is opened as a
+ * data directory, as a backup and as an etcd snapshot, and the server's responses are compared with those of the
  * original version. A set is never changed. Each release adds a set with `write-fixtures.ts`.
  */
 import assert from 'node:assert/strict'

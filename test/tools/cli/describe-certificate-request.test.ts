@@ -1,5 +1,5 @@
 /**
- * Tests that `orchctl describe csr` decodes a request and explains its state, in the same way as wide tables, and that
+ * Tests that `orchctl describe csr` decodes a request and explains its state in the same way as wide tables, and that
  * it shows everything that kubectl shows.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * Compares `orchctl describe` with kubectl on the same server, for the kinds with their own description
- * (`described.yaml`): orchctl shows every row that kubectl shows, except for rows that are omitted intentionally.
+ * Compares `orchctl describe` with kubectl on the same server, for the kinds with their own descriptions
+ * (`described.yaml`). orchctl shows every row that kubectl shows, except for rows that are omitted intentionally.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Tests of kustomizations. The test builds valid and invalid kustomizations. In the long variant, it compares the
- * results with kubectl if the kubectl version supports the fields. No server is needed: `rows/apply.ts` covers
+ * results with kubectl's, if the version of kubectl supports the fields. No server is needed. `rows/apply.ts` covers
  * `apply -k` and similar commands.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,7 @@
 /**
  * Runs kubectl and orchctl side by side. Both run each line in order, each in its own namespace on the same server, and
- * must print the same output. A row whose output differs intentionally names the reason. The last test counts the rows.
+ * must print the same output. A row whose outputs differ intentionally states the reason. The last test counts the
+ * rows.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

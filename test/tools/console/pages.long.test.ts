@@ -1,6 +1,6 @@
 /**
- * Tests of operations pages in a real browser, each with its objects. Also the other ways to sign in, and pages whose
- * watch falls behind, whose credentials expire, or whose user has few permissions.
+ * Tests of operations pages in a real browser, each with its objects. Also tests the other ways to sign in, and pages
+ * whose watch falls behind, whose credentials expire, or whose user has few permissions.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * A joining client trusts a document only if it has an HS256 signature that was made with the client's own token over
+ * Tests that a joining client trusts a document only if it has an HS256 signature made with the client's own token over
  * the exact text.
  */
 import assert from 'node:assert/strict'

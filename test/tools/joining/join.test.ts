@@ -1,6 +1,6 @@
 /**
- * A client that has only a token and the address of a real `orch up` joins its cluster, with the real programs over
- * TLS.
+ * Tests that a client that has only a token and the address of a real `orch up` can join its cluster, with the real
+ * programs over TLS.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

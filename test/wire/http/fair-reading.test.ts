@@ -1,6 +1,5 @@
 /**
- * Tests that a connection on which the client keeps sending is read in parts, so that other connections are read in
- * between.
+ * Tests that a connection whose client keeps sending is read in parts, so that other connections are read in between.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

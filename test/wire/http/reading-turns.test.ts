@@ -1,4 +1,4 @@
-/** Tests which waiting connections each turn of the event loop reads, by the time that the turn is charged. */
+/** Tests of which waiting connections each turn of the event loop reads, according to the time charged to the turn. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

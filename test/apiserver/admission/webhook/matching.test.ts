@@ -1,5 +1,5 @@
 /**
- * Tests of the labels that a webhook's namespaceSelector is evaluated against. Also tests whether the write depends on
+ * Tests of the labels against which a webhook's namespaceSelector is evaluated, and of whether the write depends on
  * these labels.
  */
 import assert from 'node:assert/strict'

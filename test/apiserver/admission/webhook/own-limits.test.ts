@@ -1,6 +1,6 @@
 /**
- * Tests of local limits on webhook calls. The responses or delays of a webhook must not cause the server to skip
- * another webhook that would deny the request, not even with `failurePolicy: Ignore`.
+ * Tests of local limits on webhook calls. A webhook's responses or delays must not cause the server to skip another
+ * webhook that would deny the request, not even with `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

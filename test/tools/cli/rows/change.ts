@@ -1,4 +1,4 @@
-/** Test rows for commands that update parts of existing objects. */
+/** Test rows for commands that change parts of existing objects. */
 import { map, type Part, r, web } from './row.ts'
 
 /** A kind that requires a resourceVersion in updates. */

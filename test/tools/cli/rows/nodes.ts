@@ -1,4 +1,4 @@
-/** Test rows for commands for nodes: taints, cordon and drain. */
+/** Test rows for node commands: taints, cordon and drain. */
 import { type Part, r } from './row.ts'
 
 const node = 'apiVersion: v1\nkind: Node\nmetadata: {name: drained, labels: {rows: nodes}}\n'

@@ -1,5 +1,5 @@
 /**
- * Test rows for commands for containers, on a pod without a node. `streaming.test.ts` covers commands that connect to a
+ * Test rows for container commands, on a pod without a node. `streaming.test.ts` covers commands that connect to a
  * node.
  */
 import { type Part, r } from './row.ts'

@@ -1,4 +1,4 @@
-/** Test rows for commands for rollouts, and for `orchctl set`. */
+/** Test rows for rollout commands and for `orchctl set`. */
 import { map, type Part, r, web } from './row.ts'
 
 const service =
