@@ -1,7 +1,7 @@
 /**
- * `npm run compare`: measures this server and each of the tools in `docs/compare.md` that it finds installed,
- * with the same client on the same machine: the time until the server is ready, the time to create 1,000 ConfigMaps, and
- * the memory of its processes afterwards. Needs Linux. A tool that is not installed gets no figures.
+ * `npm run compare`: measures this server and each of the tools in `docs/compare.md` that it finds installed, with the
+ * same client on the same machine: the time until the server is ready, the time to create 1,000 ConfigMaps, and the
+ * memory of its processes afterwards. Requires Linux. There are no figures for a tool that is not installed.
  *
  *   kube-apiserver   the programs that ORCH_BENCH_KUBE_APISERVER and ORCH_BENCH_ETCD name, or those of envtest in the
  *                    directory KUBEBUILDER_ASSETS
@@ -27,7 +27,7 @@ const maxStartMs = 180_000
 /** A running server, and the function that ends it. */
 interface Running {
   readonly connect: () => Promise<Client>
-  /** The processes whose memory counts, with their descendants; none if the server runs in a container. */
+  /** The processes whose memory counts, including their descendants. Empty if the server runs in a container. */
   readonly processes: readonly number[]
   stop(): Promise<void>
 }

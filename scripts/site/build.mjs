@@ -1,5 +1,5 @@
 // `npm run docs` builds the documentation as a static site in `site/`, from the Markdown files of this repository. The
-// site needs no server and sends no request to another host: open `site/index.html`. Other files to which a page links
+// site needs no server and sends no requests to other hosts: open `site/index.html`. Other files to which pages link
 // are copied.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..')
 const assets = join(import.meta.dirname, 'assets')
 const home = 'README.md'
 const index = 'docs/README.md'
-/** Maximum number of characters of a section that the search covers. */
+/** Maximum number of characters that the search covers in a section. */
 const maxSectionText = 4_000
 
 /** Builds the site in a directory, which is deleted first. Returns the paths of its pages. */
@@ -62,7 +62,7 @@ function renderPage(name, { pages, files, sections }) {
   return content
 }
 
-/** Returns the URL of a link in a page. Links to directories lead to their README. */
+/** Returns the URL for a link in a page. Links to directories lead to their READMEs. */
 function urlOf(page, target, { pages, files }) {
   if (/^[a-z]+:/.test(target)) return target
   const [path, anchor] = target.split('#')

@@ -99,7 +99,7 @@ function quote(lines, context) {
   )}</blockquote>`
 }
 
-/** Renders a list. The lines of an item are those that are indented further than its mark. */
+/** Renders a list. The lines of an item are those that are indented further than its marker. */
 function list(lines, context) {
   const [, indent, mark] = item.exec(lines[0])
   const tag = mark === '-' ? 'ul' : 'ol'
@@ -121,7 +121,7 @@ function belongsToItem(line, indent) {
   return line.trim() === '' || line.search(/\S/) > indent
 }
 
-/** Renders text. Code is set aside first, because it contains no other marks. */
+/** Renders text. Code is set aside first, because marks inside code have no meaning. */
 function inline(text, context) {
   const codes = []
   const aside = text.replaceAll(/(`+)([\s\S]*?[^`])\1(?!`)/g, (_, _marks, content) => {

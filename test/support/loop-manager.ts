@@ -27,7 +27,7 @@ export interface Death {
 export interface ManagerOptions extends Partial<Pick<ManagerParts, 'clock'>> {
   readonly options?: Partial<LoopOptions>
   readonly death?: Death
-  /** Changes the responses of the server, to simulate another version. */
+  /** Changes the server's responses, to simulate another version. */
   readonly alter?: (text: string) => string
   /** Wraps the transport of the loops, for example to inject a fault. */
   readonly through?: (send: Transport) => Transport

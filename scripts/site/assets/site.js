@@ -1,8 +1,8 @@
-// Search, colours and the Kubernetes version of the commands. The choices are stored in the browser.
+// Search, colors and the Kubernetes version in commands. The user's choices are stored in the browser.
 const { top: siteTop } = document.documentElement.dataset
 const byId = (id) => document.getElementById(id)
 
-/** Settings, which some browsers do not store for pages from a file system. */
+/** The stored settings. Some browsers do not store settings for pages from a file system. */
 const settings = {
   read(name) {
     try {
@@ -15,7 +15,7 @@ const settings = {
     try {
       localStorage.setItem(`orch-docs-${name}`, value)
     } catch {
-      // The choice applies to this page only.
+      // The choice applies only to this page.
     }
   },
 }
@@ -49,7 +49,7 @@ function setUpVersion() {
 }
 
 let loading
-/** Loads the index when it is first needed. A script also works for pages from a file system. */
+/** Loads the index when it is first needed. Loading it as a script also works for pages from a file system. */
 function loadIndex() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script')

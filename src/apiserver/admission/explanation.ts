@@ -67,7 +67,7 @@ export class AdmissionExplanation {
     return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
 
-  /** Returns the changes of the controls. Undefined if no control ran. */
+  /** Returns the changes made by the controls. Undefined if no control ran. */
   get changes(): string | undefined {
     return this.#changes && describeChanges(this.#changes)
   }

@@ -36,7 +36,7 @@ export interface CallerFacts {
 }
 
 /**
- * The part of an event that describes the caller. It is serialized once, because most requests of a connection have the
+ * The part of an event that describes the caller. It is serialized once, because most requests on a connection have the
  * same caller.
  */
 export class AuditedCaller {
@@ -256,8 +256,8 @@ const second = { at: Number.NaN, text: '' }
 const millisecond = { at: Number.NaN, text: '' }
 
 /**
- * Formats a time with six decimals, although the clock has a precision of only three. The text of the last second and
- * millisecond is cached.
+ * Formats a time with six decimals, although the clock has a precision of only three. The texts for the last second and
+ * millisecond are cached.
  */
 function microTime(time: number): string {
   const ms = Math.floor(time)

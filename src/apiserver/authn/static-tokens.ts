@@ -15,7 +15,7 @@ import { bearerToken } from './bearer.ts'
 /** Users by the hash of their token. See `readTokens`. */
 export type TokenUsers = ReadonlyMap<string, User>
 
-/** Authenticates with static tokens. `current` returns the valid tokens, as a new map after each change of the file. */
+/** Authenticates with static tokens. `current` returns the valid tokens, as a new map after each change to the file. */
 export function staticTokens(current: () => TokenUsers): Authenticator {
   const outcomesByConnection = new WeakMap<object, CachedOutcome>()
   return ({ authorization, connection }) => {

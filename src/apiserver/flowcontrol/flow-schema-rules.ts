@@ -1,5 +1,5 @@
 /**
- * Matches requests against FlowSchemas. Rules are compiled once per change of a FlowSchema. Subjects depend only on the
+ * Matches requests against FlowSchemas. Rules are compiled once per change to a FlowSchema. Subjects depend only on the
  * user and are tested first, so that only the resource and path rules must be tested for each request (see
  * `classifier.ts`).
  */

@@ -1,4 +1,4 @@
-/** Lists the changes of an object and their authors, from the journal of the store (`objecthistories`). */
+/** Lists the changes to an object and their authors, from the journal of the store (`objecthistories`). */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { type JsonChange, pathText } from '../../api/json/json-changes.ts'

@@ -12,7 +12,7 @@ import type { Peer, ServerTransport } from './server-transport.ts'
 export const httpEngineNames = ['orch', 'node'] as const
 export type HttpEngineName = (typeof httpEngineNames)[number]
 
-/** The callbacks that handle the requests of an HTTP/1.1 connection. */
+/** The callbacks that handle the requests on an HTTP/1.1 connection. */
 export interface ConnectionOwner {
   readonly onRequest: (transport: ServerTransport) => void
   /** Returns whether a request with this target may be upgraded to another protocol. */
@@ -35,7 +35,7 @@ export interface Http1Link {
   check(now: number, times: Times): void
 }
 
-/** The callbacks that handle the requests of an HTTP/2 connection. */
+/** The callbacks that handle the requests on an HTTP/2 connection. */
 export interface Http2Owner {
   readonly times: Times
   readonly onRequest: (transport: ServerTransport) => void

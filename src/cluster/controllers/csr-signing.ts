@@ -1,5 +1,5 @@
 /**
- * Signs approved requests of the four built-in signers, each with its own CA. A request that violates its signer's
+ * Signs approved requests for the four built-in signers, each with its own CA. A request that violates its signer's
  * rules gets the condition Failed, which lists all violations. The loop ignores requests that are not approved, are
  * already signed, have failed, or are addressed to other signers.
  *

@@ -35,7 +35,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
-/** Returns the requests of the Pod. */
+/** Returns the Pod's requests. */
 export function requestsOf({ spec = {}, status = {} }: Pick<Pod, 'spec' | 'status'>): Amounts {
   const reported = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
   const actual = new Map(reported.flatMap(actualRequests))
@@ -72,7 +72,7 @@ function addInitContainers(
   sum.raiseTo(starting.amounts)
 }
 
-/** Returns the desired requests of a container, or the actual requests where those are greater. */
+/** Returns the desired requests of a container, or the actual requests where these are greater. */
 function inEffect(container: Container, actual: ResourceList): Amounts {
   const desired = amountsOf(requested(container))
   if (actual === undefined) return desired

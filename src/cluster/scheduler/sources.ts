@@ -125,7 +125,7 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
 }
 
 /**
- * Whether a scheduling gate prevents the Pod from being scheduled. Removing the last gate counts as a change of the
+ * Whether a scheduling gate prevents the Pod from being scheduled. Removing the last gate counts as a change to the
  * Pod.
  */
 function isGated({ spec }: Pod): boolean {

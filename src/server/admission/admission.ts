@@ -28,7 +28,7 @@ export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<Warn
 }
 
 export interface MadeAdmission {
-  /** Admission for requests of clients. */
+  /** Admission for client requests. */
   readonly admission: Admission
   /** Admission for deletions by the server itself. */
   readonly accounting: Admission

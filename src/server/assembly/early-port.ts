@@ -20,7 +20,7 @@ import type { Certificates } from '../certificates/certificates.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { type ListenerParts, openListener, type PortSharing } from './listener.ts'
 
-/** Handles the requests of a port. */
+/** Handles the requests on a port. */
 export type Answering = Pick<ListenerParts, 'handle' | 'maySwitch'>
 
 /** A port that is open before the server is ready. */

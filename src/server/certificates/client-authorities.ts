@@ -51,7 +51,7 @@ export class ClientAuthorities {
     this.#clients = [...this.#own, ...this.#ofFile]
   }
 
-  /** Registers a callback for changes of the files, so that TLS can use the new CAs. */
+  /** Registers a callback for changes to the files, so that TLS can use the new CAs. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

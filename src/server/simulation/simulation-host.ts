@@ -40,7 +40,7 @@ export type SimulationServer = Pick<
 >
 
 export interface SimulationParts {
-  /** Ends the requests of a transport when the leader's term ends. */
+  /** Ends a transport's requests when the leader's term ends. */
   readonly within: (transport: Transport) => Transport
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined

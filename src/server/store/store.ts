@@ -81,8 +81,8 @@ interface StoreDependencies {
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Servers on etcd may record history even if this command is run without the corresponding flag. The command removes
-  // the history in any case.
+  // Servers on etcd may record history even if this command is run without the corresponding flag. The command
+  // therefore always removes the history.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)

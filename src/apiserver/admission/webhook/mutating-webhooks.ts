@@ -1,5 +1,5 @@
 /**
- * MutatingAdmissionWebhook: calls the mutating webhooks one after the other. Each webhook receives the object with the
+ * MutatingAdmissionWebhook: calls the mutating webhooks one after another. Each webhook receives the object with the
  * changes of the previous webhooks. If a webhook changes the object, the chain runs all controls again. In the second
  * round, only webhooks with `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their
  * last call.

@@ -30,7 +30,7 @@ export interface ServingParts {
   readonly registry: RegistryParts
   readonly known: DefinitionSummaries
   readonly conversion: ConversionParts
-  /** Returns a promise that resolves when all known changes of a definition have been processed. */
+  /** Returns a promise that resolves when all known changes to a definition have been processed. */
   readonly settled: (name: string) => Promise<void>
 }
 
@@ -137,7 +137,7 @@ function whyNone(
 }
 
 /**
- * Returns the error of a create while the definition is being deleted. Since 1.34, the error contains the name of the
+ * Returns the error for a create while the definition is being deleted. Since 1.34, the error contains the name of the
  * object.
  */
 function terminating(context: EmulationContext, type: ResourceRef, name = ''): ApiError {

@@ -13,7 +13,7 @@ import { objectMeta } from '../../../api/schema/object-meta.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import { validateInnerMetadata } from '../../registry/writes/metadata.ts'
 
-/** Returns the errors of one embedded object whose members have the right types. */
+/** Returns the errors in one embedded object whose members have the right types. */
 export function embeddedFaults(value: JsonObject, path: FieldPath): FieldError[] {
   const metadata = own(value, 'metadata')
   return [
@@ -39,7 +39,7 @@ function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: Field
 }
 
 /**
- * Returns the errors of all embedded objects in an undecoded value. If several members have a wrong type, reports only
+ * Returns the errors in all embedded objects of an undecoded value. If several members have a wrong type, reports only
  * the first.
  */
 export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath): FieldError[] {
@@ -48,7 +48,7 @@ export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath):
   return misfit === undefined ? all.flatMap((each) => embeddedFaults(...each)) : [misfit]
 }
 
-/** Returns the errors of an undecoded value that is an embedded object. */
+/** Returns the errors in an undecoded value that is an embedded object. */
 export function rawObjectFaults(value: JsonObject, path: FieldPath): FieldError[] {
   const misfits = misfitsOf(value, path)
   return misfits.length > 0 ? misfits : embeddedFaults(value, path)

@@ -28,7 +28,7 @@ const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   return new PresentFields(ruled, () => false)
 })
 
-/** Returns the errors of an object in steps. */
+/** Returns the errors in an object, in steps. */
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**

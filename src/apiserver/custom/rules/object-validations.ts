@@ -186,7 +186,7 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
       // In Kubernetes 1.28, the path is appended to the path of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
-      // An error of a transition rule always prevents the write.
+      // An error in a transition rule always prevents the write.
       if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
       else judging.faults.push(fault)
     } else if (outcome !== undefined) report(outcome)

@@ -20,7 +20,7 @@ export interface SchemaReader {
   readonly version: EmulatedVersion
 }
 
-/** A validation that runs in steps and returns the errors of the schema. */
+/** A validation that runs in steps and returns the errors in the schema. */
 export type Faults = Generator<void, FieldError[]>
 
 export const logic = ['allOf', 'anyOf', 'oneOf'] as const

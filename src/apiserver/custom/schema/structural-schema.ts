@@ -291,7 +291,7 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
   return value
 }
 
-/** Returns the errors of a default. An invalid embedded object is not validated any further. */
+/** Returns the errors in a default. An invalid embedded object is not validated further. */
 function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
   const { isNew } = reader
   const whole = isNew ? reader.whole?.(value) : undefined
@@ -306,7 +306,7 @@ function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath
   ]
 }
 
-/** Returns the errors of a default inside embedded metadata. The resulting metadata must be valid. */
+/** Returns the errors in a default inside embedded metadata. The resulting metadata must be valid. */
 function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError[] {
   const faults = rawObjectFaults(whole, '')
   if (faults.length === 0) return []

@@ -22,7 +22,7 @@ export interface VersionContent {
 
 /** The group versions that aggregated servers serve. */
 export interface AggregatedVersions {
-  /** A number that increases with every change of the group versions. */
+  /** A number that increases with every change to the group versions. */
   readonly generation: number
   all(): Iterable<{ readonly group: string; readonly version: string }>
   /** Returns the APIService priorities by `group/version`, including the versions that this server serves itself. */

@@ -63,7 +63,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
       exchange.bodyRead = true
       resolve(body.join())
     }
-    // A truncated body is an error of the client, which disconnected, reset the stream, or sent invalid framing.
+    // A truncated body is a client error: the client disconnected, reset the stream, or sent invalid framing.
     const onBreak = () => ended || reject(brokenOff())
     readStream(stream, { onData, onEnd, onBreak })
   })

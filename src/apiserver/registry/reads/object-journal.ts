@@ -20,7 +20,7 @@ import { type ChangeNote, readChangeNote } from '../writes/change-note.ts'
 import { readObject, readStored } from './read-stored.ts'
 import { tooLarge } from './versions.ts'
 
-/** A past change of an object, with its author and result. */
+/** A past change to an object, with its author and result. */
 export interface JournaledChange {
   readonly revision: Revision
   /** Time of the change in milliseconds since 1970. Undefined if the change is older than the journal. */
@@ -43,10 +43,10 @@ export function journalOf({ store }: Resource): Journal {
   )
 }
 
-/** A page of the changes of an object, newest first. */
+/** A page of the changes to an object, newest first. */
 export interface JournalPage {
   readonly changes: readonly JournaledChange[]
-  /** Whether older changes of the object exist. */
+  /** Whether there are older changes to the object. */
   readonly more: boolean
 }
 
@@ -59,7 +59,7 @@ interface ObjectKey {
 const maxPageBytes = 8 * 1024 * 1024
 
 /**
- * Returns the changes of an object before a revision. If `after` is set, returns only the changes after that revision.
+ * Returns the changes to an object before a revision. If `after` is set, returns only the changes after that revision.
  */
 export async function readObjectChanges(
   resource: Resource,

@@ -1,5 +1,5 @@
 /**
- * Handles the requests of all HTTP/1.1 connections of this thread in stages. Each turn of the event loop first decrypts
+ * Handles the requests on all HTTP/1.1 connections of this thread in stages. Each turn of the event loop first decrypts
  * all received bytes, then handles all requests, and then encrypts and sends all responses. Running all stages
  * separately for each connection would take nearly twice the CPU time, because each stage would then start with cold
  * caches.

@@ -43,7 +43,7 @@ export function numberOf(text: string | undefined): number | undefined {
   return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
 }
 
-/** Returns the sum of the requests of the containers, or undefined if a container has no request. */
+/** Returns the sum of the containers' requests, or undefined if a container has no request. */
 function requestOf({ spec }: Pod, resource: string, container?: string): number | undefined {
   const containers = spec?.containers ?? []
   const counted = container === undefined ? containers : containers.filter(({ name }) => name === container)

@@ -108,7 +108,7 @@ function isNew({ type, status }: Condition, conditions: Condition[] = []): boole
   return !conditions.some((each) => each.type === type && each.status === status)
 }
 
-/** Returns the change of the Suspended condition, or undefined if the condition does not change. */
+/** Returns the change to the Suspended condition, or undefined if the condition does not change. */
 function suspensionOf(job: Job, now: string): Change | undefined {
   const suspendedCondition = job.status?.conditions?.find(({ type }) => type === 'Suspended')
   const suspended = isSuspended(job)

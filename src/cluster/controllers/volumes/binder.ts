@@ -35,7 +35,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
       fromInformer(parts.classes, ({ key }) =>
         unboundClaims(binder, (claim) => classOf(claim, binder.keys) === key).map((claim) => `claim ${claim}`),
       ),
-      // A change of a Pod may change the reason why a claim waits for its first Pod.
+      // A change to a Pod may change the reason why a claim waits for its first Pod.
       fromInformer(parts.pods, ({ object }) =>
         object === undefined || !isUnscheduled(object)
           ? []
@@ -52,7 +52,7 @@ function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
 }
 
 /**
- * Returns the keys of the claims that a change of a volume affects: the claim that it references, or all unbound
+ * Returns the keys of the claims that a change to a volume affects: the claim that it references, or all unbound
  * claims, because a volume that references no claim may match any of them.
  */
 function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {

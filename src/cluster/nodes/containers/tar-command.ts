@@ -1,6 +1,6 @@
 /**
- * The command `tar` of a simulated container, as far as `kubectl cp` needs it: `tar cf - PATH...` and
- * `tar xf - [-C DIRECTORY]`. Archives are untrusted: names cannot leave the container, and sizes are limited.
+ * The `tar` command of a simulated container, as far as `kubectl cp` needs it: `tar cf - PATH...` and `tar xf - [-C
+ * DIRECTORY]`. Archives are untrusted, so names cannot leave the container, and sizes are limited.
  */
 import { posix } from 'node:path'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -16,7 +16,7 @@ export interface TarPlace {
   readonly signal: AbortSignal
 }
 
-/** Maximum depth of the directories in an archive. */
+/** Maximum depth of directories in an archive. */
 const maxDepth = 64
 
 /** Runs the command and returns its exit code. */
@@ -34,7 +34,7 @@ interface TarArguments {
   readonly paths: readonly string[]
 }
 
-/** Parses the arguments. The first one contains flags even without a dash, as in `tar cf - a`. */
+/** Parses the arguments. The first argument contains flags even without a dash, as in `tar cf - a`. */
 function parseArguments(args: readonly string[]): TarArguments {
   let mode = ''
   let directory = '/'
@@ -64,7 +64,7 @@ function memberName(path: string): string {
   return path.replace(/^\/+/, '') || '.'
 }
 
-/** A path of the container, and its name and depth in the archive. */
+/** A path in the container, with its name and depth in the archive. */
 interface Member {
   readonly path: string
   readonly name: string
@@ -91,7 +91,7 @@ function headerOf(name: string, { type, mode, size }: FileDescription): Entry {
   return { name: type === 'directory' ? `${name}/` : name, type, mode, size }
 }
 
-/** Writes exactly as many bytes as the header announced, even if the file has changed since. */
+/** Writes exactly as many bytes as the header announced, even if the file has changed in the meantime. */
 async function packContent(path: string, size: number, { files, print }: TarPlace): Promise<void> {
   let remaining = size
   for await (const part of (await files.read(path)) ?? []) {

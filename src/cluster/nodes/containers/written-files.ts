@@ -1,15 +1,15 @@
 /**
- * Files that commands wrote in simulated containers, such as those of `kubectl cp`. They exist only in memory, in the
- * writable layer of one container instance or in an emptyDir volume that the containers of a pod share. The files of a
- * pod disappear with the pod. All sizes are limited, because users decide what they write.
+ * Files that commands have written in simulated containers, such as those of `kubectl cp`. They exist only in memory,
+ * in the writable layer of one container instance or in an emptyDir volume that the containers of a pod share. The
+ * files of a pod disappear with the pod. All sizes are limited, because users decide what they write.
  */
 
 const mib = 1024 * 1024
-/** Maximum size of one file. */
+/** Maximum size of one file in bytes. */
 export const maxFileBytes = 4 * mib
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 64 * mib
-/** Size charged for each file in addition to its content and name. */
+/** Bytes charged for each file in addition to its content and name. */
 const fileOverhead = 256
 
 /** A written file or directory. */
@@ -38,7 +38,7 @@ export class WrittenFiles {
   readonly #pods = new Map<string, PodFiles>()
   #bytes = 0
 
-  /** Returns the file at a place of a pod. */
+  /** Returns the file at the given place in a pod. */
   get(uid: string, place: string): WrittenFile | undefined {
     return this.#pods.get(uid)?.files.get(place)
   }

@@ -13,7 +13,7 @@ import type { Client } from '../../../client/requests/client.ts'
 import { inDomainOf } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 
-/** Devices of one driver, which every node has. */
+/** Devices of one driver. Every node has them. */
 export interface SimulatedDevices {
   readonly driver: string
   readonly devices: readonly Json[]
@@ -66,7 +66,7 @@ export async function publishDevices(
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid, controller: true }]
     const sliceOf = (generation: number) =>
       ({ driver, nodeName, pool: { name: nodeName, generation, resourceSliceCount: 1 }, devices }) as object
-    // A node may not read slices that do not exist, so it tries to create the slice first.
+    // A node may not read slices that do not exist, so it first tries to create the slice.
     const slice = { metadata: { name, ownerReferences }, spec: sliceOf(1) } as ResourceSlice
     if (await isCreated(client.create(type, slice, { signal }))) continue
     const stored = await client.get(type, { name }, { signal })
@@ -76,7 +76,7 @@ export async function publishDevices(
   }
 }
 
-/** Waits for the creation of an object. Returns false if the object already exists. */
+/** Awaits the creation of an object. Returns false if the object already exists. */
 async function isCreated(creation: Promise<unknown>): Promise<boolean> {
   try {
     await creation

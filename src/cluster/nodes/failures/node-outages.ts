@@ -69,7 +69,7 @@ export class NodeOutages {
   }
 
   /**
-   * Applies changes of the rules. Must be called after every change. Returns the nodes that rules affect now or
+   * Applies changes to the rules. Must be called after every change. Returns the nodes that rules affect now or
    * affected before.
    */
   refresh(): string[] {

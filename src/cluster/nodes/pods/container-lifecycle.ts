@@ -1,8 +1,9 @@
 /**
- * Drives the containers of a pod one by one, as a kubelet does: init containers in order, sidecars before the containers
- * that follow them, then the regular containers, each with its hooks, its program and its restarts. When the regular
- * containers have ended, the sidecars stop in reverse order. A pure function of the pod, the time and the starts of the
- * containers: all state is in the status of the pod, so a restart of the node continues where it was.
+ * Drives the containers of a pod one by one, as a kubelet does: init containers in order, sidecars before the
+ * containers that follow them, then the regular containers, each with its hooks, its program and its restarts. When the
+ * regular containers have ended, the sidecars stop in reverse order. The result depends only on the pod, the time and
+ * the starts of the containers. All state is in the status of the pod, so that a restarted node continues where it
+ * stopped.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -28,10 +29,10 @@ export interface LifecycleContext {
 
 /** The next change of a pod. */
 export interface LifecycleStep {
-  /** The next status, or undefined if the status stays the same. */
+  /** The next status. Undefined if the status stays the same. */
   readonly status: PodStatus | undefined
   readonly events: readonly StageEvent[]
-  /** Simulated time until the next change, or undefined if time alone changes nothing. */
+  /** Simulated milliseconds until the next change. Undefined if time alone changes nothing. */
   readonly afterMs: number | undefined
   /** Whether all containers of a deleted pod have stopped, so that the node deletes the pod. */
   readonly isGone: boolean
@@ -42,7 +43,7 @@ export function nextStep(pod: Pod, context: LifecycleContext): LifecycleStep {
   return new PodRun(pod, context).step()
 }
 
-/** Time that containers need to stop after SIGTERM. */
+/** Milliseconds that containers need to stop after SIGTERM. */
 const stopMs = 1000
 const firstBackoffMs = 10_000
 const maxBackoffMs = 300_000
@@ -73,7 +74,7 @@ class PodRun {
     return this.#result({ phase, isInitialized: inits === 'complete', isGone: false })
   }
 
-  /** Runs the init containers up to the first that is not complete, and restarts sidecars that ended. */
+  /** Runs the init containers up to the first that is not complete, and restarts sidecars that have ended. */
   #runInits(initContainers: readonly Container[]): 'complete' | 'waiting' | 'failed' {
     const isComplete = (this.#pod.spec?.containers ?? []).some((each) => this.#hasBegun(each))
     for (const container of initContainers) {
@@ -88,7 +89,7 @@ class PodRun {
     return 'complete'
   }
 
-  /** Starts the container, or continues with it: its hook, its program and its restart. */
+  /** Starts the container or continues to run it, including its hook, its program and its restarts. */
   #run(container: Container): void {
     const { state } = this.#statusOf(container)
     if (state?.running !== undefined) this.#continue(container)
@@ -187,7 +188,7 @@ class PodRun {
     return last !== undefined
   }
 
-  /** Stops the containers of a deleted pod: the regular containers after their hooks, then the sidecars. */
+  /** Stops the containers of a deleted pod: the regular containers after their hooks, and then the sidecars. */
   #stop(): LifecycleStep {
     const { metadata, spec = {}, status = {} } = this.#pod
     const graceMs = (metadata.deletionGracePeriodSeconds ?? 0) * 1000
@@ -273,7 +274,10 @@ class PodRun {
   }
 }
 
-/** Returns the delay before the next restart: none before the first, then 10 s, doubled up to five minutes. */
+/**
+ * Returns the delay in milliseconds before the next restart: none before the first, then 10 seconds, doubling up to
+ * five minutes.
+ */
 function backoffMs({ restartCount = 0 }: ContainerStatus): number {
   return restartCount === 0 ? 0 : Math.min(firstBackoffMs * 2 ** Math.min(restartCount - 1, 30), maxBackoffMs)
 }

@@ -1,13 +1,13 @@
 /**
- * What a simulated container does: how long its program and its hooks run, with which exit codes, and whether it
- * restarts. Derived from the spec alone.
+ * The behavior of a simulated container: how long its program and its hooks run, with which exit codes they end, and
+ * whether the container restarts. Derived from the spec alone.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { isSidecar } from '../../scheduler/resources.ts'
 import { type ProgramRun, runOf } from '../containers/program-run.ts'
 
-/** The part that a container plays in its pod. */
+/** The role of a container in its pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'main'
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>
@@ -17,7 +17,7 @@ const instant: ProgramRun = { ms: 0, exitCode: 0 }
 const jobRun: ProgramRun = { ms: 1000, exitCode: 0 }
 
 /**
- * Whether the containers of a pod differ in their lifecycle, so that the node drives each container on its own: pods
+ * Whether the containers of a pod differ in their lifecycles, so that the node drives each container separately: pods
  * with init containers, hooks or restart rules, and pods in which only some programs end.
  */
 export function hasSeparateContainers({ spec }: Pod): boolean {
@@ -47,13 +47,15 @@ export function programOf(container: Container, pod: Pod): ProgramRun | undefine
   return role === 'main' && isOfJob ? jobRun : undefined
 }
 
-/** Returns the run of a hook. Hooks that send a request, and commands that the node does not know, succeed at once. */
+/**
+ * Returns the run of a hook. Hooks that send a request, and commands that the node does not know, succeed immediately.
+ */
 export function hookRun(handler: Handler | undefined): ProgramRun {
   if (handler?.sleep !== undefined) return { ms: Number(handler.sleep.seconds ?? 0) * 1000, exitCode: 0 }
   return (handler?.exec === undefined ? undefined : runOf({ command: handler.exec.command ?? [] })) ?? instant
 }
 
-/** Whether the container starts again after an exit with this code. Rules precede policies. */
+/** Whether the container restarts after an exit with this code. Rules take precedence over policies. */
 export function restartsAfter(container: Container, pod: Pod, exitCode: number): boolean {
   const { restartPolicyRules = [], restartPolicy } = container
   const isMatched = restartPolicyRules.some(({ exitCodes: { operator, values = [] } = {} }) =>
@@ -61,12 +63,15 @@ export function restartsAfter(container: Container, pod: Pod, exitCode: number):
   )
   if (isMatched) return true
   const policy = restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
-  // An init container that succeeded is complete, whatever the policy of the pod.
+  // An init container that has succeeded is complete, whatever the restart policy of the pod.
   const isComplete = exitCode === 0 && roleOf(container, pod) === 'init'
   return !isComplete && (policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0))
 }
 
-/** Returns the time from the start of a container until its probes report that it is started, or ready. */
+/**
+ * Returns the milliseconds from the start of a container until its probes report that it has started, and until they
+ * report that it is ready.
+ */
 export function probeDelays({ startupProbe, readinessProbe }: Container): { startedMs: number; readyMs: number } {
   const startedMs = (startupProbe?.initialDelaySeconds ?? 0) * 1000
   return { startedMs, readyMs: Math.max(startedMs, (readinessProbe?.initialDelaySeconds ?? 0) * 1000) }

@@ -40,7 +40,7 @@ export interface PodLoopParts extends StageEffects {
   /** Maintains a running pod, for example its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called for every change of a pod on a node of this process. The state `is over` means that the containers of the
+   * Called for every change to a pod on a node of this process. The state `is over` means that the containers of the
    * pod will not be started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
@@ -199,7 +199,7 @@ class PodDriver {
     return await this.#carryOut(key, { pod, progress, waiting }, signal)
   }
 
-  /** Writes the next change of a pod whose containers run one by one. */
+  /** Writes the next change to a pod whose containers run one by one. */
   async #advanceContainers(
     key: string,
     { pod, progress }: { readonly pod: Pod; readonly progress: Progress },

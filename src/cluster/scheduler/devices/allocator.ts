@@ -1,6 +1,6 @@
 /**
  * Chooses devices for the requests of claims on one node: the first combination of free devices that meets all
- * selectors and constraints. The first alternative of a request that is possible is taken.
+ * selectors and constraints. For a request with alternatives, the first possible alternative is chosen.
  */
 
 import type { Budget } from '../../../api/cel/budget.ts'
@@ -26,7 +26,7 @@ interface Chosen {
 
 /** Maximum number of devices that a claim can allocate, as in Kubernetes. */
 const maxResults = 32
-/** Number of budget steps that one device takes, without selectors and constraints. */
+/** Number of budget steps for trying one device, excluding selectors and constraints. */
 const stepsPerTry = 10
 
 /** Where to search for devices. */
@@ -149,7 +149,9 @@ interface Choice {
   readonly count: number
 }
 
-/** Returns an attribute by its name with a domain. The driver's attributes need no domain in a slice. */
+/**
+ * Returns an attribute by its name, which includes a domain. In a slice, the driver's own attributes need no domain.
+ */
 function attributeOf({ driver, device: { attributes = {} } }: Device, name: string) {
   const short = name.startsWith(`${driver}/`) ? name.slice(driver.length + 1) : name
   return Object.hasOwn(attributes, name)
@@ -159,7 +161,7 @@ function attributeOf({ driver, device: { attributes = {} } }: Device, name: stri
       : undefined
 }
 
-/** Whether the request tolerates the taints of the device, and the scheduler supports all properties of the device. */
+/** Whether the request tolerates the device's taints and the scheduler supports all properties of the device. */
 function isUsable({ device: { taints = [], consumesCounters = [] } }: Device, { tolerations = [] }: Exact): boolean {
   if (consumesCounters.length > 0) return false
   return taints.every(

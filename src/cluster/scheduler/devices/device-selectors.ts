@@ -1,6 +1,6 @@
 /**
- * Evaluates the CEL selectors of device requests. Results are cached by device, because the scheduler asks about the
- * same devices for one Pod after another. A selector that fails for a device does not select the device.
+ * Evaluates the CEL selectors of device requests. Results are cached by device, because the scheduler evaluates the
+ * same devices for one Pod after another. A selector that fails for a device does not select it.
  */
 
 import type { Budget } from '../../../api/cel/budget.ts'
@@ -46,7 +46,10 @@ function evaluate(expression: string, device: Device, budget: Budget): boolean {
   }
 }
 
-/** Compiles a selector. The API server has validated it, except for patterns, which the scheduler does not support. */
+/**
+ * Compiles a selector. The API server has already validated it, except for patterns, which the scheduler does not
+ * support.
+ */
 function compile(expression: string): Program | undefined {
   const compiled = runToCompletion(
     compileRule(expression, {

@@ -1,6 +1,6 @@
 /**
- * The devices of the cluster: which devices a node can reach, and which of them are allocated. Only the slices of the
- * newest generation of a pool count.
+ * The devices of the cluster: which devices each node can access, and which of them are allocated. Only the slices of a
+ * pool's newest generation count.
  */
 import type { DeviceClass } from '../../../api/kinds/resource/device-class.ts'
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
@@ -17,7 +17,7 @@ export type Allocation = NonNullable<NonNullable<ResourceClaim['status']>['alloc
 
 /** A device of a slice. */
 export interface Device {
-  /** Driver, pool and name, which identify the device. */
+  /** Driver, pool and name, which together identify the device. */
   readonly id: string
   readonly driver: string
   readonly pool: string
@@ -61,7 +61,7 @@ interface Reservation {
   readonly devices: ReadonlySet<string>
 }
 
-/** Place of slices in the index whose devices are not limited to one node. */
+/** Place in the index of slices whose devices are not limited to one node. */
 const anyNode = ''
 
 export class Inventory {
@@ -88,7 +88,7 @@ export class Inventory {
     return this.#claims.get({ namespace, name })
   }
 
-  /** Returns the allocation of a claim, even if it is only being written. */
+  /** Returns the allocation of a claim, even if it is still being written. */
   allocationOf(claim: ResourceClaim): Allocation | undefined {
     return claim.status?.allocation ?? this.#reserved.get(objectKey(claim))?.allocation
   }
@@ -132,7 +132,7 @@ function isReachable({ device, slice }: Device, node: NodeInfo): boolean {
   return selectsNode((nodeSelector?.nodeSelectorTerms ?? []) as readonly NodeSelectorTerm[], node)
 }
 
-/** Returns the node selector for the nodes from which all these devices are accessible, or undefined for all nodes. */
+/** Returns the selector for the nodes from which all these devices are accessible, or undefined for all nodes. */
 export function nodesOf(devices: readonly Device[], node: NodeInfo): Allocation['nodeSelector'] {
   const places = devices.map(({ device, slice }) => (slice.perDeviceNodeSelection ? device : slice))
   if (places.every(({ allNodes }) => allNodes)) return undefined

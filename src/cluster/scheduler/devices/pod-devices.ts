@@ -1,6 +1,6 @@
 /**
- * The ResourceClaims of a Pod: finds them, allocates devices to them on a node, and writes the allocation before the Pod
- * is bound.
+ * The ResourceClaims of a Pod. Finds them, allocates devices to them on a node, and writes the allocations before the
+ * Pod is bound.
  */
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
@@ -28,7 +28,7 @@ export function deviceClaimsOf(pod: PodInfo, inventory: Inventory): readonly Res
   const generated = new Map(pod.pod.status?.resourceClaimStatuses?.map((each) => [each.name, each]))
   for (const { name = '', resourceClaimName } of pod.spec.resourceClaims ?? []) {
     const status = generated.get(name)
-    // The controller reports a template that needs no claim with an entry that names no claim.
+    // If a template requires no claim, the controller adds an entry without a claim name.
     if (resourceClaimName === undefined && status !== undefined && status.resourceClaimName === undefined) continue
     const claimName = resourceClaimName ?? status?.resourceClaimName
     if (claimName === undefined)
@@ -70,7 +70,7 @@ const tooExpensive = refusal(
   'allocating devices takes too long: request fewer devices, or simplify the selectors and constraints of the claims',
 )
 
-/** Where to choose devices, and the time left to do so for the Pod. */
+/** Where to choose devices, and the remaining time for the Pod. */
 export interface ChoicePlace {
   readonly node: NodeInfo
   readonly inventory: Inventory
@@ -106,7 +106,7 @@ export interface DeviceWriteParts {
   readonly signal: AbortSignal
 }
 
-/** Writes the allocations and reserves the claims for the Pod. Throws if another client changed a claim first. */
+/** Writes the allocations and reserves the claims for the Pod. Throws if another client has changed a claim first. */
 export async function writeDevices(
   { client, vendor, type, signal }: DeviceWriteParts,
   { allocated, allocations }: DeviceChoice,

@@ -1,13 +1,13 @@
 /**
- * Limits the time in which devices are searched for one Pod. Users write the selectors and requests of claims, and a
- * search with many combinations or expensive selectors must not delay other Pods.
+ * Limits the time of the search for a Pod's devices. Users write the selectors and requests of claims, and a search
+ * with many combinations or expensive selectors must not delay other Pods.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
 
 /** Maximum cost of the selectors on one node. Kubernetes has the same limit for each evaluation. */
 const maxCost = 1_000_000
-/** Maximum time of the searches on all nodes in microseconds. `Budget` limits the time on each node. */
+/** Maximum total time of the searches on all nodes in microseconds. `Budget` limits the time on each node. */
 const maxMicroseconds = 100_000
 
 export class SearchBudget {

@@ -1,4 +1,4 @@
-/** Dynamic resource allocation: excludes nodes that do not have the devices that the claims of a Pod request. */
+/** Dynamic resource allocation: excludes nodes that lack the devices requested by a Pod's claims. */
 import { chooseDevices, deviceClaimsOf } from '../devices/pod-devices.ts'
 import { SearchBudget } from '../devices/search-budget.ts'
 import { happened, type Plugin } from '../plugin.ts'

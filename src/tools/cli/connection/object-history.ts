@@ -1,4 +1,4 @@
-/** Queries the history of objects: the changes of an object, and objects at a past revision or time. */
+/** Queries the history of objects: the changes to an object, and objects at a past revision or time. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { PathElement } from '../../../api/json/json-changes.ts'
@@ -39,7 +39,7 @@ export async function pastSubject(session: Session, words: readonly string[]): P
 
 const pageSize = 100
 
-/** Returns the changes of an object, newest first. Reads further pages until the history ends or the consumer stops. */
+/** Returns the changes to an object, newest first. Reads further pages until the history ends or the consumer stops. */
 export async function* changesOf(session: Session, subject: PastSubject): AsyncGenerator<HistoryRevision> {
   for (let before = ''; ; ) {
     const spec = { ...specOf(subject), ...(before === '' ? {} : { before }), limit: pageSize }

@@ -11,7 +11,7 @@ import { ManifestError } from '../manifests/manifest-error.ts'
 import { escapeText } from '../printers/escape.ts'
 import { statusSentence } from './status-sentence.ts'
 
-/** Several errors of a command that completed all its other work. */
+/** Several errors from a command that has completed all its other work. */
 export class SeveralErrors extends Error {
   override readonly name = 'SeveralErrors'
   readonly errors: readonly unknown[]

@@ -53,7 +53,7 @@ export class Channels {
 }
 
 /**
- * Opens the streams. An error response of the server is thrown as a StatusError. If the user interrupts the command,
+ * Opens the streams. An error response from the server is thrown as a StatusError. If the user interrupts the command,
  * the connection is closed.
  */
 export async function openChannels(

@@ -99,7 +99,7 @@ async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bi
   return present
 }
 
-/** Records the revision in the Deployment, together with a change of the Progressing condition. */
+/** Records the revision in the Deployment, together with a change to the Progressing condition. */
 async function noteRevision(
   rollout: Rollout,
   revision: string,

@@ -1,7 +1,7 @@
 /**
  * The RollingUpdate strategy. The new ReplicaSet is scaled up within maxSurge, then old ReplicaSets are scaled down
  * within maxUnavailable, unavailable pods first. Each step performs one of these two actions, and the resulting change
- * of a ReplicaSet triggers the next step.
+ * to a ReplicaSet triggers the next step.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { cleanUp } from './cleanup.ts'

@@ -43,7 +43,7 @@ export interface MarkSort {
   readonly done: string
   /** Returns the message for a key that already has another value. */
   readonly taken: (what: string) => string
-  /** Returns the validation errors of a value. */
+  /** Returns the validation errors in a value. */
   readonly faultsOf: (value: string) => readonly string[]
 }
 

@@ -1,10 +1,10 @@
-/** The categories of kinds in the side bar, and the stored kinds in each category. */
+/** The categories of kinds in the side bar, with the stored kinds in each category. */
 
 export const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
 
 export type Category = (typeof categories)[number]
 
-/** Plural names of the stored kinds by category, in the order of the side bar. */
+/** Plural names of the stored kinds by category, in side bar order. */
 export const plurals: { readonly [C in Exclude<Category, 'Custom'>]: readonly string[] } = {
   Workloads: [
     ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicasets'],

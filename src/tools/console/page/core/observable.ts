@@ -18,7 +18,7 @@ export class Store<T> {
     this.#value = value
     if (this.#isDue || this.#listeners.size === 0) return
     this.#isDue = true
-    // A page in the background has no animation frames. The timer ensures that changes do not accumulate.
+    // Pages in the background have no animation frames. The timer ensures that changes do not accumulate.
     setTimeout(() => {
       this.#isDue = false
       for (const listener of this.#listeners) listener()
