@@ -47,7 +47,7 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
     const changes = compare(schema, config, live)
     return difference(difference(configFieldSet(schema, config), changedBy(changes)), changes.removed)
   } catch (error) {
-    if (error instanceof ApiError) return emptySet // It is not a configuration of this kind, so no fields are taken over.
+    if (error instanceof ApiError) return emptySet // The annotation is not a configuration of this kind.
     throw error
   }
 }

@@ -13,7 +13,7 @@ export function fieldElement(name: string): string {
   return `f:${name}`
 }
 
-/** Returns the path element of an element in a set or keyed list. */
+/** Returns the path element for an element of a set or keyed list. */
 export function itemElement(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
   let text = 'k:{'

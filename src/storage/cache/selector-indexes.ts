@@ -41,7 +41,7 @@ export class SelectorIndexes {
     return index?.complete ? index.find(demand.values, maxFound) : undefined
   }
 
-  /** Updates all indexes after a change of an object. */
+  /** Updates all indexes after an object has changed. */
   replace(previous: CachedObject | undefined, next: CachedObject | undefined): void {
     for (const index of this.#indexes.values()) {
       if (previous) index.remove(previous)

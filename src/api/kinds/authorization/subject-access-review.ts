@@ -1,5 +1,5 @@
 /**
- * SubjectAccessReview and LocalSubjectAccessReview check whether a user may perform an action.
+ * A SubjectAccessReview or LocalSubjectAccessReview checks whether a user may perform an action.
  * `apiserver/resources/access-reviews.ts` handles the requests. Reviews are never stored. A LocalSubjectAccessReview is
  * namespaced, so a Role in its namespace can grant permission to create it.
  */

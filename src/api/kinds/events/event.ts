@@ -1,5 +1,5 @@
 /**
- * Event in the `events` group is an alternative representation of the core Event. Fields that exist only in the core
+ * An Event in the `events` group is an alternative representation of the core Event. Fields that exist only in the core
  * version have the prefix `deprecated`, so conversion loses nothing.
  */
 import { defined } from '../../json/json.ts'

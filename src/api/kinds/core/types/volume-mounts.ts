@@ -1,4 +1,4 @@
-/** VolumeMount and VolumeDevice define how a container uses the volumes of its pod. */
+/** A VolumeMount or VolumeDevice defines how a container uses the volumes of its pod. */
 import {
   at,
   child,

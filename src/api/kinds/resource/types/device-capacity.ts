@@ -1,4 +1,4 @@
-/** DeviceCapacity: an amount that a device has, and how much of it one request may consume. */
+/** A DeviceCapacity is an amount that a device has, and how much of it one request may consume. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { compareQuantities, parseQuantity } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * DeviceSelector: a CEL expression that selects devices by driver, attributes and capacities. The API server compiles
- * the expressions (`device-selectors.ts` in `apiserver/admission/policy`).
+ * A DeviceSelector is a CEL expression that selects devices by driver, attributes and capacities. The API server
+ * compiles the expressions (`device-selectors.ts` in `apiserver/admission/policy`).
  */
 import { child, required, tooLong } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
