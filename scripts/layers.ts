@@ -120,7 +120,7 @@ export const browserRooms: readonly string[] = ['client/requests', 'client/infor
 /** The console page runs only in a browser. It is a separate program that no other file imports. */
 export const page = 'tools/console/page/'
 
-/** Rooms and groups that may import the store, because only these understand its bytes. */
+/** Rooms and groups that may import the store, because only they understand its bytes. */
 export const storeReaders: readonly string[] = [
   'storage',
   'apiserver/registry',

@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Time that a test file takes. */
+/** Time taken by a test file. */
 export interface Spent {
   readonly ms: number
   readonly cpuMs: number

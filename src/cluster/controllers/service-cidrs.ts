@@ -1,7 +1,7 @@
 /**
  * Marks ServiceCIDRs as ready, and delays the deletion of ServiceCIDRs in use. A terminating ServiceCIDR is not ready,
  * so Services get no more addresses from it. The loop removes its finalizer once no IPAddress belongs to that
- * ServiceCIDR alone. It waits at least some seconds after the deletion, because API servers may still commit addresses
+ * ServiceCIDR alone. It waits at least a few seconds after the deletion, because API servers may still commit addresses
  * that they chose before.
  */
 import type { IPAddress } from '../../api/kinds/networking/ip-address.ts'

@@ -10,7 +10,7 @@ import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** The start and the extent of searches, shared by all Pods of a scheduler. */
+/** The start and extent of searches, shared by all Pods of a scheduler. */
 export interface SearchState {
   /**
    * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,

@@ -38,7 +38,7 @@ export interface ContainerFilesParts {
   readonly container: Container
   readonly volumes: PodVolumes | undefined
   readonly written: WrittenFiles
-  /** The number of restarts of the container, because each instance has a writable layer of its own. */
+  /** The number of restarts of the container, because each instance has its own writable layer. */
   readonly restartCount: number
 }
 

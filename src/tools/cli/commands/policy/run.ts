@@ -61,7 +61,7 @@ const policyKinds = ['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy']
 const noPolicy = `the files contain no ${policyKinds.join(' or ')}`
 
 /**
- * Rejects a policy without a binding. The policy would never take effect, so every test of it would pass. Returns the
+ * Rejects a policy without a binding. Such a policy would never take effect, so every test of it would pass. Returns the
  * number of policies.
  */
 function requireBindings(objects: readonly OfflineObject[], kind: string): number {
