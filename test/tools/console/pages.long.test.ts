@@ -7,7 +7,8 @@ import { before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { generateKey } from '../../../src/api/pki/keys.ts'
 import { makeRequest } from '../../../src/api/pki/make-request.ts'
-import { allControls } from '../../../src/apiserver/admission/controls/all.ts'
+import type { ControlEntry } from '../../../src/apiserver/admission/controls/all.ts'
+import { controlsOf } from '../../../src/server/flags/admission-controls.ts'
 import {
   accessibilityFaults,
   type ConsoleBrowser,
@@ -124,7 +125,10 @@ describe('operations pages of the console', { timeout }, () => {
     const running = page.getByRole('list', { name: 'Enabled plugins' }).getByRole('listitem')
     await running.first().waitFor()
     const names = (await running.allInnerTexts()).map((text) => text.split(/\s/)[0])
-    const expected = allControls.filter(({ byDefault }) => byDefault).map(({ name }) => name)
+    const runs = ({ name, byDefault }: ControlEntry) => byDefault || name === 'NodeRestriction'
+    const expected = controlsOf('1.23')
+      .filter(runs)
+      .map(({ name }) => name)
     assert.deepEqual(names, expected)
     await page.getByRole('button', { name: 'Try it' }).press('Enter')
     await page.getByText('It would be admitted').waitFor()
