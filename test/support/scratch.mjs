@@ -1,25 +1,26 @@
-// Temporary directories of test files: in memory if it is large enough, because creating and removing the files of
-// hundreds of servers on disk takes a twentieth of the total time. On disk for tests of the disk (stores, backups,
-// killed servers) and for browsers, which leave files behind. TMPDIR overrides this. Plain JavaScript, like its
-// importers.
+// Chooses where the temporary directories of a test file are. They are in memory if it is large enough, because creating
+// and removing the files of hundreds of servers on disk takes a twentieth of the total time. Tests of stores, backups and
+// killed servers use the disk, and so do browsers, which leave files behind. TMPDIR overrides the choice. This file is
+// plain JavaScript, like the files that import it.
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { relative, sep } from 'node:path'
+import { relative } from 'node:path'
 
 const inMemory = '/dev/shm'
 const enoughBytes = 4 * 1024 ** 3
-const roomsOnDisk = new Set(['store', 'backup', 'faults', 'encryption', 'console', 'library'])
+const foldersOnDisk = ['faults', 'storage/store', 'apiserver/backup', 'tools/console']
 
 const chosen = process.env.TMPDIR
 const onDisk = tmpdir()
 const tests = new URL('..', import.meta.url).pathname
 
 export function placeFor(file) {
-  const [room] = relative(tests, file).split(sep)
-  return chosen !== undefined || roomsOnDisk.has(room) || !hasRoom() ? onDisk : inMemory
+  const path = relative(tests, file)
+  const isOnDisk = foldersOnDisk.some((folder) => path.startsWith(`${folder}/`))
+  return chosen !== undefined || isOnDisk || !hasSpace() ? onDisk : inMemory
 }
 
-function hasRoom() {
+function hasSpace() {
   try {
     const { bavail, bsize } = statfsSync(inMemory)
     return bavail * bsize >= enoughBytes
