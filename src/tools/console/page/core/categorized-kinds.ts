@@ -33,5 +33,6 @@ export const plurals: { readonly [C in Exclude<Category, 'Custom'>]: readonly st
   Cluster: [
     ...['namespaces', 'nodes', 'events', 'customresourcedefinitions', 'apiservices', 'flowschemas'],
     ...['prioritylevelconfigurations', 'deviceclasses', 'resourceslices', 'devicetaintrules', 'simulationrules'],
+    'storageversionmigrations',
   ],
 }
