@@ -1,4 +1,5 @@
 /** An API server with its control loops and, for `orch up`, the objects that let nodes join. */
+import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
@@ -31,6 +32,12 @@ export async function startServerWithLoops(
     defaultLimits: up?.defaultLimitRange ?? false,
     defaultStorageClass: up?.defaultStorageClass ?? false,
   })
+  try {
+    assertServesDevices(up, server)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
   let loops: readonly RunningLoops[] = []
   return {
     server,
@@ -42,6 +49,20 @@ export async function startServerWithLoops(
       await server.stop()
     },
   }
+}
+
+/** The first Kubernetes version that serves the ResourceSlices that simulated nodes publish. */
+const firstVersionWithDevices = '1.34'
+
+/**
+ * Throws UsageError if simulated nodes are to publish devices but the emulated version has no ResourceSlices. The
+ * version is known only after the server has started, because it may come from the store.
+ */
+function assertServesDevices(up: UpLine | undefined, { emulatedVersion }: ApiServer): void {
+  if (up === undefined || up.nodeDevices === '' || isAtLeast(emulatedVersion, firstVersionWithDevices)) return
+  throw new UsageError(
+    `--node-devices requires Kubernetes ${firstVersionWithDevices} or later, but the server emulates ${emulatedVersion}: set --emulated-version`,
+  )
 }
 
 type UpLine = NonNullable<ServerCommandLine['up']>

@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { openLog } from '../../../src/base/telemetry/log.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import { publishDevices, readDevices } from '../../../src/cluster/nodes/devices/node-devices.ts'
+import { startServerWithLoops } from '../../../src/server/cluster/server-with-loops.ts'
+import { readServerFlags } from '../../../src/server/flags/command-line.ts'
+import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
@@ -84,4 +88,16 @@ test('a file with other kinds or fields is rejected', () => {
   )
   assert.throws(() => readDevices('kind: ResourceSlice\nspec: {driver: d}'), /spec.devices is required/)
   assert.throws(() => readDevices(`${file}---${file}`), /only one ResourceSlice/)
+})
+
+test('a server that emulates Kubernetes 1.33 rejects --node-devices', async () => {
+  const path = join(directory, 'early.yaml')
+  writeFileSync(path, file)
+  const own = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=', '--emulated-version=1.33']
+  const line = await readServerFlags('up', [...own, `--node-devices=${path}`])
+  const log = openLog({ write: () => {} })
+  await assert.rejects(startServerWithLoops(line, { log, store: new MemoryStore() }), {
+    name: 'UsageError',
+    message: /--node-devices requires Kubernetes 1.34 or later, but the server emulates 1.33: set --emulated-version/,
+  })
 })
