@@ -1,6 +1,6 @@
 /**
- * Admission metrics: the duration of each control and phase, by operation and outcome. The metrics wrap the controls,
- * so the controls contain no measurement code.
+ * Admission metrics: the duration of each control and phase, by operation and outcome. AdmissionMetrics wraps the
+ * controls, which therefore contain no measurement code.
  */
 
 import { type Distribution, Histogram, type Metric } from '../../base/telemetry/metrics.ts'

@@ -1,7 +1,7 @@
 /**
- * Admission checks every write before the write is stored. An admission control may change the object or reject the
- * write. The chain runs all mutating controls in order, then all validating controls on the object as it would be
- * stored. `controls/all.ts` lists all controls.
+ * Admission checks every write before it is stored. An admission control may change the object or reject the write. The
+ * chain runs all mutating controls in order, then all validating controls on the object as it would be stored.
+ * `controls/all.ts` lists all controls.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -19,7 +19,7 @@ import type { ObjectForms } from './object-forms.ts'
 /** The admission operations, with the names that AdmissionReview uses. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A kind and its resource type, with the names that the API uses. */
+/** A kind and its resource type, as named in the API. */
 export interface AdmittedType {
   /** Name of the group, or '' for the core group. */
   readonly group: string
@@ -46,17 +46,15 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   /** Whether the request deletes a collection that contains the object. Such a request names no object. */
   readonly ofCollection?: boolean | undefined
   /**
-   * The generateName prefix, while the server may still generate another name. Rejections report the prefix instead of
-   * a name.
+   * The generateName prefix. Set only while the server may still generate a different name. Error messages then contain
+   * the prefix instead of the name.
    */
   readonly drawnFrom?: string | undefined
   readonly user: User
   readonly dryRun: boolean
-  /** Returns the options that the client sent, without their type. Undefined for CONNECT. */
+  /** Returns the request options, such as DeleteOptions, without their apiVersion and kind. Undefined for CONNECT. */
   readonly options: (() => JsonObject) | undefined
-  /**
-   * Monotonic time at which this attempt to admit the write started. If undefined, each phase measures its own time.
-   */
+  /** Monotonic time when this attempt to admit the write started. If undefined, each phase measures its own time. */
   readonly began?: number | undefined
   /** Deadline of the request on the machine's monotonic clock. Undefined if the request has no deadline. */
   readonly deadline?: number | undefined
@@ -70,13 +68,12 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly audit?: AuditNotes | undefined
   /**
    * Makes the write depend on another object: the commit succeeds only if the other object still has the given
-   * revision. Otherwise admission runs again. If this function is undefined, a control must read the latest state from
-   * the store.
+   * revision. Otherwise admission runs again. If undefined, controls must read the latest state from the store.
    */
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
-   * Adds keys that the commit creates if it stores the object, and deletes if it removes the object. Controls that
-   * account for objects use such keys. Undefined if the request stores nothing.
+   * Adds keys that the commit creates if it stores the object, and deletes if it removes the object. The quota control
+   * stores its debts under such keys. Undefined if the request stores nothing.
    */
   readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
@@ -85,9 +82,9 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * case, controls must not have side effects.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Collects the decisions of the controls. Undefined if the client did not request an explanation. */
+  /** Collects what each control decided. Undefined if the client did not request an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether admission runs a second time because a webhook has changed the object. */
+  /** Whether this is the second admission round, which runs because a webhook has changed the object. */
   readonly again?: boolean | undefined
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
@@ -130,7 +127,7 @@ export interface Control<T = ApiObject | undefined> {
   readonly handles: Handled<T>
   /**
    * Whether the control calls webhooks. If a webhook changes the object, all controls run once more, because the
-   * built-in controls have not checked the change. Rejections by such a control contain the text of the webhook.
+   * built-in controls have not checked the change. The error messages of such a control contain the webhook's message.
    */
   readonly asksOthers?: boolean
   /** Whether the chain can skip the control because its configuration currently affects no request. */
@@ -142,7 +139,8 @@ export interface Control<T = ApiObject | undefined> {
   readonly accounts?: boolean
   /**
    * Changes the object. Returns the changed object, or undefined if nothing changes. Throws ApiError to reject the
-   * write. Both rounds of a write pass the same `memory`, so that a control can keep state for the second round.
+   * write. Both admission rounds of a write pass the same `memory`, so that a control can keep state for the second
+   * round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
   /** Checks the request. Throws ApiError to reject the write. */
@@ -197,8 +195,8 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
 }
 
 /**
- * Calls a control. If the control rejects the request, the explanation always contains the control's name. The error
- * message contains the name if this server wrote the message.
+ * Calls a control. If the control rejects the request, adds its name to the explanation. Adds the name to the error
+ * message too if the message comes from this server rather than from a webhook.
  */
 function asking<P extends 'mutate' | 'validate'>(
   control: Control,
@@ -254,7 +252,7 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 
-/** Returns the controls that handle a request, in the order in which they run. */
+/** Returns the controls that handle a request, in execution order. */
 type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 
 /** Groups the controls of one phase by the operation that they handle. */

@@ -1,4 +1,4 @@
-/** Conditions that a commit places on other keys of the store, and the other keys that the commit writes. */
+/** The other keys in the store that a commit depends on or writes. */
 
 /** A key that must have the given revision, or that must merely exist. Revision 0 means that the key must be absent. */
 export interface Dependency {
@@ -12,7 +12,7 @@ export interface ReservedKey {
   readonly value: Uint8Array
 }
 
-/** Keys that the commit of an object also creates and deletes. */
+/** Keys that a commit creates or deletes together with the object. */
 export interface KeyReservations {
   readonly reserves?: readonly ReservedKey[]
   readonly releases?: readonly string[]

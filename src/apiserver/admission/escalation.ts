@@ -69,7 +69,7 @@ async function assertBinding(
   if (await may(access, request, { verb: 'bind', plural, name })) return
   const rules = access.policy.role(binding.role, request.namespace)
   if (rules === undefined) {
-    // Since 1.34, the error contains the resource of the request instead of the resource of the role.
+    // Since 1.34, the error names the resource of the request instead of that of the role.
     const missing = isAtLeast(version, '1.34') ? request.type.plural : plural
     throw notFound({ group: request.type.group, plural: missing }, name)
   }
@@ -111,7 +111,7 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
 }
 
 const maxReportedItems = 20
-/** Maximum length in characters of the groups in the error. */
+/** Maximum length in characters of the list of groups in the error message. */
 const maxGroups = 4000
 
 function groupsOf({ groups }: User): string {

@@ -22,7 +22,7 @@ export interface Look {
   readonly webhook?: string
   readonly step: 'mutate' | 'validate'
   readonly ms: number
-  /** The result returned by a webhook, or the reason why the control rejected the request. */
+  /** The webhook's result, or the reason why the control rejected the request. */
   readonly said?: string
   /** The evaluated policy. Undefined if the call evaluated no policy. */
   readonly policy?: PolicyLook
@@ -42,8 +42,8 @@ export interface PolicyLook {
 }
 
 /**
- * Collects the explanation of a write while admission runs. If a write has several attempts or objects, the explanation
- * describes the last attempt or object.
+ * Collects the explanation of a write while admission runs. If a write is retried or affects several objects, the
+ * explanation describes the last attempt or object.
  */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
@@ -132,7 +132,7 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** Returns the paths of the fields that differ. Stops after one path more than it can report. */
+/** Returns the paths of the fields that differ. Stops after one path more than the explanation can contain. */
 export function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })

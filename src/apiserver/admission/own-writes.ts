@@ -10,11 +10,11 @@ export interface StatusChange extends Required<KeyReservations> {
   readonly guards: readonly Dependency[]
 }
 
-/** Writes that admission controls make on behalf of the server. They bypass authorization. */
+/** Makes the writes that admission controls need. */
 export interface OwnWrites {
   /**
    * Computes a new status with `next` and commits the status if the object has not changed. Otherwise calls `next`
-   * again with the newer object. An error that `next` throws is rethrown only if `next` was called with the latest
+   * again with the newer object. If `next` throws an error for an outdated object, it is called again with the latest
    * object. The write bypasses admission, because a status reports decisions that were already made.
    */
   changeStatus(
@@ -22,7 +22,7 @@ export interface OwnWrites {
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /** Returns existing keys with the prefix. The result has at most as many keys as one commit can delete. */
+  /** Returns existing keys with the prefix, but at most as many as one commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>

@@ -79,11 +79,11 @@ export interface ControlParts extends ImagePolicyParts {
   readonly metrics: AdmissionMetrics
   /** Writes objects on behalf of the admission controls. */
   readonly ownWrites: OwnWrites
-  /** Tracks the active writes that change usage recorded in resource quotas. */
+  /** Tracks in-flight writes that change quota usage. */
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
-  /** Returns the stored resource type of a kind of policy parameters. */
+  /** Returns the resource type of a kind that policies use for parameters. */
   readonly findParameterType: FindParameterType
   /** Loads the regular expression engine for CEL. */
   readonly loadPatterns: LoadPatterns
@@ -91,7 +91,7 @@ export interface ControlParts extends ImagePolicyParts {
   readonly caller: HttpsCaller
   /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
-  /** Returns the address on which this server listens, or undefined before the server listens. */
+  /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
   /** Default toleration times in seconds for nodes that are not ready and for unreachable nodes. */
   readonly tolerationSeconds?: TolerationSeconds
@@ -108,8 +108,8 @@ export interface ControlName extends Pick<Availability, 'since' | 'until'> {
 export interface ControlEntry extends ControlName {
   readonly make: (parts: ControlParts) => Control
   /**
-   * Creates the control with its section of the admission configuration file (see `configuration.ts`). An error
-   * prevents the server from starting, and the error message contains the file and the control. A control without this
+   * Creates the control with its section of the admission configuration file (see `configuration.ts`). If this method
+   * throws, the server does not start, and the error message names the file and the control. A control without this
    * method accepts no configuration.
    */
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
@@ -118,7 +118,7 @@ export interface ControlEntry extends ControlName {
 /** State of an admission control on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
-  /** The phases in which the control runs. Empty if the control is disabled. */
+  /** The phases that run the control. Empty if the control is disabled. */
   readonly steps: readonly ('mutate' | 'validate')[]
 }
 

@@ -69,7 +69,7 @@ function signs(object: CertificateSigningRequest | undefined): string {
 interface SignerAction {
   readonly verb: 'approve' | 'sign' | 'attest'
   readonly signerName: string
-  /** Noun for the written objects in the error message. */
+  /** Noun for the checked objects in error messages. */
   readonly what: string
 }
 

@@ -23,7 +23,8 @@ interface TolerationParts {
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // The toleration fields are in storage order, so that the server need not reorder them in every pod.
+  // The toleration fields have the same order as in stored objects, so that the server need not reorder them in every
+  // pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),

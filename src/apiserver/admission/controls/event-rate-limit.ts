@@ -20,7 +20,7 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 interface Parts {
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Shared memory of all workers of this server. Undefined if the server has one worker. */
+  /** Memory that all workers of this server share for their counters. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
 }
 

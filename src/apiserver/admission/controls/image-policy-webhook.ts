@@ -127,8 +127,8 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    // If a limit of this server prevents the call, the pod must not be admitted, because the backend might have
-    // rejected it.
+    // If this server has no free connection for the call, the pod is rejected, because the backend might have rejected
+    // it.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the image policy backend are in progress')
     const why = messageOf(error)
@@ -176,7 +176,7 @@ function verdictOf(answer: Json): Verdict {
   }
 }
 
-/** Returns the containers of the request and the annotations for the backend. */
+/** Builds the ImageReview spec from the pod's containers and its annotations for the backend. */
 function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
   const { spec = {}, metadata } = object
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec

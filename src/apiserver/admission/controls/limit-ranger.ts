@@ -70,8 +70,8 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /**
- * Maximum number of LimitRanges that a write depends on. In a namespace with more LimitRanges, a concurrent change to
- * one of the remaining LimitRanges may be missed.
+ * Maximum number of LimitRanges that a write depends on. If a namespace has more LimitRanges, concurrent changes to the
+ * others may go unnoticed.
  */
 const maxRestedOn = 20
 
@@ -138,7 +138,7 @@ interface Defaults {
   readonly limits: ResourceList
 }
 
-/** Returns the default values. If several LimitRanges set the same default, the first default applies. */
+/** Returns the default values. If several LimitRanges set the same default, the first one applies. */
 function defaultsOf(bounds: readonly Bounds[]): Defaults {
   let defaults: Defaults = { requests: {}, limits: {} }
   for (const { defaultRequest, default: limits } of bounds)
@@ -179,7 +179,7 @@ function without(defaults: ResourceList, setValues: ResourceList = {}): string[]
 /** Maximum number of violations in a rejection. */
 const maxReportedBreaches = 20
 
-/** Checks all LimitRanges. Throws an error that lists the violations of the first LimitRange that is violated. */
+/** Checks all LimitRanges. Throws an error that lists all violations of the first violated LimitRange. */
 function* judge(
   request: LimitedRequest,
   ranges: readonly StoredObject<LimitRange>[],

@@ -24,7 +24,7 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
 
 /**
  * Throws an error unless the namespace exists. A create depends on the revision of the namespace, so that no object is
- * created after the namespace is deleted. Existing objects may still be deleted after their namespace.
+ * created after the namespace is deleted. Existing objects may still be deleted even if their namespace is gone.
  */
 function assertThere(
   { operation, namespace, dependOn }: AdmissionRequest,

@@ -9,7 +9,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
 
-/** The resource name of namespaces in Status objects. */
+/** Identifies the namespaces resource in Status objects. */
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 

@@ -106,7 +106,7 @@ function refuseConflict(request: AdmissionRequest<Pod>, namespaceSelector: NodeL
     )
 }
 
-/** Throws an error unless one of the label sets contains every label of the pod's node selector with the same value. */
+/** Throws an error unless at least one of the label sets contains all labels of the pod's node selector. */
 function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabels[]): void {
   const own = selectorIn(request)
   const isAllowed = (key: string) => allowed.some((labels) => Object.hasOwn(labels, key) && labels[key] === own[key])

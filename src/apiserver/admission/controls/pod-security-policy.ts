@@ -52,13 +52,13 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
 
 interface Choice {
   readonly storedPolicy: StoredObject<PodSecurityPolicy>
-  /** The pod after the defaults of the policy are applied. */
+  /** The pod with the policy's defaults applied. */
   readonly pod: JudgedPod
 }
 
 /**
- * Returns the policy that admits the pod. If no cached policy admits the pod, reads the latest policies before throwing
- * an error.
+ * Returns the policy that admits the pod. Before rejecting a pod that no cached policy admits, rereads the policies
+ * from the store.
  */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)

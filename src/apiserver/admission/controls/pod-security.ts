@@ -108,7 +108,7 @@ function evaluators({ vendor, emulation, lookup, metrics }: Parts, configuration
   }
 }
 
-/** Whether the invalid labels are the same as before. An update need not correct labels that were already invalid. */
+/** Whether the namespace already had the same invalid labels. An update need not correct them. */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&

@@ -76,7 +76,7 @@ function mayMatter(request: AdmissionRequest): boolean {
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
   if (subresource === 'resize') return isPods(type)
-  // A pod that has terminated uses no resources, and an update may remove a terminating object. Both cases can change
+  // A terminated pod uses no resources, and an update can complete the deletion of a terminating object. Both change
   // the usage.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type, vendor) || object?.metadata.deletionTimestamp !== undefined
@@ -132,7 +132,7 @@ async function account(accounting: Accounting, knownQuotas: readonly StoredObjec
 
 /** The debts to store, by the outcome of the write. */
 interface Debts {
-  /** Refunds of the charges. The commit that stores the object deletes the refunds. */
+  /** Debts that refund the charges if the write fails. The commit that stores the object deletes them. */
   readonly charges: Debt[]
   readonly stored: Debt[]
   readonly removed: Debt[]
@@ -142,8 +142,8 @@ interface Debts {
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // An object that is marked for deletion still exists. The status of a pod reports facts, so a status update is not
-  // charged before the commit.
+  // Status updates of pods are not charged before the commit, so this debt includes their increase. An object that is
+  // only marked for deletion keeps its charges.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
@@ -174,7 +174,7 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
   }
 }
 
-/** Checks the write against the cached quotas, and against the latest quotas before the write is rejected. */
+/** Checks the write against the cached quotas. Before rejecting the write, rereads the quotas from the store. */
 async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {

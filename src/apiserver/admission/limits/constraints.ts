@@ -12,7 +12,7 @@ export interface PodResources {
   readonly limits: ResourceList
 }
 
-/** Returns how a container or pod violates the LimitRange. */
+/** Returns a message for each constraint that a container or pod violates. */
 export function breaksOf(bounds: Bounds, asked: PodResources): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], asked)),
@@ -21,7 +21,7 @@ export function breaksOf(bounds: Bounds, asked: PodResources): string[] {
   ]
 }
 
-/** Returns how a claim violates the LimitRange. Claims have only requests, not limits. */
+/** Returns a message for each constraint that a claim violates. Claims have only requests, not limits. */
 export function claimBreaksOf(bounds: Bounds, requests: ResourceList): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], { requests, limits: {} })),

@@ -52,7 +52,7 @@ async function assertOwner(
   request.dependOn?.(storedNode)
 }
 
-/** Returns the kind of a forbidden reference in the pod, or '' if there is no forbidden reference. */
+/** Returns the kind of a forbidden reference in the pod, or '' if there is none. */
 function referenced(spec: PodSpec): string {
   const { serviceAccountName = '', volumes = [] } = spec
   if (serviceAccountName !== '') return 'a service account'

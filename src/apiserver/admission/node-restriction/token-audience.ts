@@ -22,7 +22,7 @@ interface Parts {
 }
 
 interface Requested {
-  /** The pod to which the token is bound. */
+  /** The pod that the token is bound to. */
   readonly pod: Pod
   readonly audiences: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * Parses the policy and the pod, and determines the effective settings of a container: the container's own settings, or
- * else the settings of the pod.
+ * Parses the policy and the pod, and determines the effective settings of each container: its own settings, or else the
+ * pod's.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'

@@ -69,7 +69,10 @@ function fillContainer(policy: PolicySpec, spec: PodSpec, container: Container):
   return isSame ? container : { ...container, securityContext: next }
 }
 
-/** Returns the value of runAsNonRoot. If no user is set, this field makes the node check the user of the image. */
+/**
+ * Returns the default for runAsNonRoot. If a pod must not run as root but sets no user, the node must check the user of
+ * the image.
+ */
 function nonRootOf({ runAsUser: { rule } = {} }: PolicySpec, { runAsNonRoot, runAsUser }: Ran): true | undefined {
   return rule === 'MustRunAsNonRoot' && runAsNonRoot === undefined && runAsUser === undefined ? true : undefined
 }

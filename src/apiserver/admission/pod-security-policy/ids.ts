@@ -9,12 +9,12 @@ export interface IdRule {
   readonly ranges?: readonly { readonly min?: number; readonly max?: number }[]
 }
 
-/** Returns the default id, or undefined if the rule has no default. */
+/** Returns the default ID, or undefined if the rule has no default. */
 export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }
 
-/** Returns an error for each id that the rule does not allow. A missing id is an error if the rule requires one. */
+/** Returns an error for each ID that the rule does not allow. A missing ID is an error if the rule requires one. */
 export function checkIds({ rule, ranges = [] }: IdRule = {}, ids: readonly number[], path: FieldPath): FieldError[] {
   if (rule !== 'MustRunAs' && rule !== 'MayRunAs') return []
   if (ids.length === 0)
@@ -31,7 +31,7 @@ function formatRanges(ranges: NonNullable<IdRule['ranges']>): string {
   return `[${ranges.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')}]`
 }
 
-/** The user of a container, and whether this user must not be root. */
+/** A container's settings for its user: the user ID, and whether root is forbidden. */
 export interface Ran {
   readonly runAsUser: number | undefined
   readonly runAsNonRoot: boolean | undefined

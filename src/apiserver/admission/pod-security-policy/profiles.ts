@@ -98,7 +98,7 @@ export function checkSeLinux({ spec }: Policy, own: SeLinuxOptions, path: FieldP
     .map((field) => invalid(child(path, field), own[field] ?? '', `must be ${requiredOptions[field] ?? ''}`))
 }
 
-/** Sorts the categories of an SELinux level, because `s0:c1,c2` and `s0:c2,c1` are equal. */
+/** Sorts the categories of an SELinux level, because `s0:c1,c2` and `s0:c2,c1` are equivalent. */
 function normal(field: string, value = ''): string {
   const [sensitivity, categories, ...more] = value.split(':')
   if (field !== 'level' || categories === undefined || more.length > 0) return value

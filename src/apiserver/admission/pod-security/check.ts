@@ -10,8 +10,8 @@ import type { Level } from './policy.ts'
 export interface CheckedPod {
   readonly vendor: Vendor
   /**
-   * The minor version of the server, which limits the rules: later releases use the rules of this version. If
-   * undefined, the rules of the newest release are used.
+   * Minor version of the server. A policy for a later release gets the rules of this version. If undefined, it gets the
+   * newest rules.
    */
   readonly newestRelease?: number
   readonly annotations: { readonly [key: string]: string }
@@ -51,7 +51,7 @@ export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule
   return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }
 
-/** Returns all containers in the order in which messages list them. */
+/** Returns all containers in the order that messages use. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers]
 }

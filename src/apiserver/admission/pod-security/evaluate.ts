@@ -9,7 +9,8 @@ export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod):
 }
 
 /**
- * Returns the rules of the level and of all lower levels. Each check contributes the newest rule that the release has.
+ * Returns the rules of the level and of all lower levels. For each check, returns the newest rule that applies to the
+ * release.
  */
 function rulesOf({ level, version }: LevelVersion, { newestRelease = Infinity }: CheckedPod): Rule[] {
   const release = Math.min(releaseOf(version) ?? Infinity, newestRelease)

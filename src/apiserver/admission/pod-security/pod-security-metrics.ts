@@ -1,6 +1,6 @@
 /**
- * Counts evaluations of pods and pod templates by mode and decision. The counts include violations that only `audit`
- * would reject.
+ * Counts the evaluations of pods and pod templates by mode and decision. Includes violations in the modes that do not
+ * reject pods.
  */
 import { Counter } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionRequest } from '../admission.ts'

@@ -70,7 +70,7 @@ function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
   }
 }
 
-/** Converts errors in the result of an expression to errors of the mutation. */
+/** Converts errors that the result of an expression causes to MutationErrors. */
 function* mutationErrors<T>(prefix: string, work: Sliced<T>): Sliced<T> {
   try {
     return yield* work

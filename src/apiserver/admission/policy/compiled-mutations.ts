@@ -15,7 +15,7 @@ export interface CompiledMutatingPolicy extends CommonExpressions {
   readonly mutations: readonly CompiledMutation[]
 }
 
-/** Compiles the expressions of a mutating policy in steps. */
+/** Compiles the expressions of a mutating policy. Yields to other tasks between expressions. */
 export function* compileMutatingPolicy(
   spec: MutatingAdmissionPolicySpec,
   compiling: Compiling,
@@ -39,7 +39,7 @@ export function* compileMutatingPolicy(
 
 type Fields = ReadonlyMap<string, Pick<DeclaredType, 'type'>>
 
-/** A type with every field, because a policy may match several kinds. */
+/** An object type in which every field exists, because a policy may match several kinds. */
 class AnyFields extends Map<string, Pick<DeclaredType, 'type'>> {
   override get() {
     return { type: types.dyn }

@@ -30,7 +30,7 @@ export interface PolicySpec {
 export interface Expression {
   readonly source: string
   readonly compiled: Compiled
-  /** Names of the variables, in the order in which the program receives their values. */
+  /** Names of the variables, in the order that the program expects their values. */
   readonly names: readonly string[]
 }
 
@@ -56,7 +56,7 @@ export interface CompiledPolicy extends CommonExpressions {
   readonly annotations: readonly NamedExpression[]
 }
 
-/** Compiles the expressions of a validating policy in steps. */
+/** Compiles the expressions of a validating policy. Yields to other tasks between expressions. */
 export function* compilePolicy(
   spec: ValidatingAdmissionPolicySpec,
   compiling: Compiling,

@@ -1,5 +1,5 @@
 /**
- * Caches values that are derived from all objects of a kind. After a change, only the changed objects are read again.
+ * Caches a value derived from each object of a kind. After changes, rereads only the changed objects.
  */
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 

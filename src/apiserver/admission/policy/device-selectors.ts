@@ -120,10 +120,7 @@ function deviceVariables(context: RuleContext): DeviceVariables {
   return { variables: new Map([['device', device]]), attribute: attribute.type }
 }
 
-/**
- * Minor version of Kubernetes 1 whose functions include semantic versions. Selectors could use these functions in all
- * versions.
- */
+/** Minor version of Kubernetes that added semantic versions to CEL. Device selectors supported them from the start. */
 const semanticVersionsSince = 33
 
 function versionsOf(context: RuleContext): Pick<Environment, 'version' | 'costVersion'> {
@@ -140,7 +137,7 @@ function* check(text: string, { attribute, ...environment }: Checking, path: Fie
   const compiled = yield* compileRule(text, { ...environment, result: 'any', hasUnknownSizes: true, hasBind: true })
   if (compiled.outcome === 'invalid') return [invalid(path, text, compiled.why)]
   const { type, maxCost: cost } = compiled.program
-  // An attribute can be a bool.
+  // The value of an attribute may be boolean, so the type of attributes is accepted too.
   if (type.kind !== 'bool' && type.kind !== attribute.kind && type.kind !== 'any')
     return [invalid(path, text, `must evaluate to bool or the unknown type, not ${formatType(type)}`)]
   return cost > maxCost ? [forbidden(path, 'too complex, exceeds cost limit')] : []

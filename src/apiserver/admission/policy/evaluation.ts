@@ -25,7 +25,7 @@ import { parsedSelectors } from '../../authz/request-selectors.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
 import type { ErrorType } from './policy-metrics.ts'
 
-/** Cost limits of one expression and of all expressions of a policy, as in Kubernetes. */
+/** Cost limits for one expression and for a whole policy, as in Kubernetes. */
 const maxExpressionCost = 1_000_000
 const maxPolicyCost = 10_000_000
 
@@ -84,8 +84,7 @@ export class Evaluation {
   readonly #lazy: LazyVariables
 
   /**
-   * Describes the variables that have been evaluated so far. Defines each variable as an own property, because users
-   * choose the names.
+   * Describes the variables evaluated so far. Defines each variable as an own property, because users choose the names.
    */
   describeVariables(): { [name: string]: string } {
     return Object.fromEntries(this.#lazy.describe())

@@ -36,9 +36,7 @@ const policyPlurals = [validatingFamily, mutatingFamily].flatMap(({ policies, bi
   bindings.plural,
 ])
 
-/**
- * Resources to which no policy applies, by group. If a policy applied to them, a broken policy could not be repaired.
- */
+/** Resources that no policy applies to, by group. Otherwise a broken policy could prevent its own repair. */
 const exemptResources = new Map<string, readonly string[]>([
   ['admissionregistration', policyPlurals],
   ['authentication', ['selfsubjectreviews', 'tokenreviews']],

@@ -15,7 +15,7 @@ export interface Invocation<P extends Policy> {
   readonly parameters: Parameters
 }
 
-/** Finds the parameter objects of policies. */
+/** Dependencies for the lookup of parameter objects. */
 export interface InvocationParts {
   readonly lookup: Lookup
   readonly findParameterType: FindParameterType

@@ -39,7 +39,7 @@ export interface Judgement {
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
-/** Returns what to do about a violation: the actions of the binding, or `Deny`. */
+/** Returns the actions to take on a violation: those of the binding, or `Deny`. */
 export function actionsFor({ isAlwaysDenied }: Decision, { spec }: Binding): readonly string[] {
   return isAlwaysDenied ? ['Deny'] : (spec.validationActions ?? [])
 }
@@ -151,7 +151,7 @@ class Judging implements Judgement {
 }
 
 const maxMessage = 5 * 1024
-/** Maximum length of the value of an audit annotation. Longer values are truncated. */
+/** Maximum length of an audit annotation's value. Longer values are truncated. */
 const maxAnnotation = 10 * 1024
 
 /**

@@ -60,8 +60,8 @@ export function formFor(
 }
 
 /**
- * Returns the version of the resource that the rules match. Returns undefined if the request is excluded or not
- * selected.
+ * Returns the version of the resource that the rules match. Returns undefined if an exclusion rule or a selector
+ * excludes the request.
  */
 export async function matchedForm(
   matcher: Matcher,

@@ -17,8 +17,8 @@ export interface ParameterType {
 export type FindParameterType = (apiVersion: string, kind: string) => ParameterType | undefined
 
 /**
- * The parameter objects, one for each evaluation, or the reason why there are no parameter objects. `[undefined]`
- * stands for a single evaluation without parameters.
+ * The parameter objects, one for each evaluation, or the reason why there are none. `[undefined]` stands for a single
+ * evaluation without parameters.
  */
 export type Parameters =
   | { readonly outcome: 'parameters'; readonly objects: readonly (ApiObject | undefined)[] }

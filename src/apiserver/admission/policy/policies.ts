@@ -50,7 +50,7 @@ interface StoredBinding {
   spec?: BindingSpec | undefined
 }
 
-/** The policy and binding kinds of a family, and the compiler of its policies. */
+/** A family's policy and binding kinds, and the compiler for its policies. */
 export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions> {
   readonly policies: StoredType<StoredPolicy<S>>
   readonly bindings: StoredType<StoredBinding>

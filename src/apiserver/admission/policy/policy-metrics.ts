@@ -1,4 +1,4 @@
-/** Metrics of admission policies and match conditions, with the names of kube-apiserver. */
+/** Metrics of admission policies and match conditions, under the same names as in kube-apiserver. */
 import { Counter, Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionOperation } from '../admission.ts'
 

@@ -1,4 +1,4 @@
-/** The data of a request for expressions of policies and match conditions. */
+/** Collects the request data that the expressions of policies and match conditions can read. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
@@ -34,7 +34,7 @@ export async function requestData(
   }
 }
 
-/** Returns the data of the request with another state of the object. */
+/** Returns a copy of the data with a different object. */
 export async function withObject(data: Evaluated, form: ObjectForm, object: ApiObject | undefined): Promise<Evaluated> {
   return { ...data, object: await shown(form, object) }
 }

@@ -39,7 +39,7 @@ const maxTogether = 50
 /** Updates the recorded usage of quotas. */
 export class Ledger {
   readonly #writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>
-  /** Quotas for which a commit is in progress, each with the changes that wait for the next commit. */
+  /** Quotas with a commit in progress, each with the changes that wait for the next commit. */
   readonly #waiting = new Map<string, Entry[]>()
 
   constructor(writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>) {

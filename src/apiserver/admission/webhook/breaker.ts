@@ -37,7 +37,7 @@ export class Breaker {
   #nextProbe = 0
   /** Time of the last response, on the monotonic clock. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY
-  /** Tenants whose calls failed, or for which a probe was sent, since the last interval began. */
+  /** Tenants whose calls failed or served as probes since the last interval began. */
   readonly #probers = new Set<string>()
 
   constructor(clock: Clock) {

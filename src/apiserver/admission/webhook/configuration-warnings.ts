@@ -1,8 +1,7 @@
 /**
- * Warns about webhook configurations that may lock out their owners: webhooks that are called for system namespaces,
- * for leases or for the pods of their own backend, webhooks whose Service is missing, and webhooks whose CA bundle
- * cannot verify the backend. These problems are not errors, because the configuration may be created before its
- * backend.
+ * Warns about webhook configurations that may lock out their owners. Such a webhook is called for system namespaces,
+ * for leases or for the pods of its own backend, or its Service is missing, or its CA bundle cannot verify the backend.
+ * These problems are not errors, because the configuration may be created before its backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -17,7 +16,7 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** Dependencies of the warnings. */
+/** Dependencies of the control that warns about webhook configurations. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup

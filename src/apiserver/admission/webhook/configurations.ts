@@ -15,7 +15,7 @@ import type { ObjectForm, ObjectForms } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** A webhook whose rules match, and the version of the object that the webhook receives. */
+/** A webhook whose rules match, with the version of the object to send to it. */
 export interface Candidate {
   readonly webhook: Webhook
   readonly form: ObjectForm
@@ -91,7 +91,10 @@ export class WebhookConfigurations {
     this.#candidates = new WeakMap()
   }
 
-  /** Changes to labels and other metadata do not increment the generation. They do not affect webhooks. */
+  /**
+   * Reuses the compiled webhooks while the generation is unchanged. Changes to metadata do not affect webhooks and do
+   * not increment the generation.
+   */
   #compile(object: WebhookConfiguration, before: ReadonlyMap<string, Compiled>): Compiled {
     const { name = '', uid, generation } = object.metadata
     const state = `${uid} ${generation}`

@@ -66,10 +66,7 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
   }
 }
 
-/**
- * Whether the value fits into an int32, which is the type of the field. Larger numbers cannot be encoded in every
- * format.
- */
+/** Whether the value fits into an int32, the type of the field. Larger numbers cannot be encoded in every format. */
 function isSeconds(value: Json | undefined): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxSeconds
 }

@@ -1,4 +1,4 @@
-/** Webhook rules: the operations and resources for which a webhook is called. `*` matches all. */
+/** Webhook rules: the operations and resources that trigger a call. `*` matches all. */
 import type { AdmissionOperation } from '../admission.ts'
 import type { FormResource } from '../object-forms.ts'
 

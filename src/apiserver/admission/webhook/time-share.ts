@@ -1,6 +1,7 @@
 /**
- * Timeout of a webhook call: at most the timeout configured for the webhook. Webhooks whose failures are ignored also
- * share the server's request timeout, so that hanging webhooks leave time for the write itself.
+ * Computes the timeout of a webhook call, which never exceeds the timeout configured for the webhook. Webhooks whose
+ * failures are ignored also share the server's request timeout, so that hanging webhooks leave time for the write
+ * itself.
  *
  * The client's timeout does not affect the timeout of a call. When the client's deadline ends a call, the request ends
  * too, and the call does not count as a failure of the webhook. Otherwise a client could skip any webhook with
@@ -25,8 +26,8 @@ export interface Remaining {
 }
 
 /**
- * Returns the timeout of a call. If failures of the webhook are ignored, the call gets only a share of the remaining
- * time: at least one second, or an equal part of the time if there are very many webhooks.
+ * Returns the timeout of a call. A webhook whose failures are ignored gets only a share of the remaining time: at least
+ * one second or, if there are very many webhooks, an equal part.
  */
 export function timeFor(
   { timeoutMs, ignoresFailures }: Webhook,

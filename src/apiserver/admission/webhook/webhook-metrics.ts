@@ -66,7 +66,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Sets the function that lists the webhooks whenever the metrics are scraped. */
+  /** Sets the function that returns the current webhooks for each scrape of the metrics. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }

@@ -1,4 +1,4 @@
-/** Pods may only use volume types that the cluster provides or that contain API data. */
+/** Pods must not use volume types that access the host or a storage system directly. */
 import type { Volume } from '../../../../api/kinds/core/types/volume.ts'
 import { type Check, distinct, nameList, quotedList } from '../check.ts'
 

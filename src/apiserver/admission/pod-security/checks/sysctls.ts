@@ -1,7 +1,7 @@
 /** Only safe sysctls are allowed. */
 import { type Check, distinct, list, type Rule } from '../check.ts'
 
-/** Harmless sysctls whose values are limited to the pod. */
+/** Harmless sysctls that affect only the pod itself. */
 export const safeSysctls = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
