@@ -1,11 +1,11 @@
-/** The user as which this server requests discovery and OpenAPI documents from backends. */
+/** The user identity that this server presents when it requests discovery and OpenAPI documents from backends. */
 
 import { superusers, type User } from '../../api/model/user.ts'
 import { identityOf } from '../http/relay/forwarded-headers.ts'
 
 const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
 
-/** The front-proxy headers that identify this server as a user. */
+/** The front-proxy headers that name this user. */
 export const aggregatorHeaders: { readonly [name: string]: string } = headersOf(identityOf(aggregator))
 
 function headersOf(raw: readonly string[]): { readonly [name: string]: string } {

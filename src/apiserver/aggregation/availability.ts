@@ -38,7 +38,7 @@ export interface AvailabilityParts {
 
 export class Availability {
   readonly #parts: AvailabilityParts
-  /** Results of the checks, by the version of the APIService that was checked. */
+  /** Check results. A changed APIService gets a new Backend object, for which there is no result yet. */
   readonly #results = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 
@@ -145,8 +145,8 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // If the check fails because of a limit of this server, the backend may still be available. The check is
-      // therefore repeated later.
+      // If the check fails because this server has reached a limit, the backend may still be available, so the check is
+      // repeated later.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

@@ -41,8 +41,8 @@ export interface BackendsParts {
 }
 
 /**
- * Whether another server may serve the kind. The metrics of nodes and pods, for example, usually come from a metrics
- * server.
+ * Whether an aggregated server may serve the kind instead of this server. The metrics of nodes and pods, for example,
+ * usually come from a metrics server.
  */
 function isReplaceable({ group }: Kind): boolean {
   return group === nodeMetrics.group

@@ -22,7 +22,7 @@ const timeoutMs = 10_000
 const periodMs = 60_000
 
 interface Published {
-  /** The raw document from which the parts were extracted. */
+  /** The raw document that the parts were extracted from. */
   readonly v2: Buffer | undefined
   readonly parts: PublishedParts | undefined
   /** URL of the backend's OpenAPI v3 document. The URL changes with the content. */
