@@ -54,14 +54,14 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the text with which all events of one audit level start. */
+/** Returns the text that starts every event of an audit level. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
 /** The facts about a request that are known before its response. */
 export interface RequestFacts {
-  /** The text with which all events of an audit level start. See `beginningOf`. */
+  /** The text that starts every event of this audit level. See `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
@@ -103,7 +103,7 @@ export interface EventFields {
   readonly failure: Status | undefined
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined
-  /** Time in milliseconds since 1970 at which the request was received. */
+  /** Time when the request was received, in milliseconds since 1970. */
   readonly received: number
   readonly reached: number
   readonly annotations: Annotations
@@ -115,7 +115,7 @@ export interface Annotations {
   readonly length: number
 }
 
-/** An audit event as sinks receive it. */
+/** An audit event in the form passed to sinks. */
 export interface AuditEvent {
   /** The event as one line of JSON without a newline. The text is created on first use. */
   readonly text: string
@@ -191,7 +191,7 @@ function writeRequest({ requestUri, verb, caller, object, sent }: RequestFacts):
   return object === undefined ? text : `${text},"objectRef":${referenceText(object, sent)}`
 }
 
-/** Joins the parts into one flat string, so that events do not reference many pieces. */
+/** Joins the parts into one flat string. A concatenated string would keep all its parts in memory. */
 function writeCaller({ user, impersonatedUser, sourceIps, userAgent }: CallerFacts): string {
   const members = [`"user":${user === undefined ? '{}' : userText(user)}`]
   if (impersonatedUser !== undefined) members.push(`"impersonatedUser":${userText(impersonatedUser)}`)

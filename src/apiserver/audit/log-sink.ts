@@ -8,7 +8,7 @@ import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
 import { maxUnwritten, textWithin } from './sink.ts'
 
-/** The file or stream to which lines are written. */
+/** The file or stream that receives the lines. */
 export interface LineOutput {
   /** Writes lines. The caller must wait for the previous write. */
   append(lines: Buffer): Promise<void>
@@ -43,7 +43,7 @@ export class LogSink implements Sink {
   /** The latest events. The sink creates their texts later, all at once. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
-  /** The batch that was written last. The next batch reuses its memory. */
+  /** The last batch written, whose memory the next batch reuses. */
   #spare = new Batch()
   #writing: Promise<void> | undefined
 
@@ -103,7 +103,7 @@ export class LogSink implements Sink {
   }
 }
 
-/** Lines that are written together in one write. */
+/** A batch of lines for a single write. */
 class Batch {
   readonly lines = new Lines(usualBytes)
   #written: PromiseWithResolvers<void> | undefined

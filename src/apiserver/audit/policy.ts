@@ -6,14 +6,14 @@ import type { User } from '../../api/model/user.ts'
 
 /** Audit levels, from recording nothing to recording both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-/** One of the audit levels, which are listed in `levels`. */
+/** An audit level, one of `levels`. */
 export type Level = (typeof levels)[number]
 
 /**
  * Audit stages: the server received the request, started a long-running response, completed the response, or failed.
  */
 export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
-/** One of the audit stages, which are listed in `stages`. */
+/** An audit stage, one of `stages`. */
 export type Stage = (typeof stages)[number]
 
 /** Resources of one API group. An empty list matches all resources. */
@@ -65,7 +65,7 @@ export interface Decision {
 
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** Creates a policy from rules. Decisions are prepared once rather than for each request. */
+/** Creates a policy from rules. Prepares all decisions in advance rather than for each request. */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
     rule,

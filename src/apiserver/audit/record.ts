@@ -22,7 +22,7 @@ const ofResponse = levels.indexOf('RequestResponse')
 
 const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersion: '' }
 
-/** The interface with which request handlers add audit annotations. */
+/** Lets request handlers add audit annotations. */
 export interface AuditNotes {
   /** Adds an annotation. As in kube-apiserver, a key that already exists keeps its first value. */
   annotate(key: string, value: string): void
@@ -112,7 +112,7 @@ export class AuditRecord implements AuditNotes {
   }
 }
 
-/** Returns a copy without managedFields, which are removed from an object or from each item of a list. */
+/** Returns a copy of an object or list without managedFields. */
 function withoutManagedFields(value: Json): Json {
   if (!isObject(value)) return value
   const items = own(value, 'items')

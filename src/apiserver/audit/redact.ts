@@ -8,14 +8,14 @@ import { isObject, type Json, type JsonObject, own } from '../../api/json/json.t
 /** Replacement for a redacted value. */
 const hidden = 'REDACTED'
 
-/** Resources whose bodies contain secrets, and the fields with the secrets. */
+/** Resources whose bodies contain secrets, with the names of the secret fields. */
 const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['secrets', new Set(['data', 'stringData'])],
   ['tokenreviews', new Set(['token'])],
   ['serviceaccounts/token', new Set(['token'])],
 ])
 
-/** Suffix of the key of the annotation that contains the whole object as text. */
+/** Key suffix of the annotation that contains the whole object as text. */
 const lastApplied = 'last-applied-configuration'
 
 /** The resource of the request or response body. */

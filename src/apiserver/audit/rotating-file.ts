@@ -31,7 +31,7 @@ export interface Rotation {
 /** Time in milliseconds during which other workers may still write to a file that was just rotated. */
 const othersMs = 1000
 
-/** Interval in milliseconds at which a single writer checks whether its file still exists. */
+/** How often a single writer checks whether its file still exists, in milliseconds. */
 const lookMs = 1000
 
 const ownerOnly = 0o600

@@ -22,7 +22,7 @@ export const maxUnwritten = 64
 export const sinkModes = ['blocking', 'blocking-strict', 'batch'] as const
 export type SinkMode = (typeof sinkModes)[number]
 
-/** A callback for failures of a sink. */
+/** Receives the failures of a sink. */
 export interface SinkFaults {
   /** Reports the number of lost events and the cause of the loss. */
   lost(events: number, error: unknown): void
