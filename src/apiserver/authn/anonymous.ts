@@ -1,4 +1,6 @@
-/** Anonymous access: decides for which paths the server accepts requests without credentials as the anonymous user. */
+/**
+ * Anonymous access: decides which paths accept requests without credentials. Such requests run as the anonymous user.
+ */
 import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none } from './authenticator.ts'
 import { hasExtraSpace } from './bearer.ts'

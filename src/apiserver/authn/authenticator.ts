@@ -48,8 +48,8 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * The requested audiences for which the token is valid. Undefined if the token contains no audience and is thus valid
-   * for this server.
+   * The requested audiences that the token is valid for. Undefined if the token names no audience and is thus valid for
+   * this server.
    */
   readonly audiences?: readonly string[]
   /** A warning for the user about the credentials. */

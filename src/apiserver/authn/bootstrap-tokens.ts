@@ -1,5 +1,5 @@
 /**
- * Bootstrap tokens, with which a new node joins the cluster: `<id>.<secret>`, stored as the Secret
+ * Bootstrap tokens, which new nodes use to join the cluster: `<id>.<secret>`, stored as the Secret
  * `bootstrap-token-<id>` in the system namespace. Every request reads the latest state of the Secret, so changes take
  * effect at once.
  *

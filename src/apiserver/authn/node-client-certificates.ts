@@ -1,5 +1,5 @@
 /**
- * The certificates with which API servers call node agents. Servers do not accept them from API clients. Otherwise a
+ * The certificates that API servers use to call node agents. Servers do not accept them from API clients. Otherwise a
  * user who can set the address of a Node could make the server send requests to an API server with the server's own
  * identity.
  *
@@ -17,8 +17,8 @@ import { subjectOf } from './client-certificate.ts'
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
 /**
- * Returns a function that recognizes the certificates for calls to node agents. `configuredCertificate` returns the
- * current PEM of the flag, or undefined if the flag is not set.
+ * Returns a function that recognizes the certificates for calls to node agents. `configuredCertificate` returns the PEM
+ * text of the certificate in `--kubelet-client-certificate`, or undefined if the flag is not set.
  */
 export function nodeClientCertificates(
   configuredCertificate: () => string | undefined,
@@ -34,7 +34,10 @@ export function nodeClientCertificates(
   }
 }
 
-/** Caches the results, because every request checks the certificate of its connection. */
+/**
+ * Returns a function that recognizes certificates with the same key or subject. The function caches its results,
+ * because every request checks the certificate of its connection.
+ */
 function sameClientAs(configuredCertificate: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()
   const isSame = (certificate: X509Certificate) =>

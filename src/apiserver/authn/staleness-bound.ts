@@ -15,7 +15,7 @@ const boundMs = 500
 export class StalenessBound {
   readonly #lookup: Lookup
   readonly #clock: Clock
-  /** Time up to which the cache is known to contain all changes in the store. */
+  /** The cache contains all changes made to the store before this time. */
   #seenUpTo = Number.NEGATIVE_INFINITY
 
   constructor(lookup: Lookup, clock: Clock) {

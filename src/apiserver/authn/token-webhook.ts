@@ -21,7 +21,7 @@ export interface TokenWebhookParts {
   readonly clock: Clock
   /** Version of TokenReview to send. */
   readonly version: 'v1' | 'v1beta1'
-  /** Time in milliseconds for which a response is cached, for both valid and invalid tokens. */
+  /** How long to cache a response, in milliseconds, for both valid and invalid tokens. */
   readonly ttlMs: number
   /** Audiences of this server. Tokens in requests must have one of them. */
   readonly audiences: readonly string[]

@@ -19,7 +19,7 @@ import { asClaims, BadClaims, endOf, isFor } from './claims.ts'
 import type { OpenidProvider } from './provider.ts'
 
 export interface IssuerParts {
-  /** The issuer in the claim `iss` of the tokens. */
+  /** The expected `iss` claim of the tokens. */
   readonly issuer: string
   readonly provider: OpenidProvider
   /** Accepted audiences. A token must have at least one of them. */
@@ -30,7 +30,7 @@ export interface IssuerParts {
   readonly clock: Clock
 }
 
-/** Maximum time in milliseconds for which a verified token is cached. */
+/** Maximum time, in milliseconds, to cache a verified token. */
 const knownMs = 60_000
 
 /** Authenticates with ID tokens of the issuers that `find` returns. Has no opinion about other tokens. */

@@ -25,8 +25,8 @@ export interface ProviderParts {
 const minMs = 2_000
 const retryMs = 5_000
 /**
- * Time in milliseconds after which keys are fetched again even if they match, because the provider may have revoked a
- * key.
+ * Maximum age of the keys in milliseconds. Older keys are fetched again even if they match, because the provider may
+ * have revoked a key.
  */
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
@@ -56,7 +56,10 @@ export class OpenidProvider {
     clearTimeout(this.#retry)
   }
 
-  /** The time of the last success. Undefined before the first success. */
+  /**
+   * The keys from the last successful fetch. Stale keys are refreshed in the background. Undefined before the first
+   * success.
+   */
   get keys(): LocalJWKSet | undefined {
     if (this.#parts.clock.monotonic() - this.#found > staleMs) void this.refresh()
     return this.#keys

@@ -92,7 +92,7 @@ function judgeOf(parts: ServiceAccountParts) {
   }
 }
 
-/** Returns the requested audiences for which the token is valid. A token without audiences is valid for this server. */
+/** Returns the requested audiences that the token is valid for. A token without audiences is valid for this server. */
 function meantFor({ audiences }: TokenClaims, requestedAudiences: readonly string[], own: readonly string[]): string[] {
   const named = audiences.length === 0 ? own : audiences
   return requestedAudiences.filter((audience) => named.includes(audience))
@@ -105,7 +105,10 @@ function refusedTo({ audiences }: TokenClaims, requestedAudiences: readonly stri
   return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
 }
 
-/** The extra attributes are the ID of the token and the names of the objects in its claims. */
+/**
+ * Returns the user of a token. The extra attributes contain the ID of the token and the names of the objects in its
+ * claims.
+ */
 function accountUser(
   { namespace, account, pod, node, id }: TokenClaims,
   { vendor, gates }: { readonly vendor: Vendor; readonly gates: Gates },

@@ -24,13 +24,13 @@ export interface TokenClaims {
   readonly account: Holder
   readonly pod?: Holder | undefined
   readonly secret?: Holder | undefined
-  /** The node to which the token is bound, or the node of the pod. */
+  /** The node that the token is bound to, or the node of the pod. */
   readonly node?: Holder | undefined
   /** ID of the token (`jti`). Tokens issued by older versions have no ID. */
   readonly id?: string | undefined
   /** Audiences of the token. An empty list means that the token is valid for this server. */
   readonly audiences: readonly string[]
-  /** Time in milliseconds since 1970 from which the token is valid. */
+  /** Start of the token's validity, in milliseconds since 1970. */
   readonly validFrom: number
   readonly validUntil: number
   /** Time after which the holder should use a newer token. */
@@ -38,7 +38,7 @@ export interface TokenClaims {
   readonly legacy: boolean
 }
 
-/** The object to which a token is bound. For a pod, this also includes the pod's node. */
+/** The object that a token is bound to. For a pod, this also includes the pod's node. */
 export interface BoundTo {
   readonly kind: 'pod' | 'secret' | 'node'
   readonly name: string

@@ -1,4 +1,4 @@
-/** Signs service account tokens and publishes the keys with which others can verify them. */
+/** Signs service account tokens, and publishes the keys for verifying them. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { type BoundToken, boundClaims, type LegacyToken, legacyClaims } from './claims.ts'

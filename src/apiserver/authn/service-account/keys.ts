@@ -20,7 +20,7 @@ export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject
 }
 
-/** The keys with which this server signs and verifies tokens. */
+/** The keys that this server uses to sign and verify tokens. */
 export interface TokenKeys {
   readonly signing: SigningKey
   /** The distinct verification keys, including the public key of `signing`. */

@@ -18,7 +18,6 @@ export interface TrackerParts {
   readonly lookup: Lookup
   readonly clock: Clock
   readonly log: Log
-  /** Sets labels of a stored Secret, unless its uid differs from the given uid. */
   readonly setLabels: LabelSecret
 }
 

@@ -37,7 +37,7 @@ export class Signatures {
   readonly #vendor: Vendor
   readonly #keys: readonly VerifyingKey[]
   readonly #issuers: ReadonlySet<string>
-  /** The results by hash of the token, most recently used last. */
+  /** Verification results by token hash, most recently used last. */
   readonly #verifiedTokens = new BoundedMap<string, SignedToken>(maxCachedTokens)
 
   constructor({ vendor, keys, issuers }: SignatureOptions) {

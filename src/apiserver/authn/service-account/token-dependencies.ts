@@ -1,8 +1,8 @@
 /**
- * Checks that the objects on which a token depends still exist. These objects are the account of the token, and the
- * pod, Secret or node to which the token is bound. The node of a pod is not checked. Objects are compared by uid, so
- * that a token is not valid for a recreated object. A legacy token is compared with the content of its Secret. A
- * terminating object counts as deleted, except for a pod, which needs its token until its grace period ends.
+ * Checks that the objects that a token depends on still exist: its account, and the pod, Secret or node that it is
+ * bound to. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
+ * object. A legacy token is compared with the content of its Secret. A terminating object counts as deleted, except for
+ * a pod, which needs its token until its grace period ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { node as nodes } from '../../../api/kinds/core/node.ts'
@@ -33,7 +33,7 @@ export class TokenDependencies {
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
-  /** The object states for which a token was found to be valid, so that unchanged objects are not checked again. */
+  /** Object states that were valid for a token, so that unchanged objects are not checked again. */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy, markedBy }: HolderOptions) {
@@ -84,7 +84,7 @@ export class TokenDependencies {
   }
 }
 
-/** Returns the node to which the token is bound. */
+/** Returns the node that the token is bound to. */
 function boundNode({ claims: { node, pod } }: SignedToken): Holder | undefined {
   return pod === undefined ? node : undefined
 }
@@ -94,7 +94,7 @@ function isThere(object: ApiObject | undefined, uid: string | undefined): boolea
   return uid === undefined || object.metadata.uid === uid
 }
 
-/** Whether the Secret contains the token whose hash is `known`. */
+/** Whether the Secret contains the token with this hash. */
 function holdsToken({ data }: Secret, tokenHash: string): boolean {
   const held = Buffer.from(data?.token ?? '', 'base64').toString()
   return timingSafeEqual(hash('sha256', held, 'buffer'), Buffer.from(tokenHash, 'base64'))

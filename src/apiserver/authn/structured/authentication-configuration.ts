@@ -1,7 +1,7 @@
 /**
  * The `--authentication-config` file, which contains an AuthenticationConfiguration in the format of kube-apiserver. It
- * lists the issuers whose JSON Web Tokens are accepted, the mapping of their claims to users, and the paths for which
- * anonymous requests are allowed. The caller compiles the expressions.
+ * lists the issuers whose JSON Web Tokens are accepted, the mapping of their claims to users, and the paths that accept
+ * anonymous requests. The caller compiles the expressions.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Json } from '../../../api/json/json.ts'

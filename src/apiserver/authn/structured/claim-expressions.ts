@@ -39,7 +39,7 @@ const variables = {
 
 export interface Compiling {
   readonly readPattern: ReadPattern
-  /** Minor version of the Kubernetes release whose functions are available. */
+  /** Kubernetes minor version that determines which CEL functions are available. */
   readonly version: number
 }
 
