@@ -1,5 +1,5 @@
 /**
- * Authorization of a server: one authorizer that combines the modes in `--authorization-mode`, and queries about
+ * The server's authorization: an authorizer that combines the modes of `--authorization-mode`, and queries about
  * permissions.
  */
 import type { User } from '../../api/model/user.ts'

@@ -66,7 +66,7 @@ export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(s
 const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
 
 /**
- * In all modes, the API server may use every port of a node agent. Node agents request access reviews to check this
+ * In all modes, the API server may use every endpoint of a node agent. Node agents request access reviews to check this
  * permission. API requests never come from this user (`apiserver/authn/node-client-certificates.ts`).
  */
 export const nodeClient: Authorizer = ({ user, attributes }) => {
@@ -76,9 +76,9 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 }
 
 /**
- * Allows anyone to read certain paths, so that probes work without credentials. Only exact paths match. Every client of
- * the server is either authenticated or unauthenticated. A review may name a user in neither of these groups. Such a
- * user cannot send requests and is not allowed.
+ * Allows anyone to read certain paths, so that probes work without credentials. Only exact paths match. Every client is
+ * in the group `system:authenticated` or `system:unauthenticated`. An access review may name a user in neither group.
+ * Such a user cannot send requests and is not allowed.
  *
  * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.
  */

@@ -10,7 +10,7 @@ import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 
-/** A kind from which the index is derived. */
+/** A kind that the index is derived from. */
 export interface Source {
   readonly type: StoredType
   /** Replaces the entries derived from an object. The object is undefined if it was deleted. */
@@ -32,7 +32,7 @@ export class DerivedIndex {
   #working: Promise<void> | undefined
   /** Number of recorded changes that are not processed yet. */
   #pendingChanges = 0
-  /** Number of changes that have been processed. */
+  /** Number of changes processed so far. */
   generation = 0
 
   /** Creates the index. Sources of kinds that this server does not store are treated as empty. */

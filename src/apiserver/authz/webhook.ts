@@ -25,8 +25,8 @@ export interface WebhookParts {
   /** Whether reviews contain the selectors of the request. */
   readonly sendsSelectors: boolean
   /**
-   * Duration in milliseconds for which responses that allow the request are cached. `unauthorizedTtlMs` applies to all
-   * other responses.
+   * How long to cache responses that allow the request, in milliseconds. `unauthorizedTtlMs` applies to all other
+   * responses.
    */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
@@ -48,7 +48,7 @@ export interface WebhookParts {
 /** Maximum length of a query whose response is cached. */
 const maxKeyLength = 10_000
 
-/** The Webhook mode, in which a remote service decides and its responses are cached. */
+/** The Webhook mode: a remote service decides, and its decisions are cached. */
 export function webhook(parts: WebhookParts): Mode {
   const answers = new TtlCache<Decision>(parts.clock)
   return {

@@ -21,14 +21,14 @@ export class NodeGraph {
   readonly #index: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
-  /** Number of pods on each node that need an object. */
+  /** For each node, the number of its pods that need an object. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
   /** Keys of the volumes that reference a Secret, by the key of the Secret. */
   readonly #volumesOf = new Map<string, Set<string>>()
-  /** Name of the node of each VolumeAttachment. */
+  /** Node names by VolumeAttachment. */
   readonly #attachments = new Map<string, string>()
-  /** Name of the node of each ResourceSlice. */
+  /** Node names by ResourceSlice. */
   readonly #slices = new Map<string, string>()
 
   constructor(lookup: Lookup, vendor: Vendor) {

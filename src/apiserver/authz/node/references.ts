@@ -121,7 +121,7 @@ function secretOf(source: Source | undefined): string | undefined {
 }
 
 export interface VolumeNeeds {
-  /** Key of the claim to which the volume is bound, or '' if the volume is not bound to a claim. */
+  /** Key of the claim that the volume is bound to, or '' if there is none. */
   readonly claim: string
   readonly secrets: readonly string[]
 }

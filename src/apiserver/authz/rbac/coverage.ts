@@ -3,8 +3,8 @@
  *
  * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
  * rules. The number of single permissions is the product of the lengths of the lists. Single permissions are therefore
- * checked only if no rule covers several of them at once. The amount of work is limited and yields to other requests.
- * If the limit is reached, the decision remains open.
+ * checked only if no rule covers several of them at once. The search yields to other requests and stops at a limit, in
+ * which case the decision remains open.
  */
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
@@ -67,7 +67,7 @@ class Effort {
   }
 }
 
-/** The lists of a rule in the order in which they are split, the most selective list first. */
+/** The lists of a rule, in the order that the search splits them into single words, the most selective list first. */
 const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {

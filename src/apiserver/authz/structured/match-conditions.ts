@@ -58,7 +58,7 @@ const requestOf = ({ hasSelectors }: Pick<ConditionParts, 'hasSelectors'>) =>
 
 export interface ConditionParts {
   readonly readPattern: ReadPattern
-  /** Minor version of the Kubernetes release whose functions are available. */
+  /** Kubernetes minor version that determines which CEL functions are available. */
   readonly version: number
   /** Whether the conditions can use the selectors of the request. */
   readonly hasSelectors: boolean

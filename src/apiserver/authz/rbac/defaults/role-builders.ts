@@ -81,7 +81,7 @@ export function paths(verbs: string, urls: string): DefaultRule {
 /** A rule that allows clients to report events. */
 export const events = on('create patch update', 'core events', 'events')
 
-/** Placeholder for the name of a built-in signer. */
+/** Returns the placeholder for the name of a built-in signer. */
 export function signer(id: keyof Signers): string {
   return `{${id}}`
 }
