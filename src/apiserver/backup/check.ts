@@ -15,7 +15,7 @@ export interface Fault {
   readonly damaged: boolean
 }
 
-/** Result of the check of a store or backup. */
+/** Result of checking a store or backup. */
 export interface CheckReport {
   readonly entries: number
   readonly bytes: number
@@ -104,7 +104,7 @@ class Check {
   }
 }
 
-/** Returns the problem if a stored object does not belong to its key. */
+/** Returns an error message if the key of a stored object does not match its name. */
 function wrongName(key: string, json: Buffer): string | undefined {
   const object = parse(json)
   const metadata = isObject(object) ? object.metadata : undefined

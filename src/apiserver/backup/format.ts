@@ -24,7 +24,7 @@ export interface BackupHeader {
   readonly profile: string
   /** Store revision of the snapshot in the backup. */
   readonly revision: number
-  /** Time at which the backup was created. */
+  /** Creation time of the backup. */
   readonly created: string
   /** Version of the program that wrote the backup. */
   readonly program: string
@@ -32,7 +32,7 @@ export interface BackupHeader {
   readonly kubernetesVersion?: string
 }
 
-/** Summary of the contents of a backup. */
+/** Summary of a backup's contents. */
 export interface BackupContents {
   readonly entries: number
   readonly bytes: number

@@ -65,8 +65,8 @@ export class KubeObjects {
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**
-   * Creates a converter. It knows the API versions of all Kubernetes versions, because a newer server keeps objects
-   * that an older server stored.
+   * Creates a converter. It knows the API versions of all Kubernetes versions, because upgrading a server does not
+   * rewrite the objects in its store.
    */
   constructor({ vendor, version }: MigrationTarget, defined: readonly Defined[]) {
     this.#vendor = vendor
@@ -105,7 +105,7 @@ export class KubeObjects {
     return isOlder ? definitionInV1(document, this.#apiVersionOf('v1')) : document
   }
 
-  /** Returns the apiVersion of a version of the apiextensions group. */
+  /** Returns the apiVersion for a version of the apiextensions group. */
   #apiVersionOf(version: string): string {
     return apiVersionOf(this.#vendor, 'apiextensions', version)
   }

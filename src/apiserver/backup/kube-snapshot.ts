@@ -57,7 +57,7 @@ export class KubeSnapshot implements Snapshot {
     }
   }
 
-  /** A store without a version record has the oldest version. */
+  /** Returns the version record. The oldest version is never recorded. */
   #versionRecord(): Entry[] {
     if (this.#version === oldestVersion) return []
     return [{ key: emulatedVersionKey, revision: 1, value: Buffer.from(this.#version) }]

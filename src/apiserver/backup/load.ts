@@ -14,7 +14,7 @@ export interface Progress {
 export interface LoadOptions {
   /** Returns the lifetime of an entry, or undefined if the entry never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Stores an entry outside the main store if it does not belong there. Returns whether it did so. */
+  /** Stores an entry outside the main store if it does not belong there. Returns whether it stored the entry. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
