@@ -1,5 +1,5 @@
 /**
- * Cleans up a deleted definition: deletes its objects, each with the usual deletion rules, and then removes the
+ * Cleans up a deleted definition: deletes its objects according to the usual deletion rules, and then removes the
  * definition's finalizer. No objects can be created in the meantime, because a create requires a definition that is not
  * terminating. A step keeps no state, so that restarts are safe and several servers may run the cleanup concurrently.
  */
@@ -19,7 +19,7 @@ import { ownWrite } from '../../registry/writes/server-write.ts'
 import { openKind } from './definition.ts'
 
 export interface CleanupParts {
-  /** The resource that stores CustomResourceDefinitions. */
+  /** The `customresourcedefinitions` resource. */
   readonly resource: Resource
   readonly registry: RegistryParts
   /**

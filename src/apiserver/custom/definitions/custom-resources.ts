@@ -27,7 +27,7 @@ import { grantsAll } from './names.ts'
 import { ServedDefinitions } from './served-definitions.ts'
 
 export interface CustomResourcesParts {
-  /** The resource that stores CustomResourceDefinitions. */
+  /** The `customresourcedefinitions` resource. */
   readonly resource: Resource
   readonly catalogue: Catalogue
   readonly registry: RegistryParts

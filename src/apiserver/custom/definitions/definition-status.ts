@@ -22,7 +22,7 @@ import { type GrantedNames, grantNames, hasPluralAndKind, namesTaken } from './n
 import { ownNames } from './own-names.ts'
 
 export interface DefinitionStatusParts {
-  /** The resource that stores CustomResourceDefinitions. */
+  /** The `customresourcedefinitions` resource. */
   readonly resource: Resource
   readonly known: DefinitionSummaries
   readonly catalogue: Catalogue

@@ -30,10 +30,7 @@ export interface DefinitionSummary {
   readonly servedAs: string
 }
 
-/**
- * Returns an ID for a state of a definition and its accepted names. Two states with the same ID are served in the same
- * way.
- */
+/** Returns an ID for a state of a definition and its accepted names. Two states with the same ID are served alike. */
 export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
   return JSON.stringify([metadata.uid, metadata.generation, plural, singular, kind, listKind, shortNames, categories])

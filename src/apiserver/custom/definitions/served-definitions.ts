@@ -92,7 +92,7 @@ export class ServedDefinitions {
   }
 
   /**
-   * Returns the precondition for a write: the definition from which the type was created must be unchanged. For a
+   * Returns the precondition for a write: the definition that the type was created from must be unchanged. For a
    * create, the definition must also be established and not terminating. Existing objects can be changed and deleted
    * until the definition is removed.
    */
@@ -150,6 +150,6 @@ function terminating(context: EmulationContext, type: ResourceRef, name = ''): A
 interface DefinitionRef {
   readonly name: string
   readonly uid: string
-  /** Identifies the state of the definition from which the type was created. */
+  /** Identifies the state of the definition when the type was created. */
   readonly servedAs: string
 }

@@ -142,8 +142,7 @@ function isRepetition({ fault }: FieldError): boolean {
 }
 
 /**
- * Combines two kinds of rules. The rules for the structure of objects run first, then the CEL rules, which need valid
- * objects.
+ * Combines the rules for the structure of objects with the CEL rules, which run second because they need valid objects.
  */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
@@ -163,7 +162,7 @@ function unenforcedWarning(pattern: string): string {
   return `the pattern ${JSON.stringify(shorten(pattern, 100))} in its schema is too large and is not enforced`
 }
 
-/** The verbs, in the order in which Kubernetes lists them. */
+/** The verbs, in the order that Kubernetes uses. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
 /** Returns the names of the kind. The group ID of a custom group is its full name followed by a dot. */
@@ -197,7 +196,7 @@ function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   }
 }
 
-/** Copies the top-level fields for which `isMeant` returns true from `previous` to `next`. */
+/** Copies the top-level fields that `isMeant` accepts from `previous` to `next`. */
 function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) => boolean): void {
   for (const name of Object.keys(next)) if (isMeant(name)) delete next[name]
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)

@@ -22,13 +22,13 @@ const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object schema that contain such rules at any depth. */
+/** Returns the fields of an object schema whose schemas have rules beyond single values, at any depth. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
 })
 
-/** Returns the errors in an object, in steps. */
+/** Returns the errors in an object. Yields to other tasks between steps. */
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
@@ -137,7 +137,7 @@ class Elements {
   readonly #path: FieldPath
   readonly #search: Search
   /**
-   * Elements identified by a string. Nearly all elements are, because the Go syntax in error messages takes longer to
+   * String elements and keys, which are nearly all. Other elements are compared by their Go syntax, which is slower to
    * format.
    */
   readonly #texts = new Set<string>()

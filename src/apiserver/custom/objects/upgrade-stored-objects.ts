@@ -203,7 +203,7 @@ class Version {
       : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
-  /** Returns an object of another version. Only the version in which it was written adds defaults. */
+  /** Returns an object of another version. Its defaults come from the version in which it was written. */
   *#fromOther(object: ApiObject): Sliced<ApiObject> {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving
@@ -211,7 +211,7 @@ class Version {
     return yield* soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
   }
 
-  /** Reads an object with the reader of the version in which it was written. */
+  /** Reads an object with the reader of the version it was written in. */
   *#source(object: ApiObject): Sliced<ApiObject> {
     const { versions, convert } = this.#evolving
     const written = versions?.get(object.apiVersion)

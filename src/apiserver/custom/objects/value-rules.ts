@@ -64,7 +64,7 @@ interface Place {
 }
 
 /**
- * Returns an error for a violated requirement, in the words of the schema. Equal texts are reported once, because the
+ * Returns an error for a violated requirement, worded like the schema. Equal texts are reported once, because the
  * elements of a list have the same path in early versions.
  */
 function broken({ path, context }: Place, value: Json, { rule, precise }: Demand): FieldError {

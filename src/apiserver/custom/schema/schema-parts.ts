@@ -10,7 +10,7 @@ export interface SchemaReader {
   /** The prefix of vendor extensions, `x-orch-`. */
   readonly prefix: string
   /**
-   * Whether the schema is new. If the schema was accepted earlier, only the properties on which other code relies are
+   * Whether the schema is new. If the schema was accepted earlier, only the properties that other code relies on are
    * checked.
    */
   readonly isNew: boolean

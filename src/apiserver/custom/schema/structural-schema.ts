@@ -113,7 +113,7 @@ type Surround = (value: Json) => JsonObject
 
 interface Reader extends SchemaReader {
   readonly vendor: Vendor
-  /** The context in which defaults are validated. */
+  /** The context for validating defaults. */
   readonly context: RuleContext
   readonly selectable: readonly string[]
   /**
