@@ -41,7 +41,7 @@ interface Level {
   readonly uid: string
   readonly pool: SeatPool | undefined
   readonly limits: PoolLimits
-  /** Data for lending seats. Undefined in versions without lending, and for exempt levels without seats. */
+  /** State for lending seats. Undefined in versions without lending, and for exempt levels without seats. */
   readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }
 
@@ -168,7 +168,7 @@ export class FlowConfiguration {
   }
 }
 
-/** Returns objects that contain the built-in specs, with the given names. */
+/** Returns objects with the given names and specs. */
 function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }

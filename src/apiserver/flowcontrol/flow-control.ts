@@ -22,7 +22,7 @@ export interface Occupancy {
   release(): void
 }
 
-/** A request that needs seats. */
+/** A request that asks for seats. */
 export interface Entering {
   readonly user: User
   readonly attributes: FlowAttributes
@@ -35,7 +35,7 @@ interface Client {
   readonly disconnected: boolean
 }
 
-/** Interval in milliseconds at which the server checks waiting requests for timeouts and disconnected clients. */
+/** How often the server checks waiting requests for timeouts and disconnected clients, in milliseconds. */
 const lookMs = 100
 
 /**

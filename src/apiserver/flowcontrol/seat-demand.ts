@@ -1,5 +1,5 @@
 /**
- * The demand for seats at one priority level: the seats in use plus the seats for which requests wait. Lending uses the
+ * The demand for seats at one priority level: the seats in use plus the seats that requests wait for. Lending uses the
  * time-weighted demand of the last period, and a smoothed demand that rises immediately and falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'

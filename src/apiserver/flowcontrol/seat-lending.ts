@@ -39,7 +39,7 @@ export interface LendingLevel {
   readonly isExempt: boolean
 }
 
-/** The result of a distribution of seats. */
+/** The result of distributing seats. */
 export interface SeatShares {
   /** The current seats of each level, in the order of the levels. */
   readonly seats: readonly number[]

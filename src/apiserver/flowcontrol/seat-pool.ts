@@ -34,18 +34,15 @@ export interface PoolLimits {
 /** The reason for a rejection, which is a label value in metrics. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/**
- * The number of seats that a request occupies while it runs, and the part of the tick budget that it uses when it
- * starts.
- */
+/** The seats that a request occupies while it runs, and the part of the tick budget that its start uses. */
 export interface Demand {
   readonly seats: number
   readonly work: number
-  /** Time in milliseconds for which the seats stay occupied after the request ends. */
+  /** How long the seats stay occupied after the request ends, in milliseconds. */
   readonly extraMs?: number
 }
 
-/** A waiting request. */
+/** A request that waits for its seats. */
 export interface Waiter extends Demand {
   readonly queue: FairQueue
   /** A callback that runs when the request has obtained its seats. */
@@ -57,7 +54,7 @@ const guessedMs = 3
 
 class FairQueue {
   readonly waiters = new Set<Waiter>()
-  /** Virtual time in milliseconds at which the first waiting request is due. */
+  /** Virtual time, in milliseconds, when the first waiting request is due. */
   due = 0
   waitingSeats = 0
   executingSeats = 0
@@ -126,7 +123,7 @@ export class SeatPool implements Waiting {
     return true
   }
 
-  /** Returns the queue in which a request of the flow would wait: the flow's queue with the smallest load. */
+  /** Returns the queue that a request of the flow would wait in: the flow's queue with the smallest load. */
   queueFor(flow: bigint): FairQueue | Refusal {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
@@ -173,8 +170,8 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Releases seats. `queue` is the queue in which the request waited, or undefined if it did not wait. `ranMs` is the
-   * time for which the request occupied the seats.
+   * Releases seats. `queue` is the queue that the request waited in, or undefined if it did not wait. `ranMs` is how
+   * long the request occupied the seats.
    */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
     this.#inUse -= seats

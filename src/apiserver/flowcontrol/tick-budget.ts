@@ -20,7 +20,7 @@ export interface Waiting {
  */
 const workPerTick = 32
 
-/** Limits the work that each tick starts. */
+/** Limits how much work each event-loop tick starts. */
 export class TickBudget {
   #remainingWork = workPerTick
   #isUnderWay = false

@@ -15,13 +15,12 @@ const maxSeats = 10
 const workOfWrite = 3
 const watchersPerSeat = 10
 /**
- * Time in milliseconds for which a write keeps its seats after it ends, while the server sends its event to the
- * watchers.
+ * How long a write keeps its seats after it ends, in milliseconds, while the server sends its event to the watchers.
  */
 const msOfEvent = 5
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** Returns the cost of a request, in units of a read of one object. */
+/** Returns the cost of a request relative to reading one object. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
