@@ -48,7 +48,7 @@ export class RequestMetrics {
     { name: 'apiserver_response_sizes', help: 'Response size in bytes.', labels: place },
     sizes,
   )
-  /** Label values, by the concatenated text of the labels. */
+  /** Label values of the deprecated types in use, by the concatenated labels. */
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
   /**

@@ -13,7 +13,7 @@ import { encodeV3 } from './protobuf-v3.ts'
 import { headV2, partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
-/** Builds the version 2 document in each encoding and caches its blocks. */
+/** Builds the OpenAPI v2 document in each encoding. Caches its encoded parts. */
 export class MakerV2 {
   readonly #json = new Blocks<string>({ partsOf: partsV2, encodePath: memberText, encodeType: memberText })
   readonly #protobuf = new Blocks<Buffer>({

@@ -203,7 +203,7 @@ function operationsOf(served: Served) {
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** The phrases for one object and for all objects in descriptions, and the media types of requests and responses. */
+/** The phrases for one object and for all objects in descriptions, with the media types of requests and responses. */
 interface Words {
   readonly noun: string
   readonly all: string

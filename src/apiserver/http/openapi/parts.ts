@@ -16,14 +16,14 @@ export interface Parts {
   /** The document without its paths and types. */
   readonly head: JsonObject
   readonly paths: Iterable<NamedPart>
-  /** The types to which the paths refer. The types must be read after the paths. */
+  /** The types that the paths refer to. The types must be read after the paths. */
   readonly types: Iterable<NamedPart>
 }
 
 /** The bytes of a whole document, in pieces. */
 export type DocumentText = Iterable<string | Buffer>
 
-/** The functions with which an OpenAPI version writes the parts of a document. */
+/** The functions that write the parts of a document in one OpenAPI version. */
 export interface Writing extends QueryOptions {
   readonly definitions: Definitions
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
@@ -49,7 +49,7 @@ function byName(a: JsonObject, b: JsonObject): number {
   return compareUtf8(String(a.name), String(b.name))
 }
 
-/** Yields the types to which the written paths refer, with their group, version and kind. */
+/** Yields the types that the written paths refer to, with their group, version and kind. */
 export function* writeTypes(
   definitions: Definitions,
   versions: readonly GroupVersion[],

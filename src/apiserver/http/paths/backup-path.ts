@@ -14,7 +14,7 @@ export const backupPath = '/backup'
 
 /** Maximum number of concurrent backups. Each backup reads the whole store. */
 export const maxBackups = 2
-/** Time in milliseconds after which a client that reads nothing is disconnected. */
+/** How long a client may read nothing before it is disconnected, in milliseconds. */
 const patienceMs = 60_000
 
 /**

@@ -69,7 +69,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Compares two numbers. Supports infinite values, for which a subtraction would return NaN. */
+/** Compares two numbers. Subtracting them would return NaN for equal infinities. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }

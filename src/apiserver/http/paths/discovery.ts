@@ -49,7 +49,7 @@ export interface DiscoveryOptions {
    * to webhooks, but does not store them.
    */
   readonly spoken: readonly string[]
-  /** Returns the address at which clients reach the server, such as `127.0.0.1:6443`. */
+  /** Returns the address that clients use to reach the server, such as `127.0.0.1:6443`. */
   readonly address: () => string
 }
 

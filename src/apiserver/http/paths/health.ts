@@ -16,7 +16,7 @@ import { sendPageNotFound, sendText } from '../response/responses.ts'
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>
-  /** Returns a remark about a check that passes. The verbose output contains the remark. */
+  /** Returns a remark for the verbose output if the check passes. */
   readonly note?: () => string | undefined
   /**
    * Whether the server cannot handle any requests while this check fails. In that case, /readyz returns 503 instead of

@@ -73,7 +73,7 @@ function withoutTokens(headers: readonly string[]): string[] {
   return passed
 }
 
-/** Returns the headers in which an authenticating front proxy sends the user's identity. */
+/** Returns the headers that an authenticating front proxy uses to send the user's identity. */
 export function identityOf({ name, groups, extra }: User): string[] {
   const headers = ['X-Remote-User', headerValue(name)]
   for (const group of groups) headers.push('X-Remote-Group', headerValue(group))

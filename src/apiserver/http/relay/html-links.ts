@@ -66,11 +66,11 @@ export async function* withLinks(page: Readable, change: ChangeLink): AsyncGener
 
 class PageReader {
   readonly #change: ChangeLink
-  /** Input for which no output has been produced yet. */
+  /** Input that has not produced any output yet. */
   #pendingText = ''
   /** The end of the section that is being skipped. Undefined if no section is being skipped. */
   #until: End | undefined
-  /** The scanning state of the buffered tag: the position, and the quote character if a quoted value is open. */
+  /** The scanning state of the buffered tag: the position, and the quote character of an open quoted value. */
   #seen = 1
   #quote = ''
 

@@ -97,9 +97,9 @@ export class RequestForwarder {
       } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
-      // After the response, the rest of the request body is discarded, so the backend must not mistake the received
-      // part for the whole body. A client that continues to send must not keep the connection to the backend open
-      // either.
+      // Destroys the body, because the server discards the rest of the body after the response. The backend must not
+      // mistake the received part for the whole body, and a client that continues to send must not keep the connection
+      // to the backend open.
       body?.stream.destroy()
     }
   }

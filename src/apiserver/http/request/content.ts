@@ -22,7 +22,7 @@ export interface BodyType extends Offering {
    * accepted.
    */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
-  /** Whether the objects of a repeated key in JSON are merged, as in Kubernetes for built-in kinds. */
+  /** Whether objects under a duplicate JSON key are merged, as in Kubernetes for built-in kinds. */
   readonly mergesObjects: boolean
 }
 

@@ -234,8 +234,8 @@ const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * Minimum length in bytes to which a warning may be truncated. If there are only a few warnings, each of them may be
- * longer, such as a pod security warning.
+ * Minimum length in bytes of a truncated warning. If there are only a few warnings, each of them may be longer, such as
+ * a pod security warning.
  */
 const shortestCut = 500
 const warningRoom = 4000

@@ -51,7 +51,10 @@ function placeOf(document: Json, path: string): number[] {
   return place
 }
 
-/** Returns the shortest key of the object with which the path can start. Keys may contain dots and brackets. */
+/**
+ * Returns the shortest key of the object that can be the first element of the path. Such a key ends at a dot, at a
+ * bracket or at the end of the path, but may also contain dots and brackets.
+ */
 function firstKey(object: JsonObject, path: string): string | undefined {
   for (let end = 1; end <= path.length; end++) {
     const isEnd = end === path.length || path[end] === '.' || path[end] === '['

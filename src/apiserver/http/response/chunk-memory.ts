@@ -38,7 +38,7 @@ export class ChunkBuffers {
     return isOwn ? chunkMargins : undefined
   }
 
-  /** Frees the buffers. The caller calls this method when all chunks have been sent. */
+  /** Frees the buffers. Must be called when all chunks have been sent. */
   release(): void {
     for (const buffer of this.#buffers.splice(0)) pool.give(buffer)
   }

@@ -83,7 +83,7 @@ export const jsonForm: Form = {
   shared: undefined,
 }
 
-/** Indented JSON. */
+/** The format for indented JSON. */
 export const prettyForm: Form = {
   mediaType: 'application/json',
   streamType: undefined,

@@ -32,9 +32,7 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
-  /**
-   * Returns the type that determines the columns of a table: the stored version, or the kind of a view such as Scale.
-   */
+  /** The API group in the media type parameters. */
   readonly group: string
   readonly version: string
 }
@@ -129,12 +127,12 @@ function withType({ resource }: View, item: Json): ApiObject {
   return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
 }
 
-/** Returns the order of the members of table rows or list items. */
+/** Returns the member order of table rows or list items. */
 function itemOrder(view: View): Order {
   return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
 }
 
-/** Returns the order of the members of the whole document. */
+/** Returns the member order of the whole document. */
 function shownOrder(view: View): Order {
   const { as } = view.projection
   if (as === 'Table') return tableOrder(rowType(view))

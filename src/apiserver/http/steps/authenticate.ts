@@ -31,8 +31,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // A client certificate is verified during the TLS handshake, against the CAs and the time of that moment. The same
-    // certificate may be accepted on a new connection.
+    // Closes the connection, because the client certificate is verified only once, during the TLS handshake. The same
+    // certificate may be accepted on a new connection, for example if the CAs have changed.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }

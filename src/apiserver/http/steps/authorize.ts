@@ -46,7 +46,7 @@ function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision
   audit.annotate(keys.reason, reason())
 }
 
-/** Returns the permission that a user needs to request the explanation of a refusal. */
+/** Returns the permission for requesting an explanation of a denied request. */
 function explanationIn(vendor: Vendor): ResourceAttributes {
   const { group, version, plural } = accessExplanation
   const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }

@@ -1,8 +1,8 @@
 /**
  * Break-glass: a request with the header `Break-Glass: <reason>` skips all admission webhooks, but not the built-in
- * admission controls. The header is meant for emergencies in which a broken webhook locks out all users. A flag must
- * enable the feature. The user needs permission to `create` `admissionbypasses` in the group `ops`, in the namespace of
- * the request. Every use is logged, regardless of the outcome of the request.
+ * admission controls. The header is meant for emergencies, such as a broken webhook that locks out all users. A flag
+ * must enable the feature. The user needs permission to `create` `admissionbypasses` in the group `ops`, in the
+ * namespace of the request. Every use is logged, regardless of the outcome of the request.
  */
 
 import { badRequest, forbiddenError } from '../../../api/model/api-error.ts'

@@ -22,7 +22,7 @@ interface FieldsPage {
   readonly cut: Cut
 }
 
-/** Sends the selected fields of each object of a page. */
+/** Sends the selected fields of the objects on a page. */
 export async function sendFields(exchange: Exchange, resource: Resource, { page, cut }: FieldsPage): Promise<void> {
   const parts = partsOf(resource, page)
   const fieldsOf = fieldReader(resource, cut)

@@ -118,8 +118,8 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 }
 
 /**
- * Adds a warning about missing defaults. Headers are sent before the objects, so the warning covers objects that are
- * not prepared in advance only if the type was already missing defaults.
+ * Adds a warning about missing defaults. The headers are sent before the objects, so for objects that are not prepared
+ * in advance, the warning depends on whether earlier objects of the type lacked defaults.
  */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind

@@ -154,8 +154,8 @@ function joined(events: readonly Buffer[]): Buffer {
 }
 
 /**
- * Time in milliseconds after which a client that reads nothing is disconnected, to free the memory of its pending
- * events.
+ * How long a client may read nothing before it is disconnected, in milliseconds. The limit frees the memory of its
+ * pending events.
  */
 const stallMs = 25_000
 
@@ -190,7 +190,7 @@ function* bookmarkTimes(lifetime: number): Generator<number> {
   yield Math.max(lifetime - beforeTheEnd, 0)
 }
 
-/** Periodically sends bookmarks with the position of the watch, from which the client can resume. */
+/** Periodically sends bookmarks with the position of the watch, so that the client can resume from there. */
 class Bookmarks {
   readonly #resource: Resource
   readonly #form: EventForm
@@ -205,7 +205,7 @@ class Bookmarks {
     this.#times = bookmarkTimes(lifetime)
   }
 
-  /** Encodes the bookmark that follows the last object of the initial state. */
+  /** Encodes the bookmark that marks the end of the initial objects. */
   readonly endOfState = (form: EventForm, revision: number): Buffer => {
     this.#hasSent = true
     const annotations = { [`${this.#resource.vendor.groupDomain}/initial-events-end`]: 'true' }
