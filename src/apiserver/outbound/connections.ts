@@ -22,7 +22,7 @@ import type { Credentials } from './credentials.ts'
 export interface Destination {
   readonly host: string
   readonly port: number
-  /** The name for which the server's certificate must be valid. */
+  /** The name that the server's certificate must be valid for. */
   readonly serverName: string
   /** The only common name that is accepted in the server's certificate. Undefined if any common name is accepted. */
   readonly commonName?: string

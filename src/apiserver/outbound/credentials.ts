@@ -3,7 +3,7 @@
  * This server sends no credentials to a server without configured credentials.
  */
 export interface Credentials {
-  /** PEM. */
+  /** The client certificate in PEM format. */
   readonly certificate?: string | undefined
   readonly key?: string | undefined
   readonly token?: string | undefined

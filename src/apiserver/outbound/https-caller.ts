@@ -26,7 +26,7 @@ interface HttpsCall {
 }
 
 export interface HttpsPost extends HttpsCall {
-  /** JSON. */
+  /** The request body, which is JSON text. */
   readonly body: string
 }
 

@@ -30,7 +30,7 @@ export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
   /**
-   * Returns the address on which this server listens, or undefined before the server listens. This server's own Service
+   * Returns the server's own listening address, or undefined before the server listens. This server's own Service
    * resolves to this address.
    */
   readonly ownAddress: () => Address | undefined
