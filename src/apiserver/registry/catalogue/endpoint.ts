@@ -36,13 +36,13 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
   /** A one-sentence description for the API documentation. */
   readonly doc: string
   /**
-   * Handles a request. Returns the response object, undefined for an empty response, or the target to which the request
-   * is forwarded. Throws ApiError to reject the request.
+   * Handles a request. Returns the response object, undefined for an empty response, or the target to forward the
+   * request to. Throws ApiError to reject the request.
    */
   answer(request: EndpointRequest<T>): EndpointAnswer | Promise<EndpointAnswer>
 }
 
-/** The result of an endpoint: an object, nothing, or a server to which the request is forwarded. */
+/** The result of an endpoint: an object, nothing, or a server to forward the request to. */
 export type EndpointAnswer = ApiObject | ForwardRequest | undefined
 
 /** The options of a connection. Discovery and admission plugins treat them as a kind. */

@@ -87,8 +87,7 @@ export interface Resource extends Served, RegistryParts {
 export type ServedType = Resource | Virtual
 
 /**
- * Returns the types for the kinds, in the same order. If a kind is not the storage version, the storage version must be
- * among the kinds.
+ * Returns the served types of the kinds, in the same order. The kinds must include the storage version of each of them.
  */
 export function serveKinds(
   kinds: readonly Kind[],
@@ -252,7 +251,7 @@ export function fetchObject({ cache, caches }: Resource, key: string): Promise<v
   return caches.fetch(cache, key)
 }
 
-/** Returns the labels and fields of an object that the selector index of the cache stores. */
+/** Returns the labels and selectable fields of an object, for the cache's selector index. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

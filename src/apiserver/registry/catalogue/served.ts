@@ -29,7 +29,7 @@ export interface Served {
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object. The field ownership of a new object is computed from its difference to this object. */
+  /** An empty object. The field ownership of a new object is computed by comparing the new object with this one. */
   readonly empty: ApiObject
   /** Handles requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined

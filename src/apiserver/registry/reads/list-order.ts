@@ -37,7 +37,7 @@ interface SortField {
 const maxFields = 3
 const maxOrderText = 500
 
-/** Number of characters by which strings are compared. The limit ensures that a position fits into a continue token. */
+/** Maximum number of characters to compare in strings. The limit ensures that a position fits into a continue token. */
 const maxComparedText = 128
 
 /**

@@ -44,7 +44,7 @@ function formOf(version: Version): ObjectForm {
   }
 }
 
-/** Returns the representation of an object of a custom kind. Admission plugins receive the version of the request. */
+/** Returns the representation of a custom object. Admission plugins receive the version of the request. */
 function customForm(version: Version, through: Version): ObjectForm {
   return {
     ...namesOf(version),

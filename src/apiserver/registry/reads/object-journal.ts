@@ -85,7 +85,7 @@ export async function readObjectChanges(
 }
 
 /**
- * Returns the revision at which an object with the given name was last deleted, or 0 if no deletion is known. Earlier
+ * Returns the revision of the last known deletion of an object with the given name, or 0 if there is none. Earlier
  * changes belong to another object.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
@@ -159,7 +159,7 @@ export interface OldStateRange {
   readonly name: string
   readonly revision: Revision
   readonly limit: number
-  /** The key after which the page starts. Undefined for the first page. */
+  /** The page starts after this key. Undefined for the first page. */
   readonly after: string | undefined
 }
 

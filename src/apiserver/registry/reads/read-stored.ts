@@ -6,8 +6,8 @@ import type { Evolution, Kind, StoredJson } from '../../../api/schema/kind.ts'
 import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /**
- * Returns an object in the form that the current definition of its kind requires, regardless of the definition under
- * which it was stored. If a webhook converts the object, the caller must await `Evolution.prepare` first.
+ * Returns an object in the form that the current definition of its kind requires, even if it was stored under another
+ * definition. If a webhook converts the object, the caller must await `Evolution.prepare` first.
  */
 export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)

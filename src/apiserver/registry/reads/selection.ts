@@ -57,7 +57,7 @@ function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[])
   return field && { source: 'fields', key: field.path, values: new Set([field.value]) }
 }
 
-/** The fields that are part of the key of an object. */
+/** The fields that an object's key contains. */
 const placePaths: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace'])
 
 function matcher(resource: Resource, labels: LabelMatcher, fields: FieldMatcher): Matches {

@@ -18,7 +18,7 @@ interface Sorting {
   readonly order: ListOrder
   /** Maximum number of objects in the result. 0 means no limit. */
   readonly limit: number
-  /** The position after which the result starts. Undefined for the first page. */
+  /** The result starts after this position. Undefined for the first page. */
   readonly after: SortPosition | undefined
   /** Whether the cache contains the objects. If false, the sorted objects need additional memory. */
   readonly isCached: boolean

@@ -15,7 +15,7 @@ import { heldBy } from './reservations.ts'
 import type { ValueRecords } from './value-records.ts'
 
 export interface RepairedRecords {
-  /** Addresses of Services for which the repair created an IPAddress. */
+  /** Addresses of Services that lacked an IPAddress, which the repair has created. */
   readonly created: string[]
   /** Addresses whose IPAddress belonged to a Service that does not use the address. */
   readonly deleted: string[]

@@ -17,7 +17,7 @@ import { heldBy, keyOfReservation } from './reservations.ts'
 export interface Repaired {
   /** Keys of reservations that were released because they did not belong to any object. */
   readonly freed: string[]
-  /** Keys of reservations that were missing for an object and have been restored. */
+  /** Keys of missing reservations that were restored. */
   readonly restored: string[]
   /** Keys of values that several objects use. Users must resolve these conflicts themselves. */
   readonly shared: string[]

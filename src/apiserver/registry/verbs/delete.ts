@@ -37,11 +37,11 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** The preconditions, all of which must be met. */
+  /** The preconditions, which must all be met. */
   readonly preconditions: readonly Preconditions[]
   /**
-   * Throws an error if the list on which the deletion is based is outdated (`assertSameLoad`). Undefined for a deletion
-   * that is not based on a list.
+   * Throws an error if the deletion is based on an outdated list (`assertSameLoad`). Undefined if the deletion is not
+   * based on a list.
    */
   readonly assertCurrent?: () => void
 }
@@ -169,7 +169,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
 }
 
 interface Attempt {
-  /** The object in its stored version. */
+  /** The object before the deletion, in the version that it is stored in. */
   readonly previous: ApiObject
   readonly revision: number
   readonly conditions: WriteConditions

@@ -30,13 +30,13 @@ export interface ListQuery {
   readonly match: '' | 'Exact' | 'NotOlderThan'
   /** The name of the user. The number of concurrent history reads is limited per user. */
   readonly user: string
-  /** Identifies the list and user for which a continue token is valid. */
+  /** Identifies the list and the user that a continue token is valid for. */
   readonly scope: string
   /** The sort order of the list. Undefined for key order. */
   readonly order?: ListOrder | undefined
   /**
-   * Whether the page must contain the exact number of remaining objects, even with a selector. With this option and no
-   * limit, the page contains no objects.
+   * Whether to report the exact number of remaining objects, even with a selector. With this option and no limit, the
+   * page contains no objects.
    */
   readonly counts?: boolean
 }
@@ -58,11 +58,11 @@ export interface ListPage {
 }
 
 /**
- * A state of the objects, and the position in the list. The state belongs to an exact revision or is the latest state.
+ * The state to list, and the position at which to start. The state belongs to an exact revision or is the latest state.
  */
 export interface At {
   readonly exact?: number | undefined
-  /** The key after which the list starts. Undefined for the start of the list. */
+  /** The list starts after this key. Undefined for the start of the list. */
   readonly after?: string
   /** The sort values of the object with the key `after`. Undefined unless the list is sorted. */
   readonly values?: readonly (SortValue | null)[]
@@ -276,7 +276,7 @@ async function sortedPage(
 
 const none = { remaining: 0 }
 
-/** Counts the objects of a state without reading them. */
+/** Counts the objects that a list would return, without returning them. */
 async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<ListPage> {
   if (query.order !== undefined && at.after !== undefined)
     throw badRequest('the query parameter count requires limit if sort and continue are set')
@@ -293,7 +293,7 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
 
 /** Adds the number of remaining objects to a page. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
-  // The limited page is already complete. Closing it makes room among the history readers for the count.
+  // The limited page is already complete. Closing it frees a history reader for the count.
   page.close?.()
   const { close: _, ...counted } = page
   if (page.continueToken === '') return { ...counted, remaining: 0 }

@@ -3,8 +3,8 @@
  *
  * Writers of the same object are queued (keyed-queue.ts). Each writer reads the object from the cache, computes the
  * next state with `transform`, validates it and commits it. If another server commits first, the write is retried with
- * the new state, unless the client specified a version. If it did, the result is a conflict. The cache may lag behind
- * other servers. A commit detects an outdated cache. All other responses wait until the cache is up to date.
+ * the new state, or fails with a conflict if the client specified a version. The cache may lag behind other servers. A
+ * commit detects an outdated cache. All other responses wait until the cache is up to date.
  */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
@@ -201,7 +201,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
 interface Attempt<N> {
   readonly previous: ApiObject
   readonly next: N
-  /** The cached object from which `previous` was parsed. */
+  /** The cached object that `previous` was parsed from. */
   readonly stored: CachedObject
   readonly conditions: WriteConditions
 }

@@ -25,10 +25,7 @@ import { waitForVersion } from '../reads/versions.ts'
 export interface WatchQuery {
   readonly selection: ParsedSelection
   readonly resourceVersion: string
-  /**
-   * Whether to send the current objects first. By default, the current objects are sent if the resourceVersion is unset
-   * or 0.
-   */
+  /** Whether to send the current objects first. By default, they are sent if the resourceVersion is unset or 0. */
   readonly initialEvents?: boolean | undefined
   /**
    * Encodes the bookmark that marks the end of the initial objects. Undefined if the client does not request this
@@ -162,7 +159,7 @@ async function* catchUp(
   }
 }
 
-/** Some events, and the revision up to which the events are complete. `through` is undefined if no events follow. */
+/** A batch of events, which is complete up to the revision `through`. `through` is undefined if no events follow. */
 interface Step {
   readonly events: readonly CacheEvent[]
   readonly through: number | undefined

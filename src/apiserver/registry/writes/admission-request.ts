@@ -58,7 +58,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }
 
-/** Returns the type as admission requests contain it. The result is cached per type. */
+/** Returns the type as admission requests represent it. The result is cached per type. */
 export const admittedType = memoizeByObject(
   ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
 )

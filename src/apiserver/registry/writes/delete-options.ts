@@ -15,7 +15,7 @@ export interface EvaluatedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
 
-/** Options in the query that apply in addition to the options in the request body. */
+/** Options from the query that apply in addition to those from the request body. */
 export interface QueryDeleteOptions {
   readonly dryRun: readonly string[]
   readonly preconditions?: Preconditions

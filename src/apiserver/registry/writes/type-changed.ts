@@ -1,6 +1,6 @@
 /**
  * Handles changes of types that a stored object defines, such as custom resources. A write depends on the definition
- * with which its object was decoded, pruned and validated. If the definition changes in the meantime, dispatch repeats
+ * that was used to decode, prune and validate its object. If the definition changes in the meantime, dispatch repeats
  * the request with the new type.
  */
 import { ApiError } from '../../../api/model/api-error.ts'

@@ -26,7 +26,7 @@ export class WriteConditions {
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
 
-  /** Returns the monotonic time at which admission of this attempt began. The time is set by the first call. */
+  /** Returns the monotonic time when admission of this attempt began. The time is set by the first call. */
   admissionBegan(clock: Clock): number {
     this.#admissionBegan ??= clock.monotonic()
     return this.#admissionBegan
@@ -64,7 +64,7 @@ export class WriteConditions {
     return this.#shown
   }
 
-  /** Runs the attempt. Reports its outcome to all callbacks before the result is returned. */
+  /** Runs a write attempt. Reports its outcome to all callbacks before returning the result. */
   async attempt<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
     let result: T
     try {

@@ -30,7 +30,7 @@ import type { CommitTerms } from './write-conditions.ts'
 /** Maximum number of attempts to commit a write while other writers commit first. */
 export const maxAttempts = 100
 
-/** The context of a write. */
+/** Describes a write to all of its steps: the target, the user, the options and the callbacks. */
 export interface WriteContext {
   /** The storage version of the type. Validation, admission and the store use this version. */
   readonly resource: Resource
@@ -44,7 +44,7 @@ export interface WriteContext {
   /** Whether the server itself is the writer. */
   readonly own?: boolean
   readonly dryRun: boolean
-  /** Returns the client's options as admission requests contain them. */
+  /** Returns the client's options as admission requests represent them. */
   readonly sentOptions: () => JsonObject
   /** The verb to record in the journal. Defaults to create or update. */
   readonly verb?: string | undefined
@@ -99,12 +99,12 @@ export function versionOf({ resource, through }: WriteContext): Resource {
   return through ?? resource
 }
 
-/** Returns whether the request uses a view, which is a subresource of another kind such as Scale. */
+/** Returns whether the request uses a view, a subresource that shows the object as another kind, such as Scale. */
 export function isView({ resource, through = resource }: WriteContext): boolean {
   return through.kind.kind !== resource.kind.kind
 }
 
-/** Returns the version for which managedFields record ownership. For a view, this is the storage version. */
+/** Returns the version that managedFields refer to. For a view, this is the storage version. */
 function trackedVersion(context: WriteContext): Resource {
   return isView(context) ? context.resource : versionOf(context)
 }
@@ -256,7 +256,7 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
 }
 
-/** Returns the object as stored. Custom kinds are stored in their storage version. */
+/** Prepares an object for storage. Custom kinds are stored in their storage version. */
 export function asStored(
   { kind }: Resource,
   object: ApiObject,
