@@ -47,7 +47,7 @@ export interface EndpointParts
   readonly ways: NodeConnector
   /** Returns the storage version of a kind, for endpoints that write objects. */
   readonly stored: (type: StoredType) => Resource
-  /** The components on which the server depends. */
+  /** The components that the server depends on. */
   readonly components: readonly Component[]
 }
 

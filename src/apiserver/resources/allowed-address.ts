@@ -1,5 +1,5 @@
 /**
- * Decides to which addresses in the status of Nodes and Pods this server may connect. By default, the server rejects
+ * Decides which addresses in the status of Nodes and Pods this server may connect to. By default, the server rejects
  * addresses of its own machine, link-local addresses, cloud metadata services, which provide credentials, and IPv6
  * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these addresses, but never this
  * server's own port. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed range.
@@ -14,7 +14,7 @@ import type { Address } from '../outbound/service-address.ts'
 export interface AddressPolicyParts {
   /** The address ranges in `--allowed-proxy-cidrs`. */
   readonly allowed: readonly IpRange[]
-  /** Returns the address on which this server listens. Undefined before the server listens. */
+  /** Returns the server's own listening address. Undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
   /** The advertised address of this server. Empty if no address is advertised. */
   readonly advertised: string
@@ -70,7 +70,7 @@ const embeddings: readonly Embedding[] = [
   },
 ]
 
-/** Decides to which addresses of nodes and pods the server may connect. */
+/** Decides which addresses of nodes and pods the server may connect to. */
 export class AddressPolicy {
   readonly #parts: AddressPolicyParts
 

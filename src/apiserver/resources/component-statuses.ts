@@ -1,5 +1,5 @@
 /**
- * Reports the health of the components on which this server depends, checked on each request (`componentstatuses`). The
+ * Reports the health of the components that this server depends on, checked on each request (`componentstatuses`). The
  * store is the only such component. Other cluster components, such as the scheduler, do not report to the server.
  */
 import { type ComponentStatus, componentStatus } from '../../api/kinds/core/component-status.ts'
@@ -7,7 +7,7 @@ import { notFound } from '../../api/model/api-error.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
-/** A component on which this server depends. */
+/** A component that this server depends on. */
 export interface Component {
   readonly name: string
   /** Checks the component. Returns a description of the problem, or undefined if the component is healthy. */

@@ -112,8 +112,8 @@ function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent
 }
 
 /**
- * Returns the time at which the deletion began. The deletionTimestamp is the end of the grace period, so the grace
- * period is subtracted.
+ * Returns the time when the deletion began. The deletionTimestamp is the end of the grace period, so the grace period
+ * is subtracted.
  */
 function beganAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }: ApiObject): string | undefined {
   if (deletionTimestamp === undefined) return undefined

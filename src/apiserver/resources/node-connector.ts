@@ -22,7 +22,7 @@ export interface NodeConnectorParts {
   readonly lookup: Lookup
   readonly relay: HttpsRelay
   readonly localNodes: LocalNodes
-  /** Returns the CA certificates and credentials with which this server and the node agents authenticate each other. */
+  /** Returns the CA certificates and credentials for mutual authentication between this server and the node agents. */
   readonly trust: () => Promise<AgentTrust>
   /** Returns the CA certificates and credentials for nodes of this process, regardless of flags. */
   readonly localTrust: () => Promise<AgentTrust>
@@ -32,11 +32,11 @@ export interface NodeConnectorParts {
   readonly addressTypes: readonly string[]
   /** Maximum wait in milliseconds for the start of a node's response. */
   readonly timeoutMs: number
-  /** Decides to which addresses the server may connect. */
+  /** Decides which addresses the server may connect to. */
   readonly addresses: AddressPolicy
 }
 
-/** The CA certificates and credentials with which this server and the node agents authenticate each other. */
+/** The CA certificates and credentials for mutual authentication between this server and the node agents. */
 export interface AgentTrust {
   /** The CA certificates that sign the certificates of node agents, in PEM format. */
   readonly authority: string
@@ -71,7 +71,8 @@ export class NodeConnector {
   }
 
   /**
-   * Returns the latest state of a Node. If the Node does not exist, throws a 404 that contains the given resource name.
+   * Returns the latest state of a Node. Throws 404 if the Node does not exist. The error names a resource of the type
+   * `plural`.
    */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
     const storedNode = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })

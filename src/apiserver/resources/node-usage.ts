@@ -43,9 +43,9 @@ export interface NodeUsageParts {
   readonly clock: Clock
 }
 
-/** Age in milliseconds at which a cached report is read again. */
+/** Maximum age of a cached report, in milliseconds. */
 const maxAgeMs = 5000
-/** Time in milliseconds after which a node that has not responded is skipped. */
+/** How long to wait for a node's response before omitting the node, in milliseconds. */
 const timeoutMs = 5000
 /** Maximum number of agents that the server queries concurrently for one request. */
 const concurrency = 16
@@ -83,7 +83,7 @@ export class NodeUsage {
       assertFewValues(body)
       return reportOf((await new TimeSlice().run(parseSliced(body))).value)
     } catch (error) {
-      // The response omits the node, as other metrics servers omit nodes that they cannot read.
+      // A node whose agent cannot be read is omitted, as in other metrics servers.
       if (error instanceof CallError || error instanceof ApiError) return undefined
       throw error
     }

@@ -184,7 +184,7 @@ function isReady({ status = {} }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
-/** Returns whether the budget does not protect unready pods. */
+/** Returns whether the budget always allows the eviction of unready pods. */
 function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }

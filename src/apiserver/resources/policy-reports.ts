@@ -26,7 +26,7 @@ export interface PolicyReportParts extends LiveJudgingParts {
   readonly loadPatterns: LoadPatterns
 }
 
-/** Minimum age in milliseconds at which a report is recomputed. */
+/** Minimum age of a report before it is recomputed, in milliseconds. */
 const maxAgeMs = 60_000
 
 interface Report {

@@ -142,7 +142,7 @@ type Bindable =
   | { readonly kind: 'secret'; readonly type: StoredType<Secret> }
   | { readonly kind: 'node'; readonly type: StoredType<Node> }
 
-/** Returns the kinds of objects to which a token can be bound. */
+/** Returns the kinds of objects that a token can be bound to. */
 function bindableKinds({ gates }: Emulation): ReadonlyMap<string, Bindable> {
   const always: [string, Bindable][] = [
     ['Pod', { kind: 'pod', type: pods }],

@@ -103,7 +103,7 @@ class Preview {
   }
 }
 
-/** Returns one version of each stored kind, except webhook configurations, for which the server calls no webhooks. */
+/** Returns one version of each stored kind, except webhook configurations, which never trigger webhooks. */
 function reviewedTypes(parts: WebhookPreviewParts): Resource[] {
   const group = groupName(parts.vendor, 'admissionregistration')
   return storedTypes(parts).filter((resource) => resource.group !== group)
