@@ -15,7 +15,7 @@ export interface Times {
    */
   readonly request: number
   readonly idle: number
-  /** Maximum time for which a client may leave its response unread. */
+  /** Maximum time that a client may leave its response unread. */
   readonly stall: number
   /** Interval between two checks for slow clients. */
   readonly check: number
@@ -33,11 +33,10 @@ export const defaultTimes: Times = {
 }
 
 /**
- * Time in milliseconds for which a rejected client may continue sending. Some clients could not read the error
- * otherwise.
+ * How long a rejected client may continue to send, in milliseconds. Some clients could not read the error otherwise.
  */
 export const lingerTime = 2 * seconds
-/** Time in milliseconds for which a stopping server waits on each connection for requests in transit. */
+/** How long a stopping server waits on each connection for requests in transit, in milliseconds. */
 export const drainTime = 0.5 * seconds
 /** Minimum number of event-loop turns during `drainTime`. */
 export const drainTurns = 10

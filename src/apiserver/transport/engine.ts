@@ -22,7 +22,7 @@ export interface ConnectionOwner {
 /** An HTTP/1.1 connection, as the server manages it. */
 export interface Http1Link {
   readonly socket: Socket
-  /** Number of requests that have been received on the connection. */
+  /** Number of requests received on the connection. */
   readonly requests: number
   /**
    * Closes the connection after the response to the current request. If there is no current request, calls `onIdle` and

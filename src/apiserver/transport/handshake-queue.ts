@@ -26,8 +26,8 @@ export class HandshakeQueue {
   readonly #waiting = new Map<string, (() => void)[]>()
 
   /**
-   * Creates the queue. `begin` starts the handshake on a socket that contains the first record. A client that does not
-   * send this record within the timeout is disconnected.
+   * Creates the queue. `begin` starts the handshake on a socket that has received the first record. A client that does
+   * not send this record within the timeout is disconnected.
    */
   constructor(begin: (socket: Socket) => void, timeoutMs: number) {
     this.#begin = begin

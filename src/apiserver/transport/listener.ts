@@ -51,7 +51,7 @@ export interface ListenerOptions {
   readonly times?: Times
   /** Counts the connections of all workers and enforces their limits. */
   readonly connections?: ConnectionCounts
-  /** The channel through which workers ask each other to evict connections. Undefined if there is a single worker. */
+  /** The channel that workers use to ask each other to evict connections. Undefined if there is a single worker. */
   readonly evictions?: EvictionChannel | undefined
 }
 
@@ -80,7 +80,7 @@ export class Listener {
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
-  /** Number of connections that have been accepted. */
+  /** Number of accepted connections. */
   #acceptedCount = 0
   /** Resolves when all connections are closed. Undefined while the server listens. */
   #closed: Promise<void> | undefined
@@ -168,7 +168,7 @@ export class Listener {
     this.#tls.setSecureContext(contextOf(tls, this.#security))
   }
 
-  /** Immediately closes the connections of the peers for which `which` returns true. */
+  /** Immediately closes the connections of the peers that `which` selects. */
   cutOff(which: (peer: Peer) => boolean): void {
     for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }

@@ -39,7 +39,7 @@ export interface ChunkMargins {
   readonly after: number
 }
 
-/** Margins in which HTTP/1.1 can write the framing of a chunk without copying the chunk. */
+/** Margins that let HTTP/1.1 write the framing of a chunk without copying the chunk. */
 export const chunkMargins: ChunkMargins = { before: 8, after: 2 }
 
 /** A request, with the methods to respond to it. */

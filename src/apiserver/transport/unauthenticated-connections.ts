@@ -18,7 +18,7 @@ import type { ConnectionCounts } from './connection-counts.ts'
 export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
-  /** Minimum time in milliseconds for which an unauthenticated connection stays open. */
+  /** Minimum time in milliseconds that an unauthenticated connection stays open. */
   readonly minTime: number
 }
 
@@ -100,7 +100,7 @@ export class UnauthenticatedConnections {
     if (stranger !== undefined) stranger.socket = socket
   }
 
-  /** Returns the admitted socket of the connection to which this socket belongs. */
+  /** Returns the admitted socket of the connection that this socket belongs to. */
   find(socket: Socket): Socket | undefined {
     return this.#all.get(connectionKey(socket))?.socket
   }

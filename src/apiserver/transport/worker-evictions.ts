@@ -11,7 +11,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import type { CountingPlace } from './connection-counts.ts'
 import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
-/** The channel of all workers of a server, and the index of this worker. */
+/** The channel between all workers of a server, and the index of this worker. */
 export interface EvictionChannel {
   readonly channel: string
   readonly index: number
@@ -19,7 +19,7 @@ export interface EvictionChannel {
   readonly answerMs?: number
 }
 
-/** The shared counters and the channel of all workers of a server. */
+/** The shared counters of a server's workers, and the channel between them. */
 export type WorkerConnections = CountingPlace & EvictionChannel
 
 type Message =
@@ -28,7 +28,7 @@ type Message =
       readonly from: number
       readonly to: number
       readonly id: number
-      /** The address of the client for which room is needed. */
+      /** The address of the client that needs room. */
       readonly remoteAddress: string
     }
   | { readonly type: 'answer'; readonly to: number; readonly id: number; readonly outcome: Outcome }

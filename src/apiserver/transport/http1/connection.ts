@@ -34,7 +34,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #isHandedOver = false
   /** Whether a call to `readArrived` is scheduled. */
   #isInStage = false
-  /** The time since which the connection has been waiting for the start or the rest of a request. */
+  /** Time when the connection began to wait for a request or for the rest of one. */
   #since = performance.now()
   #untaken: Untaken | undefined
   #onIdle: (() => void) | undefined
@@ -49,7 +49,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     socket.on('close', () => this.#leave())
   }
 
-  /** Number of requests that have been received. */
+  /** Number of requests received. */
   get requests(): number {
     return this.#requests
   }
@@ -107,7 +107,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#read()
   }
 
-  /** Schedules reading for after all connections have received their data for this event-loop turn. */
+  /** Schedules a read for the time when all connections have received their data of this event-loop turn. */
   #readLater(): void {
     if (this.#unread.size > maxHeld) this.#pause()
     if (this.#isInStage) return
@@ -268,7 +268,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
 
 /** A response that the client has not read completely. */
 interface Untaken {
-  /** Number of bytes that had been written at the time `since`. */
+  /** Number of bytes written by the time `since`. */
   readonly bytesWritten: number
   readonly since: number
 }

@@ -57,7 +57,7 @@ function readAll(): void {
   }
 }
 
-/** Sockets whose responses are sent after the current requests have been handled. */
+/** Sockets that send their responses after the current requests have been handled. */
 let corked: Socket[] = []
 
 /**

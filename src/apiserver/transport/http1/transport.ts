@@ -1,6 +1,6 @@
 /**
- * Responds to an HTTP/1.1 request. Each request creates an instance. A class is therefore used, which is cheaper than
- * an object with closures.
+ * Responds to an HTTP/1.1 request. This is a class because every request needs an instance, and objects with closures
+ * are more expensive.
  */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -19,7 +19,7 @@ const nothing = Buffer.alloc(0)
 const lineEnd = '\r\n'
 const lastChunk = '0\r\n\r\n'
 
-/** The connection on which a response is sent. */
+/** The connection that sends a response. */
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
@@ -117,8 +117,8 @@ export class Http1Transport implements ServerTransport {
   }
 
   /**
-   * Drops the headers of a request that has a response, because the client may take a long time to send the rest of the
-   * body.
+   * Drops the headers of a request that has been answered, because the client may take a long time to send the rest of
+   * the body.
    */
   forgetHeaders(): void {
     this.rawHeaders = []

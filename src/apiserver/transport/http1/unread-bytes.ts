@@ -19,7 +19,7 @@ export class UnreadBytes {
   #memory = nothing
   #from = 0
   #to = 0
-  /** Position up to which the bytes contain no end of a head. */
+  /** The search for the end of a head continues from this position. */
   #looked = 0
   /** Whether a line break before the next head has been skipped. */
   #hasSkipped = false
@@ -79,8 +79,8 @@ export class UnreadBytes {
   }
 
   /**
-   * Returns whether the bytes cannot be part of a valid head. The server can then reject the request without waiting
-   * for the end of the line.
+   * Returns whether the bytes are certainly not part of a valid head. The server then rejects the request without
+   * waiting for the end of the line.
    */
   #isHopeless(): boolean {
     const memory = this.#memory

@@ -67,11 +67,11 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #tellsMemory = true
   readonly #resets = new TokenBucket(resets, systemClock.monotonic)
   readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
-  /** The time at which the last request ended. Initially, the time at which the connection started. */
+  /** Time when the last request ended, or when the connection started. */
   #idleSince = performance.now()
-  /** The time at which `check` first detected incomplete headers. */
+  /** Time when `check` first detected incomplete headers. */
   #headersSince: number | undefined
-  /** The number of bytes that the client has read, and the time since which it has not changed. */
+  /** The number of bytes that the client has read, and when this number last changed. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -215,7 +215,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.#end(stream)
   }
 
-  /** Adds bytes that have been read to the flow-control windows, so that the client can send more data. */
+  /** Adds the bytes that were read to the flow-control windows, so that the client can send more data. */
   #consumed(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
@@ -305,7 +305,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
   }
 
-  /** Closes an idle connection. A connection on which the client sends data but no requests also counts as idle. */
+  /** Closes an idle connection. A connection that carries data but no requests also counts as idle. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#lastId > 0 ? idle : headers

@@ -1,6 +1,6 @@
 /**
- * Responds to an HTTP/2 request. Each request creates an instance. A class is therefore used, which is cheaper than an
- * object with closures.
+ * Responds to an HTTP/2 request. This is a class because every request needs an instance, and objects with closures are
+ * more expensive.
  */
 import { Readable } from 'node:stream'
 import { Http2Stream } from '../../../wire/http2/connection.ts'
@@ -12,7 +12,7 @@ import type { Http2Head } from './head.ts'
 const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
 
-/** The connection on which a response is sent. */
+/** The connection that sends a response. */
 export interface AnswerConnection {
   readonly peer: Peer
   /**
@@ -35,7 +35,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   /** Number of body bytes that the client has sent within the flow-control window. */
   received = 0
   returned = 0
-  /** The number of unsent bytes at the last check, and the time since which it has not changed. */
+  /** The number of unsent bytes at the last check, and when this number last changed. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * Implements the engine `node`, in which Node's modules read and write HTTP on connections that the listener has
- * accepted. These modules have their timeouts disabled, because the timeouts in `connection-limits.ts` apply.
+ * Implements the engine `node`, which uses Node's HTTP modules on connections that the listener has accepted. The
+ * modules' own timeouts are disabled, because the timeouts in `connection-limits.ts` apply.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

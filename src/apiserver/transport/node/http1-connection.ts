@@ -40,9 +40,9 @@ export class NodeHttp1Connection implements Http1Link {
   #isHandedOver = false
   /** The error response for a malformed request, which is sent after the response to the preceding request. */
   #refusal: Refusal | undefined
-  /** The time since which the connection has been waiting for the start or the rest of a request. */
+  /** Time when the connection began to wait for a request or for the rest of one. */
   #since = performance.now()
-  /** Number of bytes that had been received by the time the last request ended. */
+  /** Number of bytes received by the time the last request ended. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined

@@ -33,10 +33,10 @@ export class NodeHttp2Connection implements Http2Link {
   readonly #waiting = new WeakSet<ServerHttp2Stream>()
   /** The ID of the last stream whose headers are complete, or that Node has rejected. */
   #lastStream = 0
-  /** The time at which the last request ended. Initially, the time at which the connection started. */
+  /** Time when the last request ended, or when the connection started. */
   #idleSince = performance.now()
   #isUsed = false
-  /** The time at which `check` first detected incomplete headers. */
+  /** Time when `check` first detected incomplete headers. */
   #headersSince: number | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -77,7 +77,7 @@ export class NodeHttp2Connection implements Http2Link {
     this.#idleSince = performance.now()
   }
 
-  /** Closes an idle connection. A connection on which the client sends data but no requests also counts as idle. */
+  /** Closes an idle connection. A connection that carries data but no requests also counts as idle. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#isUsed ? idle : headers
