@@ -14,7 +14,7 @@ import { fetchObject, keyOf, type Resource } from '../registry/catalogue/resourc
 import { changeFields, createMissing, getCached } from './own-objects.ts'
 import { systemNamespace } from './system-objects.ts'
 
-/** The settings with which an aggregated API server authenticates the front proxy. */
+/** The settings that an aggregated API server uses to authenticate the front proxy. */
 export interface ProxyTrust {
   /** The CA certificates of the front proxy in PEM format, one per element. */
   readonly authorities: readonly string[]

@@ -20,7 +20,7 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** The order in which the objects are created. Roles precede the bindings that refer to them. */
+/** The creation order of the objects. Roles precede the bindings that refer to them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
 /** Returns a loop that creates and repairs the default roles and bindings at startup. */
@@ -65,7 +65,7 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
   await createMissing(resource, { namespace, name }, asJson(required))
 }
 
-/** Deletes a binding and creates it again. Its roleRef is immutable. */
+/** Deletes a binding and creates it again, because its roleRef is immutable. */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
@@ -103,7 +103,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // A fast path for rules that are unchanged, as nearly all are.
+  // A fast path, because nearly all rules are unchanged.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))

@@ -60,7 +60,7 @@ export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVe
   }
 }
 
-/** Returns the annotation of objects whose spec the server maintains. */
+/** Returns the key of the annotation that makes the server maintain an object's spec. */
 export const autoUpdateKey = (vendor: Vendor) => vendorKey(vendor, 'autoupdate-spec', 'apf')
 
 const annotationOf = ({ vendor }: Resource) => autoUpdateKey(vendor)

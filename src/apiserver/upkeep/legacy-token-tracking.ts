@@ -1,6 +1,6 @@
 /**
- * Tracks the use of legacy service account tokens: maintains the ConfigMap with the day on which tracking started, and
- * labels the Secrets that contain the tokens.
+ * Tracks the use of legacy service account tokens: maintains the ConfigMap with the start day of tracking, and labels
+ * the Secrets that contain the tokens.
  */
 import { secret as secrets } from '../../api/kinds/core/secret.ts'
 import { dayOf, startOfDay, trackingConfigMap } from '../../api/model/legacy-tokens.ts'

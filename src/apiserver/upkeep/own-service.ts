@@ -21,7 +21,7 @@ export interface OwnServiceParts {
   readonly sharedStore: boolean
   /** The cluster IP of the Service. */
   readonly clusterIP: string
-  /** The port on which this server listens. */
+  /** The port that this server listens on. */
   readonly port: number
   readonly addresses: ServerAddresses
 }
@@ -71,8 +71,8 @@ async function createService({ catalogue, clusterIP, port }: OwnServiceParts, na
 }
 
 /**
- * Returns an address at which other hosts can reach this server: the advertised address, the bind address or the first
- * address of this host. Undefined if there is no such address.
+ * Returns an address that other hosts can use to reach this server: the advertised address, the bind address or the
+ * first address of this host. Undefined if there is no such address.
  */
 function reachableAddress({ advertiseAddress, bindAddress }: ServerAddresses): string | undefined {
   const isReachable = (ip: string) => checkReachableAddress(ip).length === 0
