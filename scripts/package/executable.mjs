@@ -1,5 +1,5 @@
 // Builds the single executable for this machine's architecture. It contains Node, both programs, their threads, the web
-// console and lmdb's native addon. The name under which it is started selects the program, `orchctl` or `orch`.
+// console, the documentation and lmdb's native addon. The name under which it is started selects the program, `orchctl` or `orch`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { bundleIfStale } from '../bundle.mjs'
 
@@ -28,6 +28,7 @@ const lmdbPackage = `@lmdb/lmdb-linux-${process.arch}`
 export async function packageExecutable(directory) {
   await bundleIfStale('orch')
   await bundleIfStale('orchctl')
+  await import('../site/run.ts')
   mkdirSync(directory, { recursive: true })
   const work = mkdtempSync(join(tmpdir(), 'orch-package-'))
   try {
@@ -79,12 +80,16 @@ async function bundleLauncher(outfile) {
   })
 }
 
-/** Returns the code of programs and threads, and the files of the console, by asset name. */
+/** Returns the code of programs and threads, and the files of the console and the documentation, by asset name. */
 function programAssets() {
   const code = readdirSync(dist).filter((name) => name.endsWith('.cjs'))
   const console = readdirSync(join(dist, 'console')).map((name) => `console/${name}`)
   const notices = ['THIRD-PARTY-NOTICES.txt']
-  return Object.fromEntries([...code, ...console, ...notices].sort().map((name) => [name, join(dist, name)]))
+  const inDist = [...code, ...console, ...notices].sort().map((name) => [name, join(dist, name)])
+  const site = readdirSync(join(root, 'site'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  return Object.fromEntries([...inDist, ...site.sort().map((path) => [relative(dist, path), path])])
 }
 
 function nativeAddon() {

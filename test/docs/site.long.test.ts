@@ -1,11 +1,12 @@
-/** Opens the documentation site from the file system in Chromium. */
+/** Opens the documentation site in Chromium, from the file system and from a server. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
-import { accessibilityFaults, startConsoleBrowser } from '../support/console-page.ts'
-import { buildTestSite } from './site.ts'
+import { accessibilityFaults, signIn, startConsoleBrowser } from '../support/console-page.ts'
+import { serve } from '../support/in-process.ts'
+import { buildOwnSite, buildTestSite } from './site.ts'
 
 const narrow = { width: 400, height: 800 }
 const wide = { width: 1280, height: 800 }
@@ -75,6 +76,21 @@ test('the chosen Kubernetes version replaces the version in commands', async () 
   await page.locator('pre', { hasText: '--emulated-version=1.33' }).first().waitFor()
   await page.goto(urlOf('docs/reference/versions.html'))
   await page.locator('pre', { hasText: '--emulated-version=1.33' }).first().waitFor()
+})
+
+test('the console links to the documentation, whose search works from the server', async () => {
+  buildOwnSite()
+  const server = await serve({ after }, ['--docs'])
+  const console = await browser.open(`${server.url}/console/`, { viewport: wide })
+  await signIn(console)
+  const opening = console.context().waitForEvent('page')
+  await console.getByRole('link', { name: 'Documentation' }).click()
+  const page = await opening
+  await page.getByRole('heading', { name: 'Documentation' }).waitFor()
+  await page.getByRole('searchbox').fill('downgrade')
+  await page.getByRole('link', { name: 'Upgrading: Downgrade' }).click()
+  await page.getByRole('heading', { name: 'Downgrade', exact: true }).waitFor()
+  assert.match(page.url(), /\/docs\/docs\/operate\/upgrading\.html#downgrade$/)
 })
 
 async function backgroundOf(page: Page): Promise<unknown> {

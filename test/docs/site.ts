@@ -1,4 +1,5 @@
-/** The documentation site in a temporary directory of a test. */
+/** The documentation site in a temporary directory of a test, and in this checkout. */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,4 +20,9 @@ export function buildTestSite(t: { after(run: () => void): void }): TestSite {
   const directory = mkdtempSync(join(tmpdir(), 'orch-site-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   return { directory, pages: buildSite(directory, emulatedVersions) }
+}
+
+/** Builds the site of this checkout, which servers in this process serve. */
+export function buildOwnSite(): void {
+  execFileSync(process.execPath, [join(root, 'scripts/site/run.ts')])
 }

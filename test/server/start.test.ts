@@ -115,6 +115,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--event-ttl=never'], /--event-ttl: "never" is not a duration/],
   [['--event-ttl=0'], /1s to 10000h/],
   [['--shutdown-grace-period=-1s'], /--shutdown-grace-period/],
+  [['--docs=maybe'], /--docs: "maybe" is not one of auto, true, false/],
   [['serve'], /unexpected argument "serve": flags begin with --/],
 ]
 

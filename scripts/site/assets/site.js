@@ -48,12 +48,19 @@ function setUpVersion() {
   show()
 }
 
+/** When a server serves the site, its content security policy allows scripts only from this Trusted Types policy. */
+const trustedUrls = globalThis.trustedTypes?.createPolicy('orch-docs', { createScriptURL: indexUrl })
+
+function indexUrl() {
+  return `${siteTop}/assets/search-index.js`
+}
+
 let loading
 /** Loads the index when it is first needed. Loading it as a script also works for pages from a file system. */
 function loadIndex() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script')
-    script.src = `${siteTop}/assets/search-index.js`
+    script.src = trustedUrls?.createScriptURL('') ?? indexUrl()
     script.onload = () => resolve(globalThis.searchIndex)
     script.onerror = () => reject(new Error('the search index is missing'))
     document.head.append(script)

@@ -14,6 +14,7 @@ import { Exposer } from '../../base/telemetry/exposition.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { serveConsole } from '../../tools/console/console.ts'
+import { openDocumentation } from '../../tools/console/documentation.ts'
 import { makeBackup } from '../backup/make-backup.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import { auditLogLimits } from '../flags/audit.ts'
@@ -73,6 +74,8 @@ async function openPipeline(
     proxyToBackend: aggregation.handle.bind(aggregation),
     forwarder: backend.forwarder,
   }
+  const serveDocumentation = await openDocumentation(options.docs)
+  const hasDocumentation = serveDocumentation !== undefined
   return handleRequests({
     vendor,
     authorizer,
@@ -86,7 +89,8 @@ async function openPipeline(
     audit: audit({ vendor, clock: systemClock, metrics: metrics.audit, ...backend.audited }),
     limitRequests: backend.limitRequests,
     demandTls: options.strictTransportSecurity === '' ? undefined : demandTls(options.strictTransportSecurity),
-    serveConsole: options.console ? serveConsole({ access: context.console, log }) : undefined,
+    serveConsole: options.console ? serveConsole({ access: context.console, hasDocumentation, log }) : undefined,
+    serveDocumentation,
     tracing: await openTracing(options.tracingConfigFile, { vendor, log, metrics: metrics.traces, opened }),
     maxRequestMs: options.requestTimeout,
     isAllowedOrigin: await readAllowedOrigins(options.corsAllowedOrigins),

@@ -56,6 +56,8 @@ export interface HandlingParts {
   readonly demandTls: Step | undefined
   /** Serves the console. Undefined if it is disabled. */
   readonly serveConsole: Step | undefined
+  /** Serves the documentation. Undefined if it is disabled or not installed. */
+  readonly serveDocumentation: Step | undefined
   /** Traces requests. Undefined if tracing is disabled. */
   readonly tracing: Tracing | undefined
   /** Timeout in milliseconds of requests other than watches. */
@@ -95,6 +97,7 @@ export function handleRequests(parts: HandlingParts): Handling {
     refuseForeignPages(parts.isAllowedOrigin),
     parts.demandTls,
     parts.serveConsole,
+    parts.serveDocumentation,
     measureStep('authentication', authenticate),
     audit.open,
     impersonate(authorizer, vendor, parts.gates),

@@ -1,6 +1,6 @@
 /** Flags of the HTTPS port and its certificates. */
 import { httpEngineNames } from '../../apiserver/transport/engine.ts'
-import { flag, oneOf, readBoolean, text, toggle, UsageError } from '../../base/flags/flags.ts'
+import { flag, oneOf, readBoolean, text, toggle, UsageError, withBare } from '../../base/flags/flags.ts'
 import { tlsFlags } from './tls.ts'
 import { list, readAddress, readTime } from './values.ts'
 
@@ -56,6 +56,16 @@ export const servingFlags = {
     read: readBoolean,
     help: 'serve the web console at /console',
   }),
+  docs: withBare(
+    flag({
+      name: 'docs',
+      value: 'WHEN',
+      default: 'auto',
+      read: oneOf(['auto', 'true', 'false']),
+      help: 'serve this documentation at /docs; auto serves it if it is installed, true fails if it is not',
+    }),
+    'true',
+  ),
   corsAllowedOrigins: flag({
     name: 'cors-allowed-origins',
     value: 'PATTERNS',

@@ -14,48 +14,31 @@ import { sharedUnpacking } from '../../base/collections/shared-unpacking.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import type { ConsoleAccess } from './access.ts'
 import { type ConsoleFile, indexName, readConsoleFile } from './files.ts'
+import { sendUnchanged, setPageHeaders } from './page-response.ts'
 
 const root = '/console'
-
-/** Allows only the console's own scripts, styles and connections, and forbids framing. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
-
-const safety: readonly (readonly [name: string, value: string])[] = [
-  ['content-security-policy', policy],
-  ['x-content-type-options', 'nosniff'],
-  ['x-frame-options', 'DENY'],
-  ['referrer-policy', 'no-referrer'],
-  ['cross-origin-opener-policy', 'same-origin'],
-  ['cross-origin-resource-policy', 'same-origin'],
-]
+/** The scripts of the console write no text into the page that the browser would parse. */
+const noTrustedTypes = "'none'"
 
 export interface ConsoleParts {
   /** The one-time link. Undefined if this process printed no link. */
   readonly access: ConsoleAccess | undefined
+  /** Whether the server also serves the documentation, to which the page then links. */
+  readonly hasDocumentation: boolean
   readonly log: Log
 }
 
 /** Returns a step that handles requests for the console and passes all others on. */
-export function serveConsole({ access, log }: ConsoleParts): Step {
+export function serveConsole({ access, hasDocumentation, log }: ConsoleParts): Step {
   return (exchange) => {
     const { info, transport } = exchange
     if (info.resource || !info.path.startsWith(root)) return
     const name = info.path.slice(root.length)
     if (name !== '' && !name.startsWith('/')) return
-    for (const [header, value] of safety) exchange.setHeader(header, value)
-    if (name === '/session') return beginSession(exchange, { access, log })
+    setPageHeaders(exchange, noTrustedTypes)
+    if (name === '/session') return beginSession(exchange, access, log)
     if (transport.method !== 'GET' && transport.method !== 'HEAD') throw notAllowed()
+    if (name === '/settings') return sendSettings(exchange, { hasDocumentation })
     return name === '' ? redirect(exchange) : sendFile(exchange, name.slice(1) || indexName)
   }
 }
@@ -66,10 +49,16 @@ function redirect(exchange: Exchange): void {
   sendText(exchange, 308, `the console is at ${root}/\n`)
 }
 
+/** Sends what the page must know about this server before a user signs in. */
+function sendSettings(exchange: Exchange, settings: Pick<ConsoleParts, 'hasDocumentation'>): void {
+  exchange.setHeader('cache-control', 'no-store')
+  exchange.send(200, 'application/json', Buffer.from(JSON.stringify(settings)))
+}
+
 /**
  * Exchanges the secret for a session. The secret is sent in a header, so that neither the URL nor a body contains it.
  */
-function beginSession(exchange: Exchange, { access, log }: ConsoleParts): void {
+function beginSession(exchange: Exchange, access: ConsoleAccess | undefined, log: Log): void {
   if (exchange.transport.method !== 'POST') throw notAllowed()
   const [, link = ''] = /^Link ([\w-]{1,100})$/.exec(exchange.headers.one('authorization') ?? '') ?? []
   const session = access?.exchange(link)
@@ -88,12 +77,6 @@ async function sendFile(exchange: Exchange, name: string): Promise<void> {
   exchange.setHeader('cache-control', isPage ? 'no-cache' : 'public, max-age=31536000, immutable')
   if (exchange.headers.first('if-none-match') === file.etag) return sendUnchanged(exchange)
   await sendContent(exchange, file)
-}
-
-function sendUnchanged(exchange: Exchange): void {
-  exchange.open(304, undefined)
-  exchange.complete = true
-  exchange.transport.end()
 }
 
 const unpack = sharedUnpacking(promisify<Buffer, Buffer>(brotliDecompress))

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { byCategory } from '../core/kind-categories.ts'
 import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { listAddress, type Route } from '../core/route.ts'
+import { useAsked } from '../core/store.ts'
 import { displayText } from '../core/text.ts'
 import icon from '../icon.svg'
 import { workPages } from '../operations/all.ts'
@@ -31,6 +32,7 @@ export function SideBar({ at }: { readonly at: Route }) {
             </a>
           </li>
         ))}
+        <DocumentationLink />
       </ul>
       <h2>Resources</h2>
       {!isLoaded && <p class="hint">Asking the server…</p>}
@@ -54,6 +56,24 @@ export function SideBar({ at }: { readonly at: Route }) {
       ))}
     </nav>
   )
+}
+
+/** Links to the documentation in a new tab, because leaving the console would sign the user out. */
+function DocumentationLink() {
+  const settings = useAsked(readSettings, [])
+  if (settings.state !== 'done' || !settings.value.hasDocumentation) return null
+  return (
+    <li>
+      <a href="/docs/docs/README.html" target="_blank" rel="noopener">
+        Documentation
+      </a>
+    </li>
+  )
+}
+
+async function readSettings(signal: AbortSignal): Promise<{ readonly hasDocumentation: boolean }> {
+  const response = await fetch('settings', { signal })
+  return (await response.json()) as { hasDocumentation: boolean }
 }
 
 function isHere({ group, plural }: Type, { path }: Route): boolean {
