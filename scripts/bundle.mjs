@@ -49,8 +49,22 @@ export async function bundleIfStale(program) {
 // The bundle is built next to dist/ and then renamed, so that a concurrent start never sees a partial bundle. If
 // several starts find the bundle stale, the first to finish replaces it.
 async function bundle(isWanted = () => true) {
-  const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
+  const discard = () => rmSync(fresh, { recursive: true, force: true })
+  // A signal during the build ends the process without running the code below.
+  process.once('exit', discard)
+  try {
+    await buildInto(fresh)
+    mkdirSync(dist, { recursive: true })
+    if (isWanted()) moveIntoPlace(fresh)
+  } finally {
+    process.off('exit', discard)
+    discard()
+  }
+}
+
+async function buildInto(fresh) {
+  const { build } = await import('esbuild')
   const began = Date.now()
   const inputs = {}
   const makeConsole = async () => {
@@ -65,12 +79,6 @@ async function bundle(isWanted = () => true) {
   ])
   recordSources(fresh, inputs, began)
   writeNotices(root, Object.values(inputs).flat(), fresh)
-  if (!isWanted()) {
-    rmSync(fresh, { recursive: true, force: true })
-    return
-  }
-  mkdirSync(dist, { recursive: true })
-  moveIntoPlace(fresh)
 }
 
 function groups() {
