@@ -45,6 +45,7 @@ async function startAuto(t: TestContext) {
   const given = { command: 'apiserver', flags, console: undefined } as const
   const server = await startSupervisor(line, given, {
     log: openLog({
+      level: 1,
       write: (text) => {
         output += text
         // Only one worker may be added or retired at a time.

@@ -9,7 +9,7 @@ export const loggingFlags = {
     value: 'N',
     default: '0',
     read: readVerbosity,
-    help: 'log verbosity, from 0 to 99; at 3 and above, the server logs every request',
+    help: 'log verbosity, from 0 to 99; from 1, the server logs added and retired workers, and from 3 every request',
   }),
   loggingFormat: flag({
     name: 'logging-format',

@@ -93,7 +93,7 @@ export class Team {
     try {
       await slot.start()
       this.#serving.push(slot)
-      log.info('added a worker because of high load', { worker: index, workers: this.#serving.length })
+      log.verbose(1, 'added a worker because of high load', { worker: index, workers: this.#serving.length })
     } catch (error) {
       await slot.terminate()
       this.#forget(index)
@@ -108,10 +108,10 @@ export class Team {
     const { log } = this.#parts
     const [index, slot] = [...this.#threads].find(([, each]) => each === this.#serving.at(-1))!
     this.#serving.pop()
-    log.info('retiring a worker because of low load', { worker: index, workers: this.#serving.length })
+    log.verbose(1, 'retiring a worker because of low load', { worker: index, workers: this.#serving.length })
     await slot.retire()
     this.#forget(index)
-    log.info('retired a worker', { worker: index })
+    log.verbose(1, 'retired a worker', { worker: index })
   }
 
   /** Clears the shared counters of a worker, because its thread may have ended before it cleared them itself. */
