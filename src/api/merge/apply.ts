@@ -28,6 +28,7 @@ import { isUnchanged } from './compare.ts'
 import { configFieldSetSliced } from './config-field-set.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
+import { refuseDuplicates, rejectsDuplicates } from './duplicate-elements.ts'
 import { hasSameOrder } from './element-order.ts'
 import {
   covers,
@@ -119,6 +120,7 @@ function* makePlan(request: ApplyRequest): Sliced<Plan> {
   yield
   const current = withoutManagers(live ?? empty)
   if (!request.view) yield* refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
+  if (!request.view && rejectsDuplicates(request.emulated ?? oldestVersion)) yield* refuseDuplicates(schema, current)
   const managers = yield* managersOf(request, current)
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))

@@ -5,7 +5,8 @@
  * object without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
  * replaces them if it is valid and not empty. A list with one empty entry removes all managers. Under 1.23, the writer
  * then owns the fields that it changes in the same write (spec: apply, rule 6). Since 1.24, as in Kubernetes, an empty
- * list removes all managers too, and the object is no longer tracked.
+ * list removes all managers too, and the object is no longer tracked. Before 1.29, an object with duplicate list elements
+ * is not tracked either.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../model/object.ts'
@@ -14,6 +15,7 @@ import type { ObjectSchema } from '../schema/schema.ts'
 import { type EmulatedVersion, isAtLeast, oldestVersion } from '../versions/emulated-version.ts'
 import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
+import { findDuplicate, rejectsDuplicates } from './duplicate-elements.ts'
 import {
   coversSliced,
   difference,
@@ -69,6 +71,8 @@ export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[]
   const { apiVersion } = writer
   const before = withoutManagers(update.before)
   const after = withoutManagers(update.after)
+  if (rejectsDuplicates(update.emulated ?? oldestVersion) && (yield* findDuplicate(schema, after)) !== undefined)
+    return undefined
   const changeIn = yield* changeInVersions({ schema, apiVersion, before, after, readOnly, versions, managers })
   yield
   const reconciledManagers = yield* reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)

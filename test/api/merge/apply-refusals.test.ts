@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson } from '../../../src/api/codec/json.ts'
-import type { Json } from '../../../src/api/json/json.ts'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { applyObject } from '../../../src/api/merge/apply.ts'
 import { applyConflict } from '../../../src/api/merge/conflicts.ts'
 import { ApiError } from '../../../src/api/model/api-error.ts'
 import { type ApiObject, asObject } from '../../../src/api/model/object.ts'
 import { decode } from '../../../src/api/schema/decode.ts'
 import { field, type ObjectSchema, s } from '../../../src/api/schema/schema.ts'
+import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
 import { emptyObject, emptyWorld, kindOf, take, vendor } from './world.ts'
 
 const item = s.object({ name: field(1, s.string()), port: field(2, s.int32()) })
@@ -20,9 +21,16 @@ const thing = kindOf({
   free: field(6, s.any({ granular: true })),
 })
 
-function apply(config: Json, { live, schema = thing }: { live?: ApiObject; schema?: ObjectSchema } = {}) {
+interface Situation {
+  readonly live?: ApiObject
+  readonly schema?: ObjectSchema
+  readonly emulated?: EmulatedVersion
+}
+
+function apply(config: Json, { live, schema = thing, emulated }: Situation = {}) {
   const writer = { name: 'a', apiVersion: 'v1', subresource: '', time: '2030-01-01T00:00:00Z' }
-  return applyObject({ schema, vendor, empty: emptyObject(schema), live, config, writer, force: false, readOnly: [] })
+  const empty = emptyObject(schema)
+  return applyObject({ schema, vendor, empty, live, config, writer, force: false, readOnly: [], emulated })
 }
 
 const head = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x' } }
@@ -67,6 +75,24 @@ test('a list element without its key is rejected unless the schema treats a miss
   const written = s.object({ name: field(1, s.string(), { zeroValue: 'write' }), port: field(2, s.int32()) })
   const kind = kindOf({ items: field(4, s.list(written, { list: 'map', keys: ['name'] })) })
   assert.equal(apply({ ...head, items: [{ port: 1 }] }, { schema: kind }).outcome, 'applied')
+})
+
+test('before 1.29, an apply is rejected if the live object contains duplicate elements', () => {
+  const stored = (fields: JsonObject) => asObject(decode(thing, { ...head, ...fields }).value)
+  const config = { ...head, data: { a: 'b' } }
+  const faults: readonly (readonly [live: ApiObject, path: string])[] = [
+    [stored({ items: [{ name: 'a' }, { name: 'b' }, { name: 'a', port: 1 }] }), 'items[2]'],
+    [stored({ tags: ['x', 'x'] }), 'tags[1]'],
+  ]
+  for (const [live, path] of faults) {
+    assert.throws(
+      () => apply(config, { live, emulated: '1.28' }),
+      (error) => error instanceof ApiError && error.code === 422 && error.details?.causes?.[0]?.field === path,
+    )
+    assert.equal(apply(config, { live, emulated: '1.29' }).outcome, 'applied')
+  }
+  const atomic = stored({ steps: [{ name: 'a' }, { name: 'a' }] })
+  assert.equal(apply(config, { live: atomic, emulated: '1.28' }).outcome, 'applied')
 })
 
 test('decoding the merged object of an apply detects scalars and atomic values of the wrong type', () => {

@@ -340,9 +340,10 @@ const scenarios: { readonly [title: string]: Scenario } = {
     { by: 'orchctl', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
     { by: 'orchctl', apply: { data: { k: '9' } }, see: { conflicts: [] } },
   ],
-  'duplicate elements created by updates are kept until that element is applied': [
+  'since 1.29, duplicate elements created by updates are kept until that element is applied': [
     {
       by: 'u',
+      emulated: '1.29',
       put: {
         ports: [
           { port: 1, name: 'one' },
@@ -378,6 +379,38 @@ const scenarios: { readonly [title: string]: Scenario } = {
         object: {
           ports: [
             { port: 1, protocol: 'TCP', name: 'new' },
+            { port: 2, protocol: 'TCP' },
+          ],
+          size: 3,
+        },
+      },
+    },
+  ],
+  'before 1.29, an object with duplicate elements is not tracked': [
+    {
+      by: 'u',
+      put: { ports: [{ port: 1 }] },
+      see: {
+        owners: {
+          'u updates': [
+            '.ports',
+            '.ports[port=1,protocol="TCP"]',
+            '.ports[port=1,protocol="TCP"].port',
+            '.ports[port=1,protocol="TCP"].protocol',
+            '.size',
+          ],
+        },
+      },
+    },
+    { by: 'u', put: { ports: [{ port: 1 }, { port: 1, name: 'two' }] }, see: { owners: {} } },
+    { by: 'u', put: { ports: [{ port: 1 }] }, see: { owners: {} } },
+    {
+      by: 'a',
+      apply: { ports: [{ port: 2 }] },
+      see: {
+        object: {
+          ports: [
+            { port: 1, protocol: 'TCP' },
             { port: 2, protocol: 'TCP' },
           ],
           size: 3,

@@ -16,6 +16,7 @@ import { decode } from '../../../src/api/schema/decode.ts'
 import { fillDefaults } from '../../../src/api/schema/defaults.ts'
 import { objectMeta } from '../../../src/api/schema/object-meta.ts'
 import { type Fields, field, type ObjectSchema, s } from '../../../src/api/schema/schema.ts'
+import { type EmulatedVersion, oldestVersion } from '../../../src/api/versions/emulated-version.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 
 export const vendor = vendorOf('orch')
@@ -38,6 +39,8 @@ export interface Step {
   readonly apiVersion?: string
   /** The schema of the object from this step on. */
   readonly schema?: ObjectSchema
+  /** The emulated version from this step on. */
+  readonly emulated?: EmulatedVersion
 }
 
 export interface Seen {
@@ -51,13 +54,14 @@ export interface Seen {
 
 export interface World {
   readonly schema: ObjectSchema
+  readonly emulated: EmulatedVersion
   readonly live: ApiObject | undefined
   readonly conflicts: readonly FieldConflict[]
   readonly clock: number
 }
 
 export function emptyWorld(schema: ObjectSchema): World {
-  return { schema, live: undefined, conflicts: [], clock: 0 }
+  return { schema, emulated: oldestVersion, live: undefined, conflicts: [], clock: 0 }
 }
 
 export function emptyObject(schema: ObjectSchema): ApiObject {
@@ -66,7 +70,8 @@ export function emptyObject(schema: ObjectSchema): ApiObject {
 
 /** Executes a step, which takes one second. */
 export function take(before: World, step: Step): World {
-  const world = { ...before, schema: step.schema ?? before.schema, clock: before.clock + 1, conflicts: [] }
+  const { schema = before.schema, emulated = before.emulated } = step
+  const world = { ...before, schema, emulated, clock: before.clock + 1, conflicts: [] }
   return step.apply !== undefined ? applyIn(world, step, step.apply) : putIn(world, step, step.put ?? {})
 }
 
@@ -80,6 +85,7 @@ function applyIn(world: World, step: Step, fields: JsonObject): World {
     writer: writerOf(world, step),
     force: step.force ?? false,
     readOnly: step.readOnly ?? [],
+    emulated: world.emulated,
   })
   if (result.outcome === 'conflict') return { ...world, conflicts: result.conflicts }
   return { ...world, live: withManagers(complete(world.schema, result.object), result.managedFields) }
@@ -94,6 +100,7 @@ function putIn(world: World, step: Step, fields: JsonObject): World {
     writer: writerOf(world, step),
     readOnly: step.readOnly ?? [],
     create: world.live === undefined,
+    emulated: world.emulated,
   })
   return { ...world, live: withManagers(after, managers ?? []) }
 }
