@@ -98,7 +98,7 @@ export class EncodedObjectBudget {
   }
 }
 
-/** The encodings of the objects of one version of a kind, by key. */
+/** Encoded objects of one version of a kind, by key. */
 export class EncodedObjectCache {
   readonly #room: EncodedObjectBudget
   readonly #forms = new Map<string, CachedEncoding>()

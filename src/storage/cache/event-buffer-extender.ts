@@ -26,13 +26,13 @@ const maxBytes = 64 * 1024 * 1024
 const chunkCost = 500
 
 export class EventBufferExtender {
-  /** All changes up to this revision have been read from the log. */
+  /** The log has been read up to this revision. */
   #from: Revision
   #extending: Promise<void> | undefined
   readonly #caches: () => Iterable<KindCache>
   readonly #log: LogChunks
 
-  /** Creates the extender. `revision` is the revision at which the caches have just been loaded. */
+  /** Creates the extender for caches that have just been loaded at `revision`. */
   constructor(caches: () => Iterable<KindCache>, log: LogChunks, revision: Revision) {
     this.#caches = caches
     this.#log = log
@@ -77,7 +77,7 @@ export class EventBufferExtender {
 /** Collects events in log order. If there are too many events, the oldest are dropped. */
 class CollectedEvents {
   #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
-  /** The revision of the last dropped event. */
+  /** The revision of the last dropped event of each kind. */
   readonly #droppedThrough = new Map<KindCache, Revision>()
   #bytes = 0
 

@@ -70,7 +70,7 @@ export class EventBuffer {
     return low
   }
 
-  /** Returns the newest of the events, as many as fit. */
+  /** Returns the newest events, as many as fit. */
   #fitting(events: readonly CacheEvent[]): readonly CacheEvent[] {
     let room = maxBytes - this.#bytes
     let first = events.length

@@ -99,7 +99,7 @@ export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer):
 
 const closing = Buffer.from('}\n')
 
-/** Returns the JSON encoding. `order` is the member order of an object that has only a resourceVersion. */
+/** Returns the JSON encoding of bookmarks and errors. `order` is the member order of a bookmark's object. */
 export function encodeControlEventInJson(order: Order): EventForm['encodeBookmarkOrError'] {
   return (type, document) => eventWith(type, jsonDocument(document, document.kind === 'Status' ? status : order))
 }

@@ -11,7 +11,7 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** The size in bytes at which a chunk ends. The last change of a chunk is the change that reaches this size. */
+/** The size in bytes at which a chunk ends. The change that reaches this size is the last one in the chunk. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
@@ -101,7 +101,7 @@ export class LogChunks {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
-      // Evicts the first chunk last, because readers need it first.
+      // Adds the chunks in reverse order, so that the first chunk is evicted last. Readers need it first.
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }

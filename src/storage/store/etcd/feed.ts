@@ -12,7 +12,7 @@ import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 /** The position of a feed in the log. */
 export interface FeedPosition {
   readonly revision: Revision
-  /** The revision of the last change. Before the first change, the revision at which the feed started. */
+  /** The revision of the last change, or the start revision of the feed before the first change. */
   readonly newest: Revision
   /** Whether etcd's watch has reported `revision`. False if `revision` is only the start revision. */
   readonly anchored: boolean

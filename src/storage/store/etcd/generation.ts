@@ -85,7 +85,7 @@ export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
   /** The reason why the generation has ended. Undefined while the generation is active. */
   #over: StoreError | undefined
-  /** The revision at which this server started. */
+  /** The revision when this server started. */
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
@@ -373,9 +373,9 @@ export class EtcdGeneration {
   }
 
   /**
-   * Returns the etcd revision at which to read a state. If none of our keys changed since `revision`, returns the
-   * feed's current revision, which has the same state. `revision` itself may be compacted, even if it is the revision
-   * of our last change.
+   * Returns the etcd revision for reading the state at `revision`. If none of our keys changed since `revision`,
+   * returns the feed's current revision, which has the same state. `revision` itself may be compacted, even if it is
+   * the revision of our last change.
    */
   #readableAt(revision: Revision): number {
     const { newest, tail } = this.#feed

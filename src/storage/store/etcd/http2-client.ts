@@ -66,8 +66,8 @@ const connectionWindow = 8 * windowBytes
 const maxHeaderBytes = 64 * 1024
 const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
 /**
- * The stream number at which a connection is replaced. It is far below the maximum, because some streams may be waiting
- * to start.
+ * A connection is replaced when its stream numbers reach this limit. The limit is far below the maximum, because some
+ * streams may be waiting to start.
  */
 const lastId = 2 ** 30
 /**
@@ -101,7 +101,7 @@ class Stream extends Http2Stream {
 export type { Stream }
 
 export class Http2Client extends Http2Connection<Stream> {
-  /** The time on the monotonic clock at which the connection last received data. */
+  /** Monotonic time when the connection last received data. */
   heard = performance.now()
   readonly #blocks = new BoundedMap<string, string[]>(keptBlocks)
   /** Streams that cannot start yet because the peer limits concurrent streams. */

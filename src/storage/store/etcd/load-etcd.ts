@@ -55,7 +55,7 @@ class EtcdLoading implements StoreLoader {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** The etcd revision at which the mark was last written, or 0 if there is no mark. */
+  /** The etcd revision that last wrote the mark, or 0 if there is no mark. */
   #marked = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {

@@ -38,8 +38,8 @@ export interface SessionOptions {
 // member closes sessions that send more than one ping in five seconds.
 const pingAnswerMs = 1_500
 /**
- * Intervals in milliseconds at which silent sessions are checked and pinged. Silence is checked frequently while calls
- * wait for a response, and less often while only watches are open.
+ * How often silent sessions are checked and pinged, in milliseconds. Silence is checked frequently while calls wait for
+ * a response, and less often while only watches are open.
  */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }

@@ -37,7 +37,7 @@ import { localGenerations } from './local-generation.ts'
 import { decodeStatus, encodeStatus, methods } from './messages.ts'
 import type { Tls } from './session.ts'
 
-/** The etcd cluster, the store's prefix in it, and callbacks. */
+/** Settings of an etcd store: the cluster, the key prefix and callbacks. */
 export interface EtcdOptions {
   /**
    * Members of one cluster, such as `https://10.0.0.1:2379`. The store uses the first working member and fails over to

@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Starts the watch again at the same position, where it throws RevisionGone again.
+      // Restarts the watch at the same position, where it throws RevisionGone again.
       this.feed.failure = readFailure(error)
     }
   }

@@ -13,7 +13,7 @@ import { PageGuard } from './page-guard.ts'
 import { Damage } from './page-records.ts'
 import type { OpenGuarding, Tables } from './tables.ts'
 
-/** The code of the thread that checks the pages. */
+/** The entry point of the thread that checks the pages. */
 const threadProgram = {
   importer: import.meta.url,
   source: './page-check-thread.ts',

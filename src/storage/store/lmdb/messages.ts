@@ -125,7 +125,7 @@ export interface OpenReply {
   readonly floor: Revision
 }
 
-/** A slice of a list. `resume` is the key after which the list continues. It is undefined at the end of the range. */
+/** A slice of a list. The list continues after the key `resume`, which is undefined at the end of the range. */
 export interface ListReply {
   readonly entries: ArrayBuffer
   readonly resume: Key | undefined

@@ -68,7 +68,8 @@ export async function openOwnedDirectory(
 
 const defaultHistoryMs = 5 * 60 * 1000
 /**
- * Number of time records per retention time. Changes may be retained longer than `historyMs` by this fraction of it.
+ * Number of time records per retention period. Changes may be retained longer than `historyMs` by one interval between
+ * these records.
  */
 const marksPerHistory = 20
 

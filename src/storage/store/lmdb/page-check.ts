@@ -72,12 +72,12 @@ export function checkMeta(descriptor: number): Meta {
 }
 
 /**
- * The results that are known for a page before the check is complete. A page without a result is neither verified nor
- * known to be free.
+ * What is known about a page before the check is complete. A page without an entry is neither verified nor known to be
+ * free.
  */
 export const pageFacts = { verified: 1, free: 2 } as const
 
-/** How the tree can use a page of the file. */
+/** The possible uses of a page. */
 const uses = { unknown: 0, branch: 1, leaf: 2, long: 3, free: 4, root: 5 } as const
 
 const blockBytes = 1024 * 1024
@@ -105,7 +105,7 @@ export class PageCheck {
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
-  /** Number of pages from the start of the file that have been read so far. */
+  /** Number of pages read so far, from the start of the file. */
   #position = 0
 
   constructor(descriptor: number, meta: Meta, facts: Uint8Array) {

@@ -325,7 +325,10 @@ export function readMark(meta: Tables['meta'], key: Buffer): Revision {
   return bytes?.length === 8 ? readRevision(bytes, 0) : 0
 }
 
-/** Key of the revision before which nothing can be read, because later changes were made without a log record. */
+/**
+ * Key of the oldest readable revision. Nothing before it can be read, because later changes were made without a log
+ * record.
+ */
 export const cutKey = Buffer.from('cut')
 /** Key of the revision up to which the log has dropped the values that the journal excludes. */
 export const reducedKey = Buffer.from('reduced')

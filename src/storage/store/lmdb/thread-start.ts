@@ -6,7 +6,7 @@ import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threa
 import { startThread } from '../../../base/files/program-files.ts'
 import { leaveThreadsAtExit } from './damaged-memory.ts'
 
-/** The code of the store's thread. */
+/** The entry point of the store's thread. */
 const threadProgram = { importer: import.meta.url, source: './thread.ts', bundled: './store-thread.cjs' }
 
 export interface Thread {

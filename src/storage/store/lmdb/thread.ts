@@ -365,7 +365,7 @@ function isFinal({ kind }: Failure): boolean {
   return kind === 'failed' || kind === 'damaged'
 }
 
-/** lmdb errors after which it cannot continue: I/O error and fatal error of the environment. */
+/** Fatal lmdb errors: an I/O error, and a fatal error of the environment. */
 const failedCodes = [5, -30795]
 
 /**

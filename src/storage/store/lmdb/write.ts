@@ -119,7 +119,7 @@ function readNote(writes: Unpacker): Note | undefined {
 
 const noRoom = -1
 
-/** Determines whether a change gets a log record. */
+/** Whether a change gets a log record. */
 export type Trace = 'logged' | 'none'
 
 /** The sizes of a change in bytes, for the disk reservation. */
