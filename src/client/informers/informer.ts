@@ -21,11 +21,11 @@ export interface ObjectChange<T> {
 /** Handles a change of an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
-/** The selected objects, and the callback for failures of lists, watches and handlers. */
+/** Options of an informer: the objects to select, and the callback for failures of lists, watches and handlers. */
 export type InformerOptions = ReflectorOptions
 
 /**
- * Maximum time in milliseconds to apply changes of a list before other tasks run. Browsers do not support
+ * Maximum time, in milliseconds, to apply changes of a list before other tasks run. Browsers do not support
  * `base/concurrency/time-slice.ts`.
  */
 const stretchMs = 4

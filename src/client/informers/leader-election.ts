@@ -52,7 +52,7 @@ export interface ElectionTiming {
   readonly retryPeriodMs: number
 }
 
-/** The period of a candidate's leadership. */
+/** A candidate's period of leadership. */
 export interface Term {
   /** A signal that aborts when the term ends. */
   readonly signal: AbortSignal
@@ -237,8 +237,8 @@ class Candidate {
   }
 
   /**
-   * Returns the time at which another candidate's Lease expires. The Lease expires when it has been observed unchanged
-   * for the duration that its holder set.
+   * Returns the time when another candidate's Lease expires: when the Lease has been observed unchanged for the
+   * duration that its holder set.
    */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds

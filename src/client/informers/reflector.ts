@@ -78,7 +78,7 @@ type Support = Map<string, Promise<boolean>>
 
 const support = new WeakMap<Client, Support>()
 
-/** Returns the cached information about the server of a client. */
+/** Returns what is known about a server's support for streaming lists. */
 function supportOf(client: Client): Support {
   const known = support.get(client) ?? new Map<string, Promise<boolean>>()
   support.set(client, known)
@@ -102,11 +102,11 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
-  /** The information about the server, and the key of the resource type in it. */
+  /** What is known about the server's support for streaming lists, and the key of this type in it. */
   readonly #support: Support
   readonly #supportKey: string
   #settle!: (synced: boolean) => void
-  /** Resource version at which the next watch starts, or '' if the objects must be listed first. */
+  /** Resource version where the next watch starts, or '' if the objects must be listed first. */
   #version = ''
   /** Defined while this reflector determines for its client whether the server supports streaming lists of the type. */
   #probe: PromiseWithResolvers<boolean> | undefined

@@ -1,7 +1,7 @@
 /**
- * HTTP/2, in which requests share a connection. If all connections are full, another connection is opened, up to a
- * limit. A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed.
- * A request that reaches a server while it closes the connection is sent again on another connection.
+ * HTTP/2, where requests share a connection. If all connections are full, another connection is opened, up to a limit.
+ * A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed. A
+ * request that reaches a server while it closes the connection is sent again on another connection.
  */
 import {
   type ClientHttp2Session,

@@ -13,7 +13,7 @@ import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
 import { ConfigError, type ConfigParser, MissingConfigError, textIfThere } from './kubeconfig-files.ts'
 import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
-/** Files and context to use, and overrides. */
+/** The kubeconfig files and the context to use, with overrides. */
 export interface ConfigChoice {
   /** Files to read, in order of precedence. */
   readonly files: readonly string[]

@@ -39,7 +39,7 @@ export interface LoopRecords {
 
 /** A loop that has been started. */
 export interface RunningLoop {
-  /** Adds a key that no source has added. */
+  /** Adds a key directly, without a source. */
   add(key: string): void
   /**
    * Resolves when a waiting or active key has been reconciled. Returns undefined if the key is neither waiting nor
@@ -52,7 +52,7 @@ export interface RunningLoop {
   stop(): Promise<void>
 }
 
-/** Several loops that have been started together. */
+/** A group of loops that were started together. */
 export type RunningLoops = Pick<RunningLoop, 'firstPass' | 'stop'>
 
 /** Maximum duration of a loop's cleanup in milliseconds. */

@@ -46,7 +46,7 @@ export interface WorkQueueOptions {
   readonly concurrency?: number
   /** Backoff between retries. By default, the backoff grows from 50 ms to one minute. */
   readonly backoff?: Backoff
-  /** Maximum rate at which the processing of keys starts. Unlimited by default. */
+  /** Maximum rate for starting to process keys. Unlimited by default. */
   readonly rate?: RateLimit
   /** Clock for backoff. Defaults to the system clock. */
   readonly clock?: TimerClock
@@ -76,7 +76,7 @@ export class WorkQueue {
   readonly #pauses = new Map<string, () => void>()
   /** Number of consecutive retries per key. */
   readonly #failures = new Map<string, number>()
-  /** Callers that wait for the next attempt to process a key, and callers that wait for the running attempt. */
+  /** The callers that wait for the next attempt to process a key, and those that wait for the running attempt. */
   readonly #awaitingNext = new Map<string, PromiseWithResolvers<void>>()
   readonly #awaitingCurrent = new Map<string, PromiseWithResolvers<void>>()
   #signal: AbortSignal | undefined

@@ -130,7 +130,7 @@ export function objectKey({ metadata: { namespace, name = '' } }: ObjectBase): s
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** Returns the object name of a key. */
+/** Converts a key to the name of its object. */
 export function nameOfKey(key: string): ObjectName {
   const slash = key.indexOf('/')
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }

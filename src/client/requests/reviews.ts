@@ -9,7 +9,7 @@ import * as kinds from './built-in-kinds.ts'
 import type { Client } from './client.ts'
 import { inDomainOf, type ResourceType } from './resource-type.ts'
 
-/** The client for the reviews, and the server's vendor. */
+/** The client that sends the reviews, and the server's vendor. */
 export interface Reviewer {
   readonly client: Client
   readonly vendor: Vendor

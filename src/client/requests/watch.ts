@@ -24,7 +24,7 @@ export type WatchEvent<T> =
 /** The selection to watch, and the options of the watch. */
 export interface WatchOptions extends Selection, CallOptions {
   /**
-   * Resource version after which events are returned. If omitted, the watch starts with an ADDED event for each
+   * The watch returns the events after this resource version. If omitted, the watch starts with an ADDED event for each
    * existing object.
    */
   readonly resourceVersion?: string
@@ -34,7 +34,7 @@ export interface WatchOptions extends Selection, CallOptions {
    * Requires `bookmarks`. Servers that do not support this reject the watch.
    */
   readonly sendInitialEvents?: boolean
-  /** Time in seconds after which the server ends the watch. */
+  /** Duration of the watch in seconds. The server ends the watch after this time. */
   readonly timeoutSeconds?: number
   /** Accept header for a format other than whole objects. */
   readonly accept?: string
