@@ -7,7 +7,7 @@
 import type { PodInfo } from './pod-info.ts'
 
 export interface BoundPodsParts {
-  /** Milliseconds within which the watch must show a Pod on its node. */
+  /** How long the watch may take to show a Pod on its node, in milliseconds. */
   readonly confirmMs: number
   /** Returns whether the watch has not shown the Pod on its node yet. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean

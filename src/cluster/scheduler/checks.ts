@@ -1,6 +1,6 @@
 /**
- * The filters of a profile, prepared for one Pod and applied to many nodes. If a node is nominated for Pods of equal or
- * higher priority, it must suit this Pod both with and without those Pods.
+ * The filters of a profile, prepared for one Pod and applied to many nodes. On a node that is nominated for Pods of
+ * equal or higher priority, this Pod must fit both with and without those Pods.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -30,7 +30,7 @@ export class Checks {
     this.#sight = sight
   }
 
-  /** Returns the reason why the node does not suit the Pod, or undefined if it does. */
+  /** Returns the reason why the Pod does not fit on the node, or undefined if it fits. */
   refusal(node: NodeInfo): Refusal | undefined {
     const { cluster } = this.#sight
     if (!cluster.hasNominations) return this.#ask(node)

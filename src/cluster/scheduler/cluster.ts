@@ -179,7 +179,7 @@ export class Cluster {
     if (pods?.size === 0) this.#nominated.delete(nodeName)
   }
 
-  /** Returns the Pods for which a node is nominated. */
+  /** Returns the Pods that a node is nominated for. */
   nominatedAt(nodeName: string): Iterable<PodInfo> {
     return this.#nominated.get(nodeName)?.values() ?? []
   }

@@ -41,7 +41,7 @@ interface Deciding {
   readonly queue: SchedulingQueue
   /** Starts another scheduling round. */
   readonly begin: () => void
-  /** Milliseconds within which the watch must show a bound Pod on its node. */
+  /** How long the watch may take to show a bound Pod on its node, in milliseconds. */
   readonly confirmMs: number
 }
 
@@ -63,7 +63,7 @@ interface Needs {
 
 /** Maximum number of concurrent writes. */
 const maxWrites = 100
-/** Milliseconds within which the volumes of a Pod must be bound. */
+/** How long the volumes of a Pod may take to be bound, in milliseconds. */
 const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {

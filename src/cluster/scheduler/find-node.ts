@@ -17,7 +17,7 @@ export interface SearchState {
    * the lower the percentage.
    */
   readonly percentageOfNodes: number
-  /** Index at which the next search starts. */
+  /** Start index of the next search. */
   start: number
   /** Returns a random number from 0 (inclusive) to 1 (exclusive), to choose among equally good nodes. */
   readonly random: () => number
@@ -75,7 +75,7 @@ function* suitableNodes(
 const minNodes = 100
 const minPercentage = 5
 
-/** Returns the number of suitable nodes after which the search stops. */
+/** Returns how many suitable nodes a search must find before it stops. */
 export function nodesToFind(all: number, percentage: number): number {
   if (all < minNodes || percentage >= 100) return all
   const share = percentage > 0 ? percentage : Math.max(minPercentage, 50 - Math.floor(all / 125))

@@ -17,7 +17,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { VolumeReservations } from './volume-reservations.ts'
 
-/** Reason why a node does not suit a Pod. */
+/** Reason why a Pod does not fit on a node. */
 export interface Refusal {
   readonly plugin: string
   /** The reasons in the words of kube-scheduler. */
@@ -69,7 +69,8 @@ export interface Plugin {
   /** The cluster changes that may make a refused Pod schedulable, as bits of `happened`. */
   readonly wokenBy?: number
   /**
-   * Prepares the filter. Returns undefined if there is nothing to check for this Pod, or a refusal if no node suits it.
+   * Prepares the filter. Returns undefined if there is nothing to check for this Pod, or a refusal if the Pod fits on
+   * no node.
    */
   readonly filter?: (pod: PodInfo, sight: Sight) => Prepared<NodeCheck | Refusal>
   /** Prepares the score. Returns undefined if all nodes are equally good for this Pod. */

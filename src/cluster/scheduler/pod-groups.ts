@@ -64,7 +64,7 @@ function raise<K>(counts: Map<K, number>, key: K | undefined, by: number): void 
   else counts.delete(key)
 }
 
-/** Number of groups after which a search yields. */
+/** Number of groups to search between two yields. */
 const groupsBetweenSteps = 256
 
 /** All groups, indexed by label. */
@@ -78,7 +78,7 @@ export class PodGroups {
   /** The group of each known Pod, so that the key of the group need not be computed again. */
   readonly #groupsByPod = new WeakMap<PodInfo, PodGroup>()
 
-  /** Returns the group to which this Pod would belong, without counting the Pod. */
+  /** Returns the group that this Pod would belong to, without counting the Pod. */
   describe(pod: PodInfo): PodGroup {
     const cachedGroup = this.#groupsByPod.get(pod)
     if (cachedGroup !== undefined) return cachedGroup

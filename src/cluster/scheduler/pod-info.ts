@@ -14,7 +14,7 @@ const anyAddress = '0.0.0.0'
 export interface HostPort {
   readonly protocol: string
   readonly port: number
-  /** Address on the node to which the port is bound. `0.0.0.0` represents all addresses of the node. */
+  /** Node address that the port is bound to. `0.0.0.0` represents all addresses of the node. */
   readonly address: string
 }
 

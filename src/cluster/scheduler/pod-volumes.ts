@@ -74,7 +74,7 @@ const volumeMissing = refusedByVolumes('node(s) unavailable due to one or more p
 
 /** The volumes for the waiting claims of a Pod on a node. */
 export interface VolumeChoice {
-  /** Existing volumes, and the claims for which they are reserved. */
+  /** Existing volumes, with the claims that they are reserved for. */
   readonly matched: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
   /** Claims whose volumes must be provisioned. */
   readonly provisioned: readonly PersistentVolumeClaim[]

@@ -1,5 +1,5 @@
 /**
- * Finds a node on which a Pod fits if other Pods are evicted. Chooses the node with the fewest and least important
+ * Finds a node where a Pod fits if other Pods are evicted. Chooses the node with the fewest and least important
  * victims, and respects disruption budgets if possible. The caller evicts the Pods. Yields between nodes.
  */
 

@@ -12,7 +12,7 @@ import type { PodInfo } from './pod-info.ts'
 export interface QueueTiming {
   readonly firstBackoffMs: number
   readonly maxBackoffMs: number
-  /** Milliseconds after which an unschedulable Pod is tried again without any change. */
+  /** How long an unschedulable Pod waits before it is tried again without any change, in milliseconds. */
   readonly maxRestMs: number
 }
 
@@ -24,7 +24,7 @@ type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 export interface QueuedPod {
   pod: PodInfo
   place: Place
-  /** The time at which the Pod entered its current state, on the clock of the queue. */
+  /** When the Pod entered its current state, on the queue's clock. */
   since: number
   attempts: number
   /** The earliest time of the next attempt. */
@@ -98,7 +98,7 @@ export class SchedulingQueue {
     for (const entry of this.#tried) entry.missed |= bits
   }
 
-  /** Makes Pods ready whose backoff or wait has ended, or for which a relevant change has occurred. */
+  /** Makes Pods ready if their backoff or wait has ended or a relevant change has occurred. */
   refresh(): void {
     const now = this.#now()
     if (this.#happened !== 0) {

@@ -33,7 +33,7 @@ export interface SchedulerSettings {
    */
   readonly percentageOfNodes: number
   readonly timing: QueueTiming
-  /** Milliseconds within which the watch must show a bound Pod on its node. Defaults to 30 seconds. */
+  /** How long the watch may take to show a bound Pod on its node, in milliseconds. Defaults to 30 seconds. */
   readonly confirmMs?: number
 }
 

@@ -38,7 +38,7 @@ export interface Followed extends WorkloadParts {
   readonly devices?: DeviceSources
 }
 
-/** The state to which changes are applied. */
+/** The state that changes are applied to. */
 export interface Follower {
   readonly cluster: Cluster
   readonly queue: SchedulingQueue

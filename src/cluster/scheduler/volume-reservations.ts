@@ -3,9 +3,9 @@
  * binding, no other Pod can get the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** The claim for which each volume is reserved, by volume. */
+  /** The claim that each volume is reserved for, by volume. */
   readonly #volumes = new Map<string, string>()
-  /** The node for which the volume of each claim is provisioned, by claim. */
+  /** The node that the volume of each claim is provisioned for, by claim. */
   readonly #claims = new Map<string, string>()
 
   /** Whether the volume is reserved for another claim. */
@@ -20,7 +20,7 @@ export class VolumeReservations {
     return undefined
   }
 
-  /** Returns the node for which the claim will be provisioned. */
+  /** Returns the node that the claim will be provisioned for. */
   nodeFor(claim: string): string | undefined {
     return this.#claims.get(claim)
   }

@@ -1,5 +1,5 @@
 /**
- * Combines the selectors of a Pod's Services and controller. The result selects the Pods among which the Pod is spread.
+ * Combines the selectors of a Pod's Services and controller. The result selects the Pods that the Pod is spread among.
  */
 
 import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'

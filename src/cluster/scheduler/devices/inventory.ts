@@ -132,7 +132,7 @@ function isReachable({ device, slice }: Device, node: NodeInfo): boolean {
   return selectsNode((nodeSelector?.nodeSelectorTerms ?? []) as readonly NodeSelectorTerm[], node)
 }
 
-/** Returns the selector for the nodes from which all these devices are accessible, or undefined for all nodes. */
+/** Returns the selector for the nodes that can access all these devices, or undefined for all nodes. */
 export function nodesOf(devices: readonly Device[], node: NodeInfo): Allocation['nodeSelector'] {
   const places = devices.map(({ device, slice }) => (slice.perDeviceNodeSelection ? device : slice))
   if (places.every(({ allNodes }) => allNodes)) return undefined

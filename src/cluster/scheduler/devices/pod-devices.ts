@@ -77,7 +77,7 @@ export interface ChoicePlace {
   readonly budget: SearchBudget
 }
 
-/** Allocates devices on a node. Returns a refusal if the node does not suit the claims. */
+/** Allocates devices on a node. Returns a refusal if the node cannot satisfy the claims. */
 export function chooseDevices(
   claims: readonly ResourceClaim[],
   { node, inventory, budget }: ChoicePlace,

@@ -74,7 +74,7 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
   for (const [value, count] of group.places(key)) counts.add(key, value, count)
 }
 
-/** Number of terms of existing Pods after which the preparation yields. */
+/** Number of terms of existing Pods to process between two yields. */
 const termsBetweenSteps = 64
 
 /** Counts for the required affinity terms of the Pod, and for those of existing Pods that may exclude it. */
@@ -83,9 +83,9 @@ class Required {
   readonly #sight: Sight
   /** Counts of existing Pods whose anti-affinity excludes this Pod. */
   readonly #repelling = new PlaceCounts()
-  /** Counts of existing Pods to which this Pod requires affinity. */
+  /** Counts of existing Pods that this Pod requires affinity to. */
   readonly #matchCounts = new PlaceCounts()
-  /** Counts of existing Pods to which this Pod requires anti-affinity. */
+  /** Counts of existing Pods that this Pod requires anti-affinity to. */
   readonly #avoided = new PlaceCounts()
 
   constructor(self: PodGroup, sight: Sight) {

@@ -112,7 +112,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons.length === 0 ? undefined : { plugin: name, reasons, isFinal: false }
 }
 
-/** Prefers nodes on which the fractions of CPU and memory in use would be similar. */
+/** Prefers nodes where the fractions of CPU and memory in use would be similar. */
 export const balancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   score: ({ requests }) => ({

@@ -121,7 +121,7 @@ const portsTaken: Refusal = {
   isFinal: false,
 }
 
-/** Excludes nodes on which another Pod uses a requested host port. */
+/** Excludes nodes where another Pod uses a requested host port. */
 export const nodePorts: Plugin = {
   name: 'NodePorts',
   wokenBy: happened.nodeAdded | happened.podGone,

@@ -12,8 +12,8 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
 /**
- * Excludes nodes from which a volume of the Pod is not accessible, or for which a missing volume can be neither bound
- * nor provisioned.
+ * Excludes nodes that cannot access a volume of the Pod, or for which a missing volume can be neither bound nor
+ * provisioned.
  */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
