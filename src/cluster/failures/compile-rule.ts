@@ -1,4 +1,4 @@
-/** Compiles a SimulationRule: the failure that it causes, and the pods or nodes to which it applies. */
+/** Compiles a SimulationRule: the failure that it causes, and the pods or nodes that it applies to. */
 
 import { createHash } from 'node:crypto'
 import type { SimulationRule } from '../../api/kinds/ops/simulation-rule.ts'

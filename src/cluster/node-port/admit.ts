@@ -1,6 +1,6 @@
 /**
  * Authentication and authorization for a node's port. The API server authenticates tokens, and trusted CAs authenticate
- * client certificates. The API server must allow the user to access the node subresource to which the path belongs. Its
+ * client certificates. The API server must allow the user to access the node subresource that the path belongs to. Its
  * responses are cached for ten seconds.
  */
 import { createHash } from 'node:crypto'

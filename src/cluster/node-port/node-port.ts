@@ -23,7 +23,7 @@ import { ServingContexts, type ServingParts } from './serving-contexts.ts'
 
 export interface NodePortParts extends Reviewer, ServingParts {
   readonly host: string
-  /** The port on which to listen. 0 selects any free port. */
+  /** The port to listen on. 0 selects any free port. */
   readonly port: number
   /**
    * Returns the node with this name, or undefined if this port does not serve it. The name is empty if the client does
@@ -42,7 +42,7 @@ export interface NodePort {
 }
 
 const maxConnections = 1024
-/** Time in milliseconds within which a client must open the requested streams. */
+/** How long a client may take to open the requested streams, in milliseconds. */
 const openMs = 30_000
 
 /** Opens the port. Resolves when the port listens, and rejects if it cannot. */
@@ -194,8 +194,8 @@ function nodeNameOf({ socket, headers }: IncomingMessage): string {
 }
 
 /**
- * Whether only the `Host` header names the node. The header may simply contain the address to which the client
- * connected.
+ * Whether only the `Host` header names the node. The header may simply contain the address that the client connected
+ * to.
  */
 function isBare({ socket }: IncomingMessage): boolean {
   return !(socket as TLSSocket & { servername?: string | false }).servername

@@ -13,7 +13,7 @@ import type { TimerClock } from '../../base/time/clock.ts'
 export interface ServingCertificate {
   readonly certificate: string
   readonly key: string
-  /** Time in milliseconds since 1970 until which the certificate may be used. */
+  /** End of the certificate's use, in milliseconds since 1970. */
   readonly until: number
 }
 

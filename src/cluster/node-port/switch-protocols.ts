@@ -1,4 +1,4 @@
-/** Responds with 101, after which another protocol uses the connection. */
+/** Responds with 101 and hands the connection over to another protocol. */
 import type { Duplex } from 'node:stream'
 
 /** Sends the 101 response. `headers` contains alternating names and values. */

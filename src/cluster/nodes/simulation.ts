@@ -41,7 +41,7 @@ export interface SimulationParts {
   readonly nodeObjects: Informer<Node>
   /** The rules for simulated failures. If the server does not serve the type of the rules, nodes start without them. */
   readonly rules: FollowedRules
-  /** Factor by which the containers run faster than real time. Defaults to 1. */
+  /** How many times faster than real time the containers run. Defaults to 1. */
   readonly speed?: number
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client

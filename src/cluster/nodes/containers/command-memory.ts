@@ -20,7 +20,7 @@ export class CommandMemoryError extends Error {
 
 /** Memory shared by all commands of a simulation. */
 export class CommandMemory {
-  /** Limits concurrent reads of the objects to which variables refer. */
+  /** Limits concurrent reads of the objects that variables refer to. */
   readonly reads = new ReadLimit()
   #used = 0
 

@@ -18,7 +18,7 @@ const partBytes = 64 * 1024
 const maxPathLength = 4096
 
 interface Mount {
-  /** Path at which the volume is mounted in the container. */
+  /** Mount path of the volume in the container. */
   readonly at: string
   /** Directory of the volume, or undefined if this node writes no volumes. */
   readonly directory: string | undefined

@@ -1,7 +1,7 @@
 /**
- * Determines how long the program of a simulated container runs and with which code it exits. Known programs are `sleep
- * 30`, `true`, `false` and a shell that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). All other
- * programs are unknown. Nothing is executed.
+ * Determines how long the program of a simulated container runs, and its exit code. Known programs are `sleep 30`,
+ * `true`, `false` and a shell that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). All other programs
+ * are unknown. Nothing is executed.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { parseDuration } from '../../../base/time/duration.ts'

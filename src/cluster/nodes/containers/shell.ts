@@ -11,9 +11,9 @@ import type { ContainerFiles } from './container-files.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
 import { tar } from './tar-command.ts'
 
-/** The environment in which a command runs. */
+/** The environment of a command. */
 export interface ShellPlace {
-  /** Factor by which the container runs faster than real time. */
+  /** How many times faster than real time the container runs. */
   readonly speed: number
   readonly hostname: string
   readonly environment: Environment

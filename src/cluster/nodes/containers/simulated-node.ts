@@ -39,7 +39,7 @@ export interface SimulatedNodeParts {
   readonly logs: ContainerLogs
   readonly volumes: PodVolumes | undefined
   readonly outages: Pick<NodeOutages, 'isUnreachable'>
-  /** Factor by which the containers run faster than real time. */
+  /** How many times faster than real time the containers run. */
   readonly speed: number
   readonly client: () => Client
   readonly amounts: NodeAmounts

@@ -52,7 +52,7 @@ export interface FailureParts {
   readonly nodeObjects: Informer<Node>
   readonly pods: Informer<Pod>
   readonly vendor: Vendor
-  /** Factor by which the nodes run faster than real time. Defaults to 1. */
+  /** How many times faster than real time the nodes run. Defaults to 1. */
   readonly speed?: number
   readonly onError: (error: unknown) => void
 }

@@ -1,5 +1,5 @@
 /**
- * Failures of pods. Converts the SimulationRule of a pod to the annotations with which a user would cause the same
+ * Failures of pods. Converts the SimulationRule of a pod to the annotations that a user would set to cause the same
  * lifecycle (`pods/default-stages.ts`). Stages are matched against the pod with these annotations, which are never
  * written to the server. The programs of a pod's containers, such as `sleep 30`, are converted in the same way.
  */

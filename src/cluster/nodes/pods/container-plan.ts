@@ -1,6 +1,6 @@
 /**
- * The behavior of a simulated container: how long its program and its hooks run, with which exit codes they end, and
- * whether the container restarts. Derived from the spec alone.
+ * The behavior of a simulated container: how long its program and its hooks run, their exit codes, and whether the
+ * container restarts. Derived from the spec alone.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

@@ -3,9 +3,9 @@
  * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory. After a restart,
  * the loop reads the pods and continues.
  *
- * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
- * its change has arrived. A slow watch therefore causes no repeated writes. A stage is applied to the same pod again
- * only after at least one second.
+ * Every write requires the resourceVersion that the decision was based on, and a pod is reconciled again only after its
+ * change has arrived. A slow watch therefore causes no repeated writes. A stage is applied to the same pod again only
+ * after at least one second.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -51,7 +51,7 @@ export interface PodLoopParts extends StageEffects {
   /** Whether the node drives the containers of a pod one by one instead of through stages. */
   readonly followsContainers: (pod: Pod, failure: Annotations | undefined) => boolean
   readonly outages: NodeOutages
-  /** Factor by which the containers run faster than real time. */
+  /** How many times faster than real time the containers run. */
   readonly speed: number
   /** Additional sources of keys. */
   readonly sources?: readonly Source[]
@@ -59,7 +59,7 @@ export interface PodLoopParts extends StageEffects {
 
 type Annotations = { readonly [key: string]: string }
 
-/** The time at which to maintain a pod again, or the reason to evict it. */
+/** When to maintain a pod again, or the reason to evict it. */
 export interface Upkeep {
   readonly afterMs?: number
   readonly evict?: string
@@ -68,15 +68,15 @@ export interface Upkeep {
 /** Maximum number of concurrent pod writes. */
 const concurrency = 64
 const repeatMs = 1000
-/** Interval at which a node retries a resize that does not fit yet. */
+/** How long a node waits before it retries a resize that does not fit yet. */
 const resizeRetryMs = 10_000
 
 /** Work in progress for a pod. */
 interface Progress {
   readonly uid: string
-  /** The resourceVersion on which the last write was based. */
+  /** The resourceVersion that the last write replaced. */
   actedOn: string
-  /** The stage whose delay has not passed yet, with the resourceVersion and the failure for which it was chosen. */
+  /** The stage whose delay has not passed yet, with the resourceVersion and the failure that it was chosen for. */
   waiting: Waiting | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
   /** Monotonic times of the starts and ends of containers, if the node drives the containers one by one. */
@@ -362,7 +362,7 @@ function isOver({ status }: Pod): boolean {
  */
 const maxDelayMs = 60 * 60_000
 
-/** Combines the outcome of a step with a further time at which to reconcile the pod. */
+/** Combines the outcome of a step with another time to reconcile the pod. */
 function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
   if (ms === undefined || outcome === 'later') return outcome
   const untilThen = Math.min(ms, maxDelayMs)

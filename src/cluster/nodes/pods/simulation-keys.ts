@@ -16,7 +16,7 @@ export function simulationKeys(vendor: Vendor) {
     /** Key of the annotation that delays readiness. With the value `never`, the containers run but are not ready. */
     ready: key('ready'),
     readyAfter: key('ready-after'),
-    /** Key of the annotation with the time after which running containers exit. */
+    /** Key of the annotation that sets how long containers run before they exit. */
     runFor: key('run-for'),
     /** Key of the annotation with the exit code of the containers. */
     exitCode: key('exit-code'),

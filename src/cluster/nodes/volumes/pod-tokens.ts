@@ -24,16 +24,13 @@ export interface WantedToken {
 export interface PodToken {
   readonly text: string
   readonly expires: number
-  /** Time at which the token must be replaced. */
+  /** Time when the token must be replaced. */
   readonly staleFrom: number
 }
 
 const dayMs = 86_400_000
 
-/**
- * Returns the time at which to replace a token: after 80% of its lifetime or one day after it was issued, whichever is
- * earlier.
- */
+/** Returns when to replace a token: after 80% of its lifetime or one day after it was issued, whichever is earlier. */
 export function staleFrom({ expires, seconds }: { readonly expires: number; readonly seconds: number }): number {
   const lifeMs = seconds * 1000
   const issueTime = expires - lifeMs
@@ -70,9 +67,7 @@ export class PodTokens {
     }
   }
 
-  /**
-   * Returns the time at which the first of the pod's tokens must be replaced, or undefined if the pod has no tokens.
-   */
+  /** Returns when the first of the pod's tokens must be replaced, or undefined if the pod has no tokens. */
   nextStale({ metadata }: Pod): number | undefined {
     const times = [...(this.#podTokens.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
     return times.length === 0 ? undefined : Math.min(...times)

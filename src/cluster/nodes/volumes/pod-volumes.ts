@@ -62,7 +62,7 @@ export class PodVolumes {
     this.#quota = new StorageQuota(parts.directory)
   }
 
-  /** Interval in milliseconds at which to call `poll`. */
+  /** How often to call `poll`, in milliseconds. */
   get pollMs(): number {
     return this.#parts.pollMs ?? usualPollMs
   }

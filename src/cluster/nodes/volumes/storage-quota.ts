@@ -27,7 +27,7 @@ export class StorageQuota {
   #total = 0
   #limit: number | undefined
 
-  /** Creates the quota. `directory` is on the file system to which the files are written. */
+  /** Creates the quota. `directory` is on the file system that the files are written to. */
   constructor(directory: string) {
     this.#directory = directory
   }
