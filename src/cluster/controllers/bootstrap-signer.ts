@@ -40,7 +40,8 @@ export interface BootstrapSignerParts {
 
 const onlyKey = 'cluster-info'
 /**
- * Maximum milliseconds until the loop checks the tokens again. The limit is needed because the system clock may change.
+ * Maximum time, in milliseconds, until the loop checks the tokens again. The limit is needed because the system clock
+ * may change.
  */
 const maxWaitMs = 10 * 60_000
 

@@ -52,7 +52,7 @@ export interface ControlLoop extends Availability {
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the default flags already prevent the loop from running, in which case the reason is not logged. */
+  /** Whether the default flags already prevent the loop from running. The reason is then not logged. */
   readonly isUsual?: boolean
 }
 
@@ -74,31 +74,28 @@ export interface LoopContext {
 
 /** Options that flags set, and services that only a server in the same process provides. */
 export interface LoopOptions {
-  /** Time in milliseconds without changes after which a quota is recounted. */
+  /** How long a quota must be unchanged before it is recounted, in milliseconds. */
   readonly quotaSyncMs: number
   /** Runs a function while no quota-related write is in progress. Undefined if other processes also handle writes. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
   /** Parent directory for the volumes of the built-in provisioner. If undefined, the provisioner does not run. */
   readonly volumeDirectory?: string
-  /** Returns the current CA certificates (PEM) with which clients verify the API server, or undefined if unknown. */
+  /** Returns the current CA certificates (PEM) that clients use to verify the API server, or undefined if unknown. */
   readonly rootAuthority?: () => string
   /** Signs tokens stored in Secrets. Undefined if this process has no signing key. */
   readonly issueToken?: LegacyTokenOf
   /** Whether every service account gets a token Secret automatically. */
   readonly createTokenSecrets?: boolean
-  /** Milliseconds without use after which a legacy token is marked. Defaults to one year. */
+  /** How long a legacy token must be unused before it is marked, in milliseconds. Defaults to one year. */
   readonly unusedTokenMs?: number
-  /**
-   * Minimum milliseconds for which pod changes are collected before Endpoints or EndpointSlices are updated. Defaults
-   * to 0.
-   */
+  /** Minimum time, in milliseconds, to batch pod changes before updating Endpoints or EndpointSlices. Defaults to 0. */
   readonly endpointBatchMs?: number
   readonly sliceBatchMs?: number
   /** Maximum number of endpoints per EndpointSlice. Defaults to 100. */
   readonly maxEndpointsPerSlice?: number
   /**
-   * Minimum milliseconds for which Endpoints changes are collected before the mirrored EndpointSlices are updated.
-   * Defaults to 0.
+   * Minimum time, in milliseconds, to batch Endpoints changes before updating the mirrored EndpointSlices. Defaults to
+   * 0.
    */
   readonly mirroringBatchMs?: number
   /** Maximum number of mirrored addresses per subset. Defaults to 1000. */
@@ -107,7 +104,7 @@ export interface LoopOptions {
   readonly scheduler?: SchedulerSettings
   /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions
-  /** CIDR ranges from which the pod CIDRs of nodes are allocated. If undefined, nodes get no pod CIDRs. */
+  /** CIDR ranges for the pod CIDRs of nodes. If undefined, nodes get no pod CIDRs. */
   readonly podRanges?: PodRanges
   /** Maximum number of terminated pods to keep. 0 means no limit. */
   readonly maxEndedPods?: number

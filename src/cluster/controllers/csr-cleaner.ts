@@ -30,8 +30,8 @@ const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
 /**
- * Maximum milliseconds until the loop checks a request again, even if the request is due much later. The limit is
- * needed because the system clock may change.
+ * Maximum time, in milliseconds, until the loop checks a request again, even if the request is due much later. The
+ * limit is needed because the system clock may change.
  */
 const maxWaitMs = hourMs / 6
 
@@ -51,8 +51,8 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
 }
 
 /**
- * Returns the time at which to delete the request: one hour after the decision or one day after the creation, or when
- * the certificate expires if that is earlier.
+ * Returns when to delete the request: one hour after the decision or one day after the creation, or when the
+ * certificate expires if that is earlier.
  */
 function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))

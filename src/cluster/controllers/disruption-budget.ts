@@ -6,7 +6,7 @@ import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/kinds/policy/pod-disruption-budget.ts'
 import { isReady, isTerminating } from './workloads/pod-state.ts'
 
-/** Time in milliseconds within which a pod must be deleted after its eviction was approved. */
+/** Maximum time, in milliseconds, between the approval of an eviction and the deletion of the pod. */
 const deletionTimeoutMs = 2 * 60_000
 
 /** The pod counts that a budget requires. */

@@ -38,7 +38,8 @@ export interface LegacyTokenCleanerParts {
   readonly accounts: Informer<ServiceAccount>
   readonly pods: Informer<Pod>
   /**
-   * Milliseconds without use after which a token is marked, and after which the Secret of a marked token is deleted.
+   * How long a token must be unused before it is marked, and how long a marked token remains before its Secret is
+   * deleted, in milliseconds.
    */
   readonly periodMs: number
 }

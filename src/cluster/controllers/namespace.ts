@@ -99,7 +99,7 @@ interface EmptiedNamespace {
 }
 
 /**
- * Deletes the contents of a namespace, pods first. Objects on which pods rely, such as network policies, remain until
+ * Deletes the contents of a namespace, pods first. Objects that pods rely on, such as network policies, remain until
  * all pods have stopped.
  */
 async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): Promise<Sweep> {

@@ -18,7 +18,7 @@ export interface LivenessParts {
   readonly clock: Clock
 }
 
-/** Time in milliseconds after which nodelifecycle considers a silent agent dead. */
+/** How long an agent may be silent before nodelifecycle considers it dead, in milliseconds. */
 const minLeaseMs = 40_000
 
 /**

@@ -38,13 +38,15 @@ export interface ResourceQuotaLoopParts {
   readonly informer: Informer<ResourceQuota & ApiObject>
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Time in milliseconds without changes after which a quota is recounted. Also the interval of later recounts. */
+  /**
+   * How long a quota must be unchanged before it is recounted, in milliseconds. Also the interval of later recounts.
+   */
   readonly quietMs: number
   /** Runs a function while no quota-related write is in progress. Undefined if other processes also handle writes. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** A version of a quota, the time at which this version was first seen or counted, and the result of the count. */
+/** A version of a quota, the time when it was first seen or counted, and the result of the count. */
 interface Seen {
   readonly version: string
   readonly since: number

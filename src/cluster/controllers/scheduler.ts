@@ -7,7 +7,7 @@ import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { defaultSettings, schedulerLoop } from '../scheduler/scheduler.ts'
 import type { LoopContext } from './control-loop.ts'
 
-/** The versions and the gate with which the scheduler allocates devices. */
+/** The Kubernetes versions and the feature gate that enable device allocation. */
 const deviceAllocation: Availability = { since: '1.34', gate: 'DynamicResourceAllocation' }
 
 export function makeScheduler({ client, clock, log, vendor, emulation, informer, options }: LoopContext): Loop {

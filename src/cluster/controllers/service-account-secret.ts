@@ -37,7 +37,7 @@ export interface TokenSecretParts {
   /** Service account token Secrets. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
-  /** Returns the CA certificates (PEM) with which clients verify the server, or '' if the certificates are unknown. */
+  /** Returns the CA certificates (PEM) that clients use to verify the server, or '' if the certificates are unknown. */
   readonly authority: () => string
   readonly issue: LegacyTokenOf
   /** Whether every account gets a token Secret automatically. */

@@ -24,8 +24,8 @@ export interface TokenCleanerParts {
 }
 
 /**
- * Maximum milliseconds until the loop checks a token again, even if the token expires much later. The limit is needed
- * because the system clock may change.
+ * Maximum time, in milliseconds, until the loop checks a token again, even if the token expires much later. The limit
+ * is needed because the system clock may change.
  */
 const maxWaitMs = 10 * 60_000
 

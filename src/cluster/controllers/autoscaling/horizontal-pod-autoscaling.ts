@@ -32,7 +32,7 @@ import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.t
 
 export interface AutoscalingOptions {
   readonly periodMs: number
-  /** Milliseconds during which earlier, higher recommendations prevent scaling down. */
+  /** How long earlier, higher recommendations prevent scaling down, in milliseconds. */
   readonly downscaleWindowMs: number
   /** Relative deviation from the target that is tolerated without scaling. */
   readonly tolerance: number

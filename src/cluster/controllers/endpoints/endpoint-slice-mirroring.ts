@@ -41,7 +41,7 @@ export interface MirroringParts {
   readonly services: Informer<Service>
   readonly endpoints: Informer<Endpoints>
   readonly slices: Informer<EndpointSlice>
-  /** Minimum milliseconds for which Endpoints changes are collected. */
+  /** Minimum time, in milliseconds, to batch Endpoints changes. */
   readonly batchMs: number
   readonly maxPerSubset: number
 }
@@ -73,7 +73,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const endpoints = state.endpoints.get(name)
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The expected change triggers the key again when it arrives. The delay covers changes that never arrive.
+  // When the expected change arrives, it reconciles the key again. The delay covers changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   try {
     if (endpoints !== undefined && isMirrored(state, endpoints, state.services.get(name)))

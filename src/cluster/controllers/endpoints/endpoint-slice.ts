@@ -41,7 +41,7 @@ export interface EndpointSliceParts {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
   readonly slices: Informer<EndpointSlice>
-  /** Minimum milliseconds for which pod changes are collected. */
+  /** Minimum time, in milliseconds, to batch pod changes. */
   readonly batchMs: number
   readonly maxPerSlice: number
 }
@@ -86,7 +86,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The change triggers the key again when it arrives. The delay is for changes that never arrive.
+  // When the expected change arrives, it reconciles the key again. The delay covers changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)

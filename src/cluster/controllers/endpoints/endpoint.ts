@@ -52,7 +52,7 @@ export interface EndpointParts {
   readonly services: Informer<Service>
   readonly pods: Informer<Pod>
   readonly endpoints: Informer<Endpoints>
-  /** Minimum milliseconds for which pod changes are collected. */
+  /** Minimum time, in milliseconds, to batch pod changes. */
   readonly batchMs: number
 }
 

@@ -8,7 +8,7 @@ import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
 import { PodSelection } from '../selected-pods.ts'
 import { hasEnded, isReady, isTerminating } from '../workloads/pod-state.ts'
 
-/** Returns the annotation in which old clients store their leader-election record. */
+/** Returns the annotation that old clients use for their leader-election record. */
 export function electionKey({ keyDomain }: Vendor): string {
   return `control-plane.alpha.${keyDomain}/leader`
 }
@@ -47,7 +47,7 @@ export class PodChanges {
   }
 
   /**
-   * Returns the milliseconds for which to collect changes: one millisecond per ten pods and at most one second, but at
+   * Returns how long to batch changes, in milliseconds: one millisecond per ten pods and at most one second, but at
    * least the configured minimum.
    */
   readonly pauseMs = (key: string): number =>

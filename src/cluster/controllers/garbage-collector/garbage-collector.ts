@@ -329,7 +329,7 @@ async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T 
 }
 
 interface MetadataPatch {
-  /** The state on which the change is based. The server rejects the patch if the state has changed. */
+  /** The state that the change is based on. The server rejects the patch if the state has changed. */
   readonly live: ObjectMeta
   readonly change: Pick<ObjectMeta, 'ownerReferences'> | Pick<ObjectMeta, 'finalizers'>
   readonly signal: AbortSignal

@@ -23,7 +23,7 @@ const maxRemembered = 8192
 export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
-  /** The time on the monotonic clock at which each entry of the cache expires. */
+  /** Monotonic time when each entry expires. */
   readonly #expiryTimes = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {

@@ -25,8 +25,7 @@ export interface Individual {
 
 /**
  * The state of an owner. `absent` means that no object has this name and UID. `unserved` means that the server does not
- * serve the type, so the object may exist. All other values describe the objects for which the deletion of the owner
- * waits.
+ * serve the type, so the object may exist. All other values describe the objects that the owner's deletion waits for.
  */
 export type OwnerState = 'absent' | 'unserved' | Waits
 

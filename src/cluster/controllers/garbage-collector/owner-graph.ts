@@ -26,7 +26,7 @@ export interface Owner {
   readonly blocks: boolean
 }
 
-/** The objects for which the deletion of an object waits. `no` means that the object is not being deleted. */
+/** The objects that an object's deletion waits for. `no` means that the object is not being deleted. */
 export type Waits = 'no' | 'dependents deleted' | 'dependents orphaned' | 'others'
 
 export class OwnerNode {
@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** The number of the type's list during or after which the object was last observed. */
+  /** Number of the type's latest list when the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -195,7 +195,7 @@ function needsAttention(node: OwnerNode): boolean {
 }
 
 /**
- * Whether the last dependent for which a deletion waited has been removed. Must be cheap, because it runs for every
+ * Whether the last dependent that a deletion waited for has been removed. Must be cheap, because it runs for every
  * removed dependent.
  */
 function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
@@ -243,7 +243,7 @@ export function describes(node: OwnerNode, { node: { type, name, namespace }, ..
   return !type.namespaced || namespace === node.namespace
 }
 
-/** Returns the objects for which the deletion of an object waits, based on its metadata. */
+/** Returns the objects that an object's deletion waits for, based on its metadata. */
 export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {
   if (deletionTimestamp === undefined) return 'no'
   if (finalizers.includes(orphanFinalizer)) return 'dependents orphaned'

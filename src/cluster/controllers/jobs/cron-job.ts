@@ -20,9 +20,7 @@ import { deleteJob, endedJobs, nextDue, startJob } from './cron-runs.ts'
 import { CronStatus } from './cron-status.ts'
 
 interface LoopState extends CronJobParts {
-  /**
-   * The resourceVersion on which the last status write was based, by UID. A cached CronJob with this version is stale.
-   */
+  /** The resourceVersion that the last status write replaced, by UID. A cached CronJob with this version is stale. */
   readonly outdated: Map<string, string>
 }
 

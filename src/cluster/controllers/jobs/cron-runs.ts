@@ -67,7 +67,7 @@ function warning(reason: string, message: string): Happening {
 }
 
 /**
- * Returns the time before which runs are ignored. Without `now`, ignores the starting deadline and returns the
+ * Returns the start of the period whose runs count. Without `now`, ignores the starting deadline and returns the
  * reference time of `@every` schedules.
  */
 function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {

@@ -82,16 +82,13 @@ export class CronTimes {
 }
 
 interface MomentsOf {
-  /** Returns the points in time at which the wall clock shows this time: none, one or two. */
+  /** Returns the times when the wall clock shows this time: none, one or two. */
   (wall: number): number[]
   /** Whether the day has a single UTC offset. */
   readonly isEven: boolean
 }
 
-/**
- * The wall clock of a time zone. A wall-clock time is represented by the point in time at which a UTC clock shows the
- * same time.
- */
+/** The wall clock of a time zone. A wall-clock time is represented by the time when a UTC clock shows the same. */
 class ZoneClock {
   readonly #format: Intl.DateTimeFormat | undefined
 

@@ -67,8 +67,8 @@ export function replacementInMs(job: Job, failed: Pod, { vendor, now }: { vendor
 }
 
 /**
- * Returns the time at which the last container of a pod terminated or at which the pod was deleted, or undefined if
- * that time is unknown.
+ * Returns when the last container of a pod terminated or when the pod was deleted, or undefined if that time is
+ * unknown.
  */
 function finishedAt({ metadata, status = {} }: Pod): number | undefined {
   const ends = (status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

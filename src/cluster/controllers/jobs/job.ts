@@ -52,14 +52,13 @@ interface LoopState extends JobPodParts, JobParts {
   readonly releases: Expectations
   readonly features: JobFeatures
   /**
-   * The versions on which the last status writes were based, by Job UID. A cached Job with one of these versions is
-   * stale.
+   * The versions that the last status writes replaced, by Job UID. A cached Job with one of these versions is stale.
    */
   readonly outdated: Map<string, Set<string>>
   readonly retries: Map<string, Retries>
 }
 
-/** Number of failures since the last success, and the time before which pods are not replaced. */
+/** Number of failures since the last success, and when pods may be replaced again. */
 interface Retries {
   readonly failures: number
   readonly notBefore: number
@@ -292,7 +291,7 @@ function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {
   return versions
 }
 
-/** Returns the time at which to reconcile the Job again even if nothing changes. */
+/** Returns when to reconcile the Job again even if nothing changes. */
 function nextLook({ clock, retries }: LoopState, { state: { job }, retryMs = 0 }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

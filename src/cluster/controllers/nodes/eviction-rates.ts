@@ -11,11 +11,11 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { readiness } from './node-taints.ts'
 
 export interface EvictionRateOptions {
-  /** Maximum number of nodes per second from which pods are evicted in a healthy zone. */
+  /** Maximum eviction rate in a healthy zone, in nodes per second. */
   readonly rate: number
-  /** Maximum number of nodes per second from which pods are evicted in a large unhealthy zone. */
+  /** Maximum eviction rate in a large unhealthy zone, in nodes per second. */
   readonly secondaryRate: number
-  /** Fraction of nodes that are not ready at which a zone becomes unhealthy. */
+  /** Fraction of unready nodes that makes a zone unhealthy. */
   readonly unhealthyShare: number
   /** Number of nodes above which a zone counts as large. */
   readonly largeSize: number
@@ -24,7 +24,7 @@ export interface EvictionRateOptions {
 interface Zone {
   readonly ready: Set<string>
   readonly others: Set<string>
-  /** The earliest time at which pods may be evicted from the next node of the zone. */
+  /** Earliest time to evict the pods of the zone's next node. */
   nextAt: number
 }
 

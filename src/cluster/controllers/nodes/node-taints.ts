@@ -1,4 +1,4 @@
-/** Derives taints from the state of a node, and the time for which pods tolerate them. */
+/** Derives taints from the state of a node, and computes how long pods tolerate them. */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Taint } from '../../../api/kinds/core/types/taint.ts'
@@ -73,7 +73,7 @@ export function evictingTaints({ spec }: Node): Taint[] {
 }
 
 /**
- * Returns the milliseconds for which a pod may stay on a node with these taints. Returns 0 if the pod does not tolerate
+ * Returns how long a pod may stay on a node with these taints, in milliseconds. Returns 0 if the pod does not tolerate
  * one of the taints, and Infinity if the pod tolerates all of them without a time limit.
  */
 export function toleratedMs({ spec }: Pod, taints: readonly Taint[]): number {

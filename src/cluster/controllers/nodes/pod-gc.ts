@@ -35,7 +35,7 @@ export interface PodGcParts {
 interface State extends PodGcParts {
   readonly ended: Index<Pod>
   readonly byNode: Index<Pod>
-  /** Time at which each missing node was first noticed. */
+  /** When each missing node was first noticed. */
   readonly missingSince: Map<string, number>
 }
 

@@ -65,7 +65,7 @@ function isDefinitionOf(schema: Json | undefined, { group, version, kind }: Kind
 
 const reference = '#/components/schemas/'
 
-/** Replaces references to definitions by the definitions, each of which is expanded once. */
+/** Replaces references with the definitions that they refer to. Each definition is expanded once. */
 class Definitions {
   readonly #schemas: JsonObject
   readonly #prefix: string

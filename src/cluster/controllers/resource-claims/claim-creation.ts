@@ -38,7 +38,7 @@ interface Parts extends ClaimCreationParts {
 
 type ClaimStatuses = NonNullable<NonNullable<Pod['status']>['resourceClaimStatuses']>
 
-/** A claim in the spec of a pod that is created from a template. */
+/** A claim in a pod's spec that is to be created from a template. */
 interface Wanted {
   readonly name: string
   readonly template: string

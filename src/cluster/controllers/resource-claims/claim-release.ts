@@ -36,7 +36,7 @@ export function claimReleaseLoop(parts: ClaimReleaseParts): Loop {
   }
 }
 
-/** Returns the keys of the claims of a pod that has ended or is deleted. */
+/** Returns the keys of an ended or deleted pod's claims. */
 function claimsOfEndedPod({ object, previous }: ObjectChange<Pod>): string[] {
   const pod = (object ?? previous)!
   if (object !== undefined && !hasEnded(object)) return []

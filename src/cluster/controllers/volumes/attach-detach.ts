@@ -44,7 +44,7 @@ export interface AttachDetachParts {
   readonly drivers: Informer<CSIDriver>
 }
 
-/** Maximum time in milliseconds for which an unneeded volume stays attached while its node reports it as in use. */
+/** How long an unneeded volume stays attached while its node reports it as in use, in milliseconds. */
 const maxUnmountMs = 6 * 60_000
 const lookAgainMs = 10_000
 
@@ -54,7 +54,7 @@ interface State extends AttachDetachParts {
    * Pods.
    */
   readonly usersOn: Index<Pod>
-  /** Time since which an unneeded attachment waits for its node to unmount the volume, by attachment UID. */
+  /** When each unneeded attachment began to wait for its node to unmount the volume, by attachment UID. */
   readonly waitingSince: Map<string, number>
   /** Attachments whose result has already been reported. */
   readonly reported: WeakSet<VolumeAttachment>

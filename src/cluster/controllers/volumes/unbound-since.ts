@@ -8,7 +8,7 @@ const graceMs = 1000
 
 export class UnboundSince {
   readonly #clock: Clock
-  /** Time at which each claim was first seen unbound, by claim UID. */
+  /** When each claim was first seen unbound, by claim UID. */
   readonly #since = new Map<string, number>()
 
   constructor(clock: Clock) {

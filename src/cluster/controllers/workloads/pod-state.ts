@@ -19,7 +19,7 @@ export function isReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }
 
-/** Returns the time since which a pod has been ready, or undefined if the pod is not ready or the time is unknown. */
+/** Returns when a pod became ready, or undefined if the pod is not ready or the time is unknown. */
 export function readySince(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   if (ready?.status !== 'True') return undefined

@@ -1,6 +1,6 @@
 /**
- * Backoff for deleting the failed pod of a node, after which a new pod is created. The backoff doubles from one second
- * up to 15 minutes, and is reset after 30 minutes without a failure.
+ * Backoff for deleting the failed pod of a node. A new pod is created after the deletion. The backoff doubles from one
+ * second up to 15 minutes, and is reset after 30 minutes without a failure.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 

@@ -38,11 +38,11 @@ export interface DaemonStep {
   readonly signal: AbortSignal
   /** Hash of the current template. Pods created from the template have it as a label. */
   readonly hash: string
-  /** Every node, and whether pods of the set may run on the node. */
+  /** Each node's eligibility for pods of the set. */
   readonly nodes: ReadonlyMap<string, Fitness>
   /**
-   * Pods of the set, by the node on which they run or for which they are intended. Scheduled pods come first, and older
-   * pods come before newer ones.
+   * Pods of the set, by the node that they run on or are intended for. Scheduled pods come first, and older pods come
+   * before newer ones.
    */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>
 }

@@ -1,5 +1,5 @@
 /**
- * Decides on which nodes the pods of a DaemonSet run: nodes that match the template's node name, selector and required
+ * Decides which nodes run the pods of a DaemonSet: nodes that match the template's node name, selector and required
  * affinity, and whose taints the template tolerates. Each pod has an affinity to a single node name, and the scheduler
  * binds it.
  */
@@ -66,7 +66,7 @@ export function affinityToNode(affinity: PodSpec['affinity'], node: string): Non
   return { ...affinity, nodeAffinity }
 }
 
-/** Returns the node on which a pod runs or for which it is intended. */
+/** Returns the node that a pod runs on or is intended for. */
 export function targetNode({ spec }: Pod): string | undefined {
   if ((spec?.nodeName ?? '') !== '') return spec?.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

@@ -116,7 +116,7 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (isComplete(deployment, next))
     return withCondition(conditions, conditionFor('True', complete, 'has successfully progressed.'))
   if (hasProgressed(deployment.status ?? {}, next)) {
-    // The condition is written again to update its time, at which the deadline starts.
+    // Writes the condition again to update its time, because the deadline starts at that time.
     const condition = conditionFor('True', 'ReplicaSetUpdated', 'is progressing.')
     const since = progressCondition?.status === 'True' ? progressCondition.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')
