@@ -22,8 +22,8 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      // The write does not wait in the queue. A request that deletes a quota, and thereby changes a quota that counts
-      // quotas, is already at the head of the queue for the object to be changed.
+      // The write skips the queue to avoid a deadlock. A request that deletes a quota, and thereby changes a quota that
+      // counts quotas, is already at the head of the queue for the object to be changed.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

@@ -23,7 +23,7 @@ interface AggregationDependencies {
 
 interface AggregationContext {
   readonly worker?: WorkerContext | undefined
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -28,7 +28,7 @@ import { type ClientMoving, openFrontend } from './frontend.ts'
 
 /** A running API server. */
 export interface ApiServer {
-  /** A URL on which the server listens, such as https://127.0.0.1:6443. */
+  /** A URL that the server listens on, such as https://127.0.0.1:6443. */
   readonly url: string
   /** The URL for clients on other hosts (`--advertise-address`). */
   readonly advertisedUrl: string
@@ -54,7 +54,7 @@ export interface ApiServer {
   readonly emulatedVersion: EmulatedVersion
   /** The emulated version with the enabled feature gates. */
   readonly emulation: Emulation
-  /** The simulated nodes of this process, to which the server may connect on loopback addresses. */
+  /** The simulated nodes of this process. The server may connect to them on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
    * Resolves with the reason when the store fails permanently. After that, the server is not ready, but it responds to

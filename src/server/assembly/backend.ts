@@ -163,7 +163,7 @@ interface ApiParts
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
   readonly worker: WorkerContext | undefined
-  /** Returns the address on which this server listens, or undefined before the server listens. */
+  /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
 }
 

@@ -52,7 +52,7 @@ export interface CatalogueParts {
   readonly waysFor: (lookup: Lookup) => NodeConnector
   /** Returns the authenticator of tokens. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
-  /** Components on which the server depends. */
+  /** Components that the server depends on. */
   readonly components: readonly Component[]
   /** Returns the authorizer of requests. Available once the catalogue exists. */
   readonly access: () => Access

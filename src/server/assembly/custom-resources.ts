@@ -17,7 +17,7 @@ import type { LoopRecords } from '../../client/reconcile/loop.ts'
 interface CustomResourceDependencies extends Pick<ServiceAddressParts, 'lookup' | 'ownAddress'> {
   readonly records: LoopRecords
   readonly metrics: ConversionMetrics
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -32,7 +32,7 @@ export interface EarlyPort {
 
 interface EarlyPortParts {
   readonly certificates: Pick<Certificates, 'tls'>
-  /** The time on the monotonic clock at which the server began to start. */
+  /** Monotonic time when the server began to start. */
   readonly startTime: number
   readonly clock: Clock
   readonly log: Log

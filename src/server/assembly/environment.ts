@@ -52,7 +52,7 @@ type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | '
 /** The environment with its defaults, and the stack that closes the server. */
 export type AssemblyContext = Environment &
   Required<Pick<Environment, Defaulted>> & {
-    /** Closes the resources that have been opened. */
+    /** Collects the opened resources, so that the server can close them. */
     readonly opened: AsyncDisposableStack
   }
 

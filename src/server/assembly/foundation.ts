@@ -1,5 +1,5 @@
 /**
- * Opens the parts of the server on which all other parts depend: files that flags name, the store, keys and
+ * Opens the parts of the server that all other parts depend on: files that flags name, the store, keys and
  * certificates.
  */
 

@@ -21,7 +21,7 @@ export interface ListenerParts {
   readonly clock: Clock
   readonly log: Log
   /**
-   * Shared memory and channel with which workers count and evict connections. Undefined if there is a single worker.
+   * Shared memory and channel that workers use to count and evict connections. Undefined if there is a single worker.
    */
   readonly counting?: WorkerConnections | undefined
   /** Settings for sharing the port. Undefined if no other worker listens on the port. */

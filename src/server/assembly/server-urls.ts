@@ -8,7 +8,7 @@ import type { ServerOptions } from '../flags/options.ts'
 type Addresses = Pick<ServerOptions, 'advertiseAddress' | 'bindAddress'>
 
 /**
- * Returns a URL on which the server listens, for the administrator's kubeconfig, the console link and the server's own
+ * Returns a URL that the server listens on, for the administrator's kubeconfig, the console link and the server's own
  * requests.
  */
 export function servedUrl({ advertiseAddress, bindAddress }: Addresses, port: number, isLocal = isLocalAddress): URL {

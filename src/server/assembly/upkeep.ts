@@ -31,7 +31,7 @@ interface UpkeepParts {
   readonly defaultLimits: boolean
   /** Whether to create a default StorageClass. */
   readonly defaultStorageClass: boolean
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -71,7 +71,7 @@ interface OwnObjectDependencies {
   /** Port of this server. */
   readonly port: number
   readonly log: Log
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -24,9 +24,9 @@ export interface NodeConnectionDependencies {
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
-  /** Returns the address on which this server listens, or undefined before the server listens. */
+  /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

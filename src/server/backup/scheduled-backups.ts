@@ -21,8 +21,8 @@ const namePattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup$/
 const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp$/
 
 /**
- * Age in milliseconds at which a partial file may be deleted. A newer file may still be being written by another server
- * with the same directory.
+ * Minimum age of a partial file before it may be deleted, in milliseconds. Another server with the same directory may
+ * still be writing a newer file.
  */
 const untouchedMs = 600_000
 

@@ -28,7 +28,7 @@ import type { ClientAuthorities } from './client-authorities.ts'
 /** The serving certificate, the CA of this server and the certificates that the CA issues. */
 export interface Certificates {
   readonly tls: SecureContextOptions
-  /** The current CA certificates in PEM format, with which clients verify the server. */
+  /** The current CA certificates in PEM format, which clients use to verify the server. */
   readonly authority: string
   /** The self-signed CA and its key. */
   readonly ownAuthority: CertifiedKey
@@ -211,7 +211,7 @@ function servingNames(options: ServerOptions): AlternativeNames {
 const maxAddresses = 64
 
 /**
- * Returns the addresses at which clients can connect to the bind address. If the server listens on all addresses, these
+ * Returns the addresses that clients can use to reach the bind address. If the server listens on all addresses, these
  * are all addresses of the machine, except link-local addresses, for which clients would also need a zone.
  */
 function boundAddresses(bindAddress: string): string[] {

@@ -9,7 +9,7 @@ import { issueCertificate } from '../../api/pki/certificate.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../api/pki/keys.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 
-/** The address on which the port of simulated nodes listens. */
+/** The address that the port of simulated nodes listens on. */
 export const localNodeHost = '127.0.0.1'
 
 const hour = 60 * 60 * 1000

@@ -25,7 +25,7 @@ import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
 
-/** Interval in milliseconds at which the server checks whether its CA has been replaced. */
+/** How often the server checks whether its CA has been replaced, in milliseconds. */
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 

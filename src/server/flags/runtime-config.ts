@@ -21,7 +21,7 @@ export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 export type IsServed = (kind: Kind) => boolean
 
-/** The kinds from which the flag selects. */
+/** The kinds that the flag selects from. */
 export interface SelectableKinds {
   readonly kinds: readonly Kind[]
   readonly vendor: Vendor

@@ -1,6 +1,6 @@
 /**
  * The identity that this server presents to aggregated API servers: a client certificate, from flags or self-signed,
- * and the CAs, header names and common names with which a backend authenticates it. The self-signed certificate is
+ * and the CAs, header names and common names that a backend uses to authenticate it. The self-signed certificate is
  * stored in `pki/front-proxy` in the data directory. It is shared by all servers on one store and renewed before it
  * expires.
  */
@@ -23,7 +23,7 @@ export interface FrontProxy {
   /** The current client certificate. */
   readonly pair: CertifiedKey
   /**
-   * The settings with which backends verify the certificate. Undefined if the flags name a certificate but not the CA
+   * The settings that backends use to verify the certificate. Undefined if the flags name a certificate but not the CA
    * that issued it.
    */
   readonly trust: ProxyTrust | undefined
@@ -38,7 +38,7 @@ export interface FrontProxyParts {
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -16,7 +16,7 @@ export interface OpenidParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

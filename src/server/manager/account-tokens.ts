@@ -1,5 +1,5 @@
 /**
- * Credentials of the service accounts under which control loops run. Creates missing accounts, and renews tokens before
+ * Credentials of the service accounts that control loops run as. Creates missing accounts, and renews tokens before
  * they expire. Requests wait while a token is being fetched. If a fetch fails, the next request tries again.
  */
 

@@ -44,7 +44,7 @@ interface CredentialDependencies {
   readonly log: Log
 }
 
-/** Range of the fraction of a certificate's lifetime after which the certificate is renewed. */
+/** A certificate is renewed after a fraction of its lifetime within this range. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
 /** Maximum delay of a timer in milliseconds. Node.js timers with a delay of more than 24 days fire immediately. */

@@ -4,7 +4,7 @@ import { ConsoleAccess, type ConsoleSecrets, newConsoleSecrets } from '../../too
 import type { ServerCommandLine } from '../flags/command-line.ts'
 
 export interface ConsoleOpening {
-  /** Secrets with which all workers verify console sessions. Undefined if there is no sign-in link. */
+  /** Secrets that all workers use to verify console sessions. Undefined if there is no sign-in link. */
   readonly secrets: ConsoleSecrets | undefined
   readonly access: ConsoleAccess | undefined
   /**

@@ -31,7 +31,7 @@ function isFound(config: string): boolean {
   return config !== '' && files.length === 1 && files[0] === resolve(config)
 }
 
-/** Returns the command with which a user in `directory` runs the orchctl that belongs to this program. */
+/** Returns the command that a user in `directory` enters to run the orchctl that belongs to this program. */
 export function orchctlCommand(program: string, directory: string, path: string): string {
   const beside = join(dirname(program), 'orchctl')
   const linked = (file: string) => existsSync(file) && realpathSync(file) === beside

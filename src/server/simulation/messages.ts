@@ -1,4 +1,4 @@
-/** Messages between the API server and the simulation thread, and the data with which the thread starts. */
+/** Messages between the API server and the simulation thread, and the initial data of the thread. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { ProfileName } from '../../api/model/vendor.ts'
@@ -13,7 +13,7 @@ export interface SimulationData {
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly kubernetesVersion: EmulatedVersion
-  /** Factor by which the containers run faster than real time. */
+  /** How many times faster than real time the containers run. */
   readonly speed: number
   readonly profile: ProfileName
   readonly verbosity: number

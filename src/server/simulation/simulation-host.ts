@@ -27,7 +27,7 @@ import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
 import { readsSimulatedState, sharedReader, sharedReaderUser } from './shared-reader.ts'
 
-/** The code of the thread. */
+/** The entry point of the thread. */
 const threadProgram = {
   importer: import.meta.url,
   source: './simulation-thread.ts',
@@ -54,7 +54,7 @@ export interface SimulationParts {
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
-/** Time in milliseconds for the thread to stop gracefully. */
+/** How long the thread may take to stop gracefully, in milliseconds. */
 const stopMs = 5_000
 const mib = 2 ** 20
 /** Heap size in MiB for a simulation with few pods, and the increment per node for its pods. */

@@ -1,6 +1,6 @@
 /**
  * The vendor profile of a store. Stored objects contain the profile's names, so a store is served only under the
- * profile with which it was created.
+ * profile that it was created with.
  */
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
@@ -8,7 +8,7 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { settledValue } from '../certificates/shared-keys.ts'
 
-/** Store key of the profile with which the store was created. */
+/** Store key of the profile that the store was created with. */
 export const profileKey = 'meta/profile'
 
 /** Records the profile in a new store. Throws UsageError if the store was created with a different profile. */

@@ -25,7 +25,7 @@ export interface AuditDependencies {
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Closes the resources that have been opened. */
+  /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack
 }
 

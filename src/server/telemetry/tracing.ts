@@ -1,7 +1,7 @@
 /**
  * Traces requests. Disabled unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a span,
- * with one child span for each part for which it waited (`base/telemetry/timings.ts`). The caller's `traceparent`
- * header determines whether a request is sampled. Without this header, the sampling rate in the file applies.
+ * with one child span for each part that it waited for (`base/telemetry/timings.ts`). The caller's `traceparent` header
+ * determines whether a request is sampled. Without this header, the sampling rate in the file applies.
  */
 
 import { isObject, type Json, own } from '../../api/json/json.ts'

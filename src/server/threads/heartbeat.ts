@@ -3,13 +3,13 @@
  * that hangs would permanently block its share of new connections.
  */
 
-/** Interval in milliseconds at which a worker increments the counter. */
+/** How often a worker increments the counter, in milliseconds. */
 export const heartbeatMs = 250
-/** Interval in milliseconds at which the supervisor checks the counter. */
+/** How often the supervisor checks the counter, in milliseconds. */
 const lookMs = 1000
 /**
- * Number of checks with the same count after which a worker is considered to hang. Checks are counted instead of
- * measuring time, because the machine may have been suspended. A starting worker is allowed more checks, because
+ * Maximum number of checks with the same count. After these, a worker is considered to hang. Checks are counted instead
+ * of measuring time, because the machine may have been suspended. A starting worker is allowed more checks, because
  * loading the program takes time on a busy machine.
  */
 const maxStill = 10

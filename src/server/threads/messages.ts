@@ -1,4 +1,4 @@
-/** Messages between the supervisor and its workers, and the data with which a worker starts. */
+/** Messages between the supervisor and its workers, and the initial data of a worker. */
 import type { MessagePort } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
@@ -10,7 +10,7 @@ import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommand } from '../flags/command-line.ts'
 import type { SharedLimits, StoreAccess } from './worker-context.ts'
 
-/** The data with which the supervisor starts a worker thread. */
+/** The initial data of a worker thread. */
 export interface WorkerData {
   /**
    * Index of the worker, starting at 0. The first worker has the duties that run once per server: loops, upkeep and the
@@ -19,14 +19,14 @@ export interface WorkerData {
   readonly index: number
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** The port on which all workers listen. */
+  /** The port that all workers listen on. */
   readonly port: number
   /** Whether this worker starts alone and others may follow. If so, it checks whether the port is free. */
   readonly isFirst: boolean
   readonly store: StoreAccess
   /** Name of the BroadcastChannel of this server's workers. It is unique within the process. */
   readonly channel: string
-  /** Secrets with which all workers verify console sessions. */
+  /** Secrets that all workers use to verify console sessions. */
   readonly console: ConsoleSecrets | undefined
   readonly limits: SharedLimits
   /** A counter that the worker's event loop increments. */
@@ -48,7 +48,7 @@ export type NodeMessage =
 /** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
-  /** Everything on which the worker depends is available. All workers emulate the same version as the first worker. */
+  /** Everything that the worker depends on is available. All workers emulate the same version as the first worker. */
   | { readonly type: 'start'; readonly emulatedVersion: EmulatedVersion | undefined }
   /** The server is about to stop and is no longer ready. */
   | { readonly type: 'stopping' }
@@ -66,7 +66,7 @@ export type ToWorker =
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
 
-/** The channel through which the supervisor sends messages to a worker. */
+/** The channel that the supervisor uses to send messages to a worker. */
 export interface WorkerPort {
   postMessage(message: ToWorker, transfer?: readonly MessagePort[]): void
 }

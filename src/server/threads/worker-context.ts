@@ -21,11 +21,11 @@ export interface WorkerContext {
   readonly emulatedVersion: EmulatedVersion | undefined
   /** Whether no other worker listens on the port yet, so that the port must be free. */
   readonly isAlone: boolean
-  /** The memory in which workers share the bytes of objects. */
+  /** The memory that workers use to share the bytes of objects. */
   readonly sharing: Sharing
   /** Shared counters for limits that apply to all workers together. */
   readonly limits: SharedLimits
-  /** Shared memory and channel with which workers count and evict connections. */
+  /** Shared memory and channel that workers use to count and evict connections. */
   readonly counting: WorkerConnections
   /**
    * Adds the simulated nodes of all other workers to the nodes of this worker, and sends its own nodes to the other
@@ -40,7 +40,7 @@ export interface WorkerContext {
 
 /** Memory in which all workers count limits. It can be posted to a thread. */
 export interface SharedLimits {
-  /** The number of workers among which limits are divided, as the only element. */
+  /** The number of workers that limits are divided among, as the only element. */
   readonly count: Int32Array
   /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer
@@ -51,7 +51,7 @@ export interface SharedLimits {
 }
 
 /**
- * Returns a function that returns the current number of workers, among which some limits are divided. With
+ * Returns a function that returns the current number of workers. Some limits are divided among them. With
  * `--workers=auto`, the number can change.
  */
 export function countWorkers(worker: WorkerContext | undefined): () => number {
@@ -74,8 +74,8 @@ export function hasDuties(worker: WorkerContext | undefined): boolean {
 const minute = 60_000
 
 /**
- * Returns the interval in milliseconds at which certificates are checked. Workers check at different times, so that the
- * first worker renews a certificate and the others find the new one.
+ * Returns how often certificates are checked, in milliseconds. Workers check at different times, so that the first
+ * worker renews a certificate and the others find the new one.
  */
 export function renewalPeriod(worker: WorkerContext | undefined): number {
   return (60 + (worker?.index ?? 0)) * minute

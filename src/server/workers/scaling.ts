@@ -6,9 +6,9 @@
 /** The thresholds. They count ticks instead of measuring time, because the machine may be suspended. */
 export interface ScalingThresholds {
   readonly maxWorkers: number
-  /** Number of consecutive ticks with busy event loops after which a worker is added. */
+  /** Number of consecutive ticks with busy event loops before a worker is added. */
   readonly busyTicks: number
-  /** Number of consecutive ticks after which a worker that is not needed is retired. */
+  /** Number of consecutive ticks before a worker that is not needed is retired. */
   readonly restTicks: number
   /** Minimum number of ticks between two moves of clients. It doubles after each move without effect. */
   readonly moveTicks: number
@@ -22,7 +22,7 @@ export type ScalingAction =
 
 /** Average load of the workers above which a worker is added. */
 const busyLoad = 0.7
-/** Load below which the remaining workers must stay if a worker is retired. */
+/** Maximum load of the remaining workers if a worker is retired. */
 const restLoad = 0.3
 /** Difference between two loads above which clients are moved. */
 const unevenLoad = 0.3

@@ -17,7 +17,7 @@ import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
-/** The code of the thread. */
+/** The entry point of the thread. */
 const workerProgram = { importer: import.meta.url, source: '../program/orch.ts', bundled: '../bin/worker.cjs' }
 
 type Given = 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console' | 'limits'
@@ -30,7 +30,7 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly version: SharedVersion
 }
 
-/** The functions with which the supervisor controls a worker. */
+/** The functions that the supervisor uses to control a worker. */
 export interface WorkerSlot {
   /**
    * Starts the worker. Resolves to the URL once the worker accepts requests. If the worker cannot start, this method
@@ -47,7 +47,7 @@ export interface WorkerSlot {
   terminate(): Promise<void>
   /** Ends each connection with this probability, so that its client reconnects and may reach another worker. */
   moveClients(chance: number): void
-  /** Returns the fraction of the time since the previous call, from 0 to 1, in which the event loop was busy. */
+  /** Returns how busy the event loop has been since the previous call, from 0 to 1. */
   load(): number
 }
 

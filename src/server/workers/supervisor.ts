@@ -35,7 +35,7 @@ export interface Supervisor {
 export interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** Secrets with which all workers verify console sessions. */
+  /** Secrets that all workers use to verify console sessions. */
   readonly console: ConsoleSecrets | undefined
 }
 
@@ -46,7 +46,7 @@ export interface SupervisorContext {
   readonly log: Log
   /** Aborts when the server is about to stop. */
   readonly stopping: AbortSignal
-  /** The thresholds at which `--workers=auto` adds and retires workers. */
+  /** The thresholds for adding and retiring workers with `--workers=auto`. */
   readonly scaling?: TeamScaling
 }
 

@@ -19,7 +19,7 @@ import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import { RemoteNodes } from './remote-nodes.ts'
 
-/** Time in milliseconds for which a worker that has stopped listening waits for the other workers. */
+/** How long a worker that has stopped listening waits for the other workers, in milliseconds. */
 const closedMs = 2_500
 
 /** The ID of a message that is not a response. No request from the supervisor has it. */
