@@ -1,4 +1,4 @@
-/** Implements `orch token create|list|delete`, which manages the bootstrap tokens with which nodes join a cluster. */
+/** Implements `orch token create|list|delete`, which manages the bootstrap tokens that nodes use to join a cluster. */
 
 import { randomInt, X509Certificate } from 'node:crypto'
 import {

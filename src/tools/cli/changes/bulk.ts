@@ -27,7 +27,7 @@ export const bySubject = {
 }
 
 const atOnce = 16
-/** Minimum number of items for which progress is shown. */
+/** Minimum number of items for showing progress. */
 const longWork = 20
 
 /** Processes all items. Throws SeveralErrors if an item failed. */

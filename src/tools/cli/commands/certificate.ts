@@ -24,7 +24,7 @@ const flags = {
 
 interface Verdict {
   readonly condition: 'Approved' | 'Denied'
-  /** `approved` */
+  /** Past participle of the operation, such as `approved`. */
   readonly done: string
   readonly reason: string
 }

@@ -45,7 +45,7 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
 
 interface Sent {
   readonly headers: { readonly [name: string]: string }
-  /** The error with which the server would reject the write, or undefined if it would succeed. */
+  /** The server's error if it would reject the write, or undefined if the write would succeed. */
   readonly refusal: StatusError | undefined
 }
 
@@ -121,7 +121,7 @@ interface Look {
   }
 }
 
-/** The policies are listed separately. */
+/** Lists the calls of admission controls and webhooks. Policies are listed separately. */
 function lookLines(looks: readonly Look[]): string {
   const rows = looks
     .filter(({ policy }) => policy === undefined)

@@ -42,10 +42,7 @@ export const versionCommand = defineCommand({
   },
 })
 
-/**
- * Number of minor versions by which a server may differ from the versions that this program knows. The number is the
- * same as for kubectl.
- */
+/** Maximum number of minor versions between a server and the versions that this program knows, as in kubectl. */
 const maxSkew = 1
 
 /** Returns kubectl's warning if the server is too old or too new for this program. */

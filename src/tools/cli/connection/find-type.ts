@@ -7,7 +7,7 @@ import { closestMatch, maxTypos, UsageError } from '../../../base/flags/flags.ts
 import type { DiscoveredType, DiscoveredTypes } from '../../../client/requests/discovery.ts'
 
 /**
- * Returns the type to which a word refers by its plural, kind or short name, with or without a group. Throws UsageError
+ * Returns the type that a word refers to by its plural, kind or short name, with or without a group. Throws UsageError
  * if there is no such type.
  */
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {

@@ -38,7 +38,7 @@ export class ServedTypes {
   }
 
   /**
-   * Returns the type to which a word refers. If the core group has a match, no other groups are requested, because the
+   * Returns the type that a word refers to. If the core group has a match, no other groups are requested, because the
    * core group takes precedence. For a word with a group and version, such as `leases.v1.coordination.orch.io`, only
    * that group version is requested.
    */
@@ -54,7 +54,7 @@ export class ServedTypes {
     return findType(await this.all(), word)
   }
 
-  /** Returns the types to which a word refers: a single type, or the types in a category such as `all`. */
+  /** Returns the types that a word refers to: a single type, or the types in a category such as `all`. */
   async namedAll(word: string): Promise<DiscoveredType[]> {
     if (word === 'all') return await this.#inCategory(word)
     try {

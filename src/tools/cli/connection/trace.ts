@@ -43,7 +43,7 @@ export function withTrace(send: Transport, { server, level, tell }: TraceOptions
   }
 }
 
-/** `200 OK` */
+/** Formats a status such as `200 OK`. */
 function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
 }

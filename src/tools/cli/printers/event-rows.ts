@@ -29,7 +29,7 @@ export function eventAge(event: EventObject, now: number): string {
   return `${since(last, now)} (x${count} over ${since(first, now)})`
 }
 
-/** Returns the time at which the event last occurred, for sorting. */
+/** Returns the time when the event last occurred, for sorting. */
 export function eventTime(event: EventObject): number {
   const time =
     event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp

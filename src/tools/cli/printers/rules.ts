@@ -30,7 +30,7 @@ export function ruleRows(rules: readonly Rule[]): string[][] {
     ])
 }
 
-/** Returns a name such as `deployments.apps/scale`, in which the group is between the resource and the subresource. */
+/** Returns a name such as `deployments.apps/scale`, with the group between the resource and the subresource. */
 function qualified(resource: string, group: string): string {
   const [type = '', ...part] = resource.split('/')
   return [group === '' ? type : `${type}.${group}`, ...part].join('/')
@@ -67,7 +67,7 @@ function addTo(rows: Map<string, Row>, row: Row): void {
   else existing.verbs.push(...row.verbs)
 }
 
-/** Returns the Go representation of a rule, by which kubectl sorts rules. */
+/** Returns the Go representation of a rule, which kubectl sorts rules by. */
 function orderOf({ verbs, group, resource, name, path }: Row): string {
   const [groups, resources] = path.length === 0 ? [list([group]), list([resource])] : ['[]', '[]']
   return `Verbs:${list(verbs)},APIGroups:${groups},Resources:${resources},ResourceNames:${list(name)},NonResourceURLs:${list(path)},`

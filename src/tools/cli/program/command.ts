@@ -146,7 +146,7 @@ export class ExitCode extends Error {
   }
 }
 
-/** Thrown if a command fails for which exit code 1 has another meaning, such as differences in `diff`. */
+/** Thrown if a command fails whose exit code 1 has another meaning, such as differences in `diff`. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: number

@@ -22,7 +22,7 @@ export interface PrintedKind {
 export type Definitions = { readonly [name: string]: Json | undefined }
 
 /**
- * Prints the types of kinds and of all definitions to which they refer. `names` contains fixed names for some
+ * Prints the types of kinds and of all definitions that they refer to. `names` contains fixed names for some
  * definitions. The printer chooses all other names.
  */
 export class TypePrinter {

@@ -15,7 +15,7 @@ import { deletionFlags } from '../../changes/deletion.ts'
 import { validateFlag, writeFlags } from '../../changes/report-write.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 
-/** Parses `core/v1/ConfigMap`. */
+/** Parses a type such as `core/v1/ConfigMap`. */
 function readType(value: string): { readonly apiVersion: string; readonly kind: string } {
   const [group, version, kind, ...more] = value.split('/')
   if (!group || !version || !kind || more.length > 0)

@@ -224,7 +224,7 @@ const unrestricted = {
   To: 'traffic not restricted by destination',
 }
 
-/** `2024-01-02 15:04:05 +0000 UTC` */
+/** Returns the creation time, such as `2024-01-02 15:04:05 +0000 UTC`. */
 function createdOn({ metadata }: NetworkPolicy): string | undefined {
   return metadata.creationTimestamp?.replace('T', ' ').replace(/Z$/, ' +0000 UTC')
 }

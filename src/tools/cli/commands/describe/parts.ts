@@ -70,7 +70,7 @@ export function quantitiesText(
   return `${lead}${title}:\n${names.map((name) => `${lead}  ${name}:\t${quantities![name]}\n`).join('')}`
 }
 
-/** `a=b,c=d`, or `<none>`. */
+/** Formats pairs such as `a=b,c=d`. Returns `<none>` if there are none. */
 export function pairsText(pairs: { readonly [key: string]: string } | undefined): string {
   const all = Object.entries(pairs ?? {}).map(([key, value]) => `${key}=${value}`)
   return all.length === 0 ? '<none>' : all.sort(compareUtf8).join(',')

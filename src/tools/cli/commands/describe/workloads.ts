@@ -29,7 +29,7 @@ async function ownedBy<T extends ObjectBase>(
   )
 }
 
-/** `2 Running / 0 Waiting / 1 Succeeded / 0 Failed` */
+/** Returns the numbers of pods, such as `2 Running / 0 Waiting / 1 Succeeded / 0 Failed`. */
 async function podCounts(session: Session, owner: ApiObject): Promise<string> {
   const ownedPods = await ownedBy(session, owner, kinds.Pod)
   const count = (phase: string) => ownedPods.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length
@@ -80,7 +80,7 @@ function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
   return sameJson(template as Json, (deployment.spec?.template ?? null) as Json)
 }
 
-/** Revision of the deployment for which the ReplicaSet was created. */
+/** Returns the deployment revision that the ReplicaSet was created for. */
 function revisionOf({ metadata }: ReplicaSet): bigint {
   const [, revision] =
     Object.entries(metadata.annotations ?? {}).find(([key]) => /^deployment\..*\/revision$/.test(key)) ?? []

@@ -84,7 +84,7 @@ async function fetchAll(
   return { foundObjects, errors }
 }
 
-/** Fetches the objects of a target, and the version at which they were read. */
+/** Fetches the objects of a target. Also returns the version that they were read at. */
 export async function fetchObjects(
   getting: Getting,
   { type, name, namespace = getting.namespace }: Target,

@@ -39,7 +39,7 @@ export interface MarkSort {
   readonly noun: string
   /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
-  /** `labeled` */
+  /** Past participle of the operation, such as `labeled`. */
   readonly done: string
   /** Returns the message for a key that already has another value. */
   readonly taken: (what: string) => string

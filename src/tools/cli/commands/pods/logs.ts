@@ -159,7 +159,7 @@ async function findSources(session: Session, words: readonly string[], options: 
   )
 }
 
-/** Returns the containers in the order in which they start. */
+/** Returns the containers in start order. */
 function inOrderOfStart({ spec = {} }: Pod): readonly Container[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
 }

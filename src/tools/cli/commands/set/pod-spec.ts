@@ -130,7 +130,7 @@ export function noSuchContainer(object: ApiObject, pattern: string): string | un
   return `${object.kind}/${object.metadata.name} does not have any containers matching ${JSON.stringify(pattern)}; it has: ${names.join(', ')}`
 }
 
-/** Whether the name matches a pattern in which `*` matches any characters. */
+/** Whether the name matches a pattern where `*` matches any characters. */
 export function namesContainer(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return pattern === name
   const parts = pattern.split('*')
