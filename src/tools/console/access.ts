@@ -19,7 +19,7 @@ const tokenPrefix = 'orch-console.'
 /** Secrets that the workers of a process share. Can be posted to a thread. */
 export interface ConsoleSecrets {
   readonly key: Uint8Array
-  /** Time at which the link expires, in milliseconds since 1970. */
+  /** Expiry time of the link, in milliseconds since 1970. */
   readonly linkExpires: number
   /** Shared memory, set to 1 once the link has been used. */
   readonly linkUsed: Int32Array
@@ -41,7 +41,7 @@ const administrator: User = {
 
 export interface ConsoleSession {
   readonly token: string
-  /** Time at which the session expires, in milliseconds since 1970. */
+  /** Expiry time of the session, in milliseconds since 1970. */
   readonly expires: number
 }
 

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 export interface FieldLine {
   readonly id: number
   readonly depth: number
-  /** `name:` or `-`. */
+  /** Start of the line: `name:` or `-`. */
   readonly label: string
   /** The value as text. Empty if the value is on the following lines. */
   readonly value: string

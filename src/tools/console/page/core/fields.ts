@@ -39,7 +39,7 @@ function hasKeys(element: Json, keys: JsonObject): boolean {
   return isObject(element) && Object.entries(keys).every(([name, value]) => sameJson(own(element, name), value))
 }
 
-/** Returns the fields in which two states differ. The schema defines keyed lists and atomic values. */
+/** Returns the fields that differ between two states. The schema defines keyed lists and atomic values. */
 export function compareFields(before: Json | undefined, after: Json | undefined, schema?: Schema): FieldChange[] {
   const changes: FieldChange[] = []
   compare({ before, after, schema, path: [] }, changes)
@@ -139,7 +139,7 @@ export function pointerTo(object: Json, path: Path): string | undefined {
   return pointer
 }
 
-/** Returns a copy of the object in which a member is changed or removed. */
+/** Returns a copy of the object with one member changed or removed. */
 export function withMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
   const { [name]: _, ...rest } = object
   const next: JsonObject = { ...rest }

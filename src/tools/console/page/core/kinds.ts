@@ -17,7 +17,7 @@ export interface ServedKinds {
   /** Whether the first response has been received. */
   readonly isLoaded: boolean
   readonly failures: readonly string[]
-  /** `orch.io` or `k8s.io`. */
+  /** The domain suffix of built-in API groups: `orch.io` or `k8s.io`. */
   readonly domain: string
 }
 
@@ -45,7 +45,7 @@ export class Kinds {
     signal.addEventListener('abort', () => clearInterval(timer))
   }
 
-  /** Finds a type by its parts in the URL, in which `core` stands for the group without a name. */
+  /** Finds a type by its parts in the URL, where `core` stands for the group without a name. */
   find({ group, version, plural }: TypePlace): Type | undefined {
     const name = group === 'core' ? '' : group
     const { types } = this.store.value

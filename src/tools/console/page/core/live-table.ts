@@ -19,7 +19,7 @@ export interface Row {
   readonly key: string
   readonly cells: readonly Json[]
   readonly metadata: ObjectMeta
-  /** Time at which the row arrived, in milliseconds since 1970. Ages in its cells refer to this time. */
+  /** Arrival time of the row, in milliseconds since 1970. Ages in its cells refer to this time. */
   readonly receivedMs: number
 }
 
@@ -43,13 +43,13 @@ export interface TableSelection {
 
 /** The part of a selection to load. */
 export interface TableExtent {
-  /** Field by which the server sorts the rows, such as `-metadata.creationTimestamp`. By default, sorts by name. */
+  /** Field that the server sorts the rows by, such as `-metadata.creationTimestamp`. By default, sorts by name. */
   readonly sort?: SortField | `-${SortField}`
-  /** Number of objects up to which all objects are loaded. If there are more, only the first page is loaded. */
+  /** Maximum number of objects to load completely. If there are more, only the first page is loaded. */
   readonly maxRows: number
 }
 
-/** Fields by which the server can sort, and the client can check the order. */
+/** Fields that the server can sort by, and whose order the client can check. */
 export type SortField = 'metadata.name' | 'metadata.namespace' | 'metadata.creationTimestamp'
 
 const pageSize = 500
@@ -215,7 +215,7 @@ function addRow(rows: Map<string, Row>, row: TableRow): void {
   rows.set(key, { key, cells: row.cells, metadata: row.object?.metadata ?? {}, receivedMs: Date.now() })
 }
 
-/** Whether the rows have the order that the server was asked for. */
+/** Whether the rows are in the requested order. */
 function isSorted(rows: Iterable<Row>, sort: TableExtent['sort']): boolean {
   if (sort === undefined) return true
   const isReversed = sort.startsWith('-')

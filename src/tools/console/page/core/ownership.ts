@@ -5,7 +5,7 @@ import { type Path, pathText } from './fields.ts'
 
 export interface Owner {
   readonly manager: string
-  /** `Apply` or `Update`. */
+  /** The operation of the entry: `Apply` or `Update`. */
   readonly operation: string
   readonly subresource: string
   readonly time: string

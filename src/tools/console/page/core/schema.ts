@@ -7,7 +7,7 @@ import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Client } from '../../../../client/library/client-browser.ts'
 import type { Type } from './kinds.ts'
 
-/** A schema in which all references are resolved. */
+/** A schema with all references resolved. */
 export interface Schema {
   readonly description: string
   /** `object`, `array`, `string`, `integer`, `number`, `boolean`, or '' if the schema specifies no type. */

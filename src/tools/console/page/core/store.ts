@@ -1,4 +1,4 @@
-/** Hooks with which components use observable values, the time and media queries. */
+/** Hooks that let components use observable values, the time and media queries. */
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import type { Store } from './observable.ts'
 

@@ -34,7 +34,7 @@ const verbs = [
 /** Content of the form. */
 interface Asked {
   readonly verb: string
-  /** `group/plural`. */
+  /** The resource type, as `group/plural`. */
   readonly place: string
   readonly namespace: string
   readonly name: string

@@ -50,10 +50,10 @@ const nothing = new Store<LiveTable>({
   error: undefined,
 })
 
-/** Number of objects up to which the page loads all objects. */
+/** Maximum number of objects that the page loads completely. */
 const maxRows = 2_000
 
-/** The fields of the columns by which the server can sort. Ages are the reverse of creation times. */
+/** The fields of the columns that the server can sort by. Ages are the reverse of creation times. */
 const serverSorts: { readonly [column: string]: TableExtent['sort'] } = {
   Name: 'metadata.name',
   '-Name': '-metadata.name',

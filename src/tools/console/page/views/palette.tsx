@@ -1,4 +1,4 @@
-/** The palette (Ctrl-K), with which users can go to any page, kind or namespace, or to an object by name. */
+/** The palette (Ctrl-K), which takes users to any page, kind or namespace, or to an object by name. */
 import type { TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type Type, useConsoleContext } from '../core/kinds.ts'

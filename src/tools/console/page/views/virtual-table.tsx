@@ -36,7 +36,7 @@ const rowHeights = { wide: 36, narrow: 60 }
 /**
  * How a column's cells are shown. `name` links the name of the object. `link` links the cell itself, for tables that do
  * not show the name column, such as the table of Events. `age` counts from the creation, and `lastSeen` from the time
- * at which the row arrived.
+ * when the row arrived.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
