@@ -20,7 +20,7 @@ if (!fit) {
     `${program}: Node ${process.versions.node} is not supported: ${program} requires 24.18.1, 26.5.1 or newer.`,
   )
   console.error(
-    'On Linux (x64 or arm64), `npm ci` installs a supported version. On other systems, install Node from nodejs.org.',
+    'On Linux (x64 or arm64), npm installs a supported version unless --omit=optional is set. Otherwise, see nodejs.org.',
   )
   process.exit(1)
 }

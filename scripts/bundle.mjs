@@ -4,7 +4,7 @@
 // `node scripts/bundle.mjs` builds it. `bundleIfStale(program)` builds it only if a source of that program has changed
 // since the last build (scripts/stale-bundle.cjs).
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleConsole } from './bundle-console.mjs'
@@ -77,6 +77,8 @@ async function buildInto(fresh) {
     }),
     makeConsole(),
   ])
+  const addon = lmdbAddon()
+  if (addon !== undefined) copyFileSync(addon, join(fresh, `lmdb-${process.platform}-${process.arch}.node`))
   recordSources(fresh, inputs, began)
   writeNotices(root, Object.values(inputs).flat(), fresh)
 }
@@ -135,21 +137,29 @@ function builtFrom() {
 const asFunction = '(function (exports, require, module, __filename) {'
 const ownUrl = "'use strict'; const __url = require('node:url').pathToFileURL(__filename).href;"
 
-// Only the native part of lmdb stays where it was installed, because its loader looks for the native part in its own
-// directory. The single executable contains the native part (src/base/files/program-files.ts).
+// lmdb's JavaScript is part of the bundle, and its native addon a file of its own (src/base/files/program-files.ts).
+// lmdb would look for the addon in its own directory, which users do not install.
 const nativeOfLmdb = {
-  name: 'native part of lmdb',
+  name: 'native addon of lmdb',
   setup({ onLoad }) {
     onLoad({ filter: /node_modules\/lmdb\/native\.js$/ }, async ({ path }) => {
       const text = readFileSync(path, 'utf8')
-      const parts = text.split(/^let dirName = .*\n(export let nativeAddon = )loadNAPI\(dirName\);$/m)
-      if (parts.length !== 3) throw new Error(`${path} does not find its native part as it did: see scripts/bundle.mjs`)
-      const [head, declaration, rest] = parts
+      const [, head, body] =
+        /^([\s\S]*)^let dirName = .*\nexport let nativeAddon = loadNAPI\(dirName\);$([\s\S]*)/m.exec(text) ?? []
+      const own = head?.replace(/^import loadNAPI from .*\n/m, '')
+      if (body === undefined || own === head)
+        throw new Error(`${path} does not load its addon as it did: see scripts/bundle.mjs`)
       const files = JSON.stringify(fileURLToPath(new URL('../src/base/files/program-files.ts', import.meta.url)))
-      const load = `isExecutable ? loadAddon() : loadNAPI(dirname(require.resolve('lmdb')).replace(/dist$/, ''));`
-      return { contents: `import { isExecutable, loadAddon } from ${files};${head}${declaration}${load}${rest}` }
+      const load = 'export let nativeAddon = loadAddon(import.meta.url);'
+      return { contents: `import { loadAddon } from ${files};${own}${load}${body}` }
     })
   },
+}
+
+/** Returns the addon for this platform, or undefined if npm installed none. Node loads the variant with the N-API. */
+export function lmdbAddon() {
+  const files = join(root, 'node_modules', '@lmdb', `lmdb-${process.platform}-${process.arch}`)
+  return ['node.napi.glibc.node', 'node.napi.node'].map((name) => join(files, name)).find(existsSync)
 }
 
 // The client needs only the Protobuf schema of built-in kinds, so their module is replaced with a table.

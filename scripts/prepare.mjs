@@ -1,12 +1,10 @@
 // Builds the bundle (scripts/bundle.mjs), the declarations (scripts/declare.mjs) and the documentation site
-// (scripts/site/run.ts) concurrently. npm runs this script after an installation in a checkout and before it packs. In
-// an installed package, which already contains all of them and has no sources, the script does nothing.
+// (scripts/site/run.ts) concurrently. npm runs this script after an installation in a checkout (`dependencies`) and
+// before it packs (`prepack`). A script named `prepare` would also run in a checkout, but npm warns users about it when
+// they install the package.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-
-if (!existsSync(new URL('../src', import.meta.url))) process.exit(0)
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
 // The site reads TypeScript sources, so it needs the pinned Node.

@@ -15,14 +15,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
-import { bundleIfStale } from '../bundle.mjs'
+import { bundleIfStale, lmdbAddon } from '../bundle.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'dist')
 const nodePackage = `node-linux-${process.arch}`
 /** The entry point of the program and of its threads. Also an asset (src/base/files/program-files.ts). */
 const launcherName = 'executable.cjs'
-const lmdbPackage = `@lmdb/lmdb-linux-${process.arch}`
 
 /** Builds the executable and the link `orchctl` in a directory. Returns the path of the executable. */
 export async function packageExecutable(directory) {
@@ -34,7 +33,7 @@ export async function packageExecutable(directory) {
   try {
     const node = strippedNode(work)
     await bundleLauncher(join(work, launcherName))
-    const assets = { ...programAssets(), [launcherName]: join(work, launcherName), 'lmdb.node': nativeAddon() }
+    const assets = { ...programAssets(), [launcherName]: join(work, launcherName), 'lmdb.node': lmdbAddon() }
     const buildId = join(work, 'build-id')
     writeFileSync(buildId, idOf(node, assets))
     // The executable contains the path of its main file, which must not depend on the temporary directory.
@@ -90,10 +89,6 @@ function programAssets() {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
   return Object.fromEntries([...inDist, ...site.sort().map((path) => [relative(dist, path), path])])
-}
-
-function nativeAddon() {
-  return join(root, 'node_modules', lmdbPackage, 'node.napi.glibc.node')
 }
 
 function idOf(node, assets) {

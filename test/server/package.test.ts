@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
+import { bundleIfStale } from '../support/library.ts'
 import { root } from '../support/server.ts'
 
 /** Returns the oldest supported versions of Node. The package includes one of these versions. */
@@ -18,20 +19,28 @@ test('the npm package installs without a warning on the Node version that the RE
   assert.equal(engines.node, `>=${named}`)
 })
 
-test('the npm package contains every script that npm runs automatically', () => {
-  const { scripts, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'].filter((name) => name in scripts)
+test('npm runs no script when a user installs the package, and therefore prints no warning', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: { [path: string]: { dev?: boolean; hasInstallScript?: boolean } }
+  }
+  const hooks = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
   assert.deepEqual(
-    hooks.map((name) => scripts[name]),
-    ['node scripts/prepare.mjs'],
+    hooks.filter((name) => name in scripts),
+    [],
   )
-  assert.ok(files.includes('scripts/prepare.mjs'))
+  const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+  assert.ok(installed.length >= 6)
+  assert.deepEqual(
+    installed.filter(([, { hasInstallScript }]) => hasInstallScript),
+    [],
+  )
 })
 
 test('the files of every entry point of the npm package exist', async () => {
   const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  // All other packages are in the bundle.
-  assert.deepEqual(Object.keys(dependencies), ['lmdb'])
+  // All packages that every user needs are in the bundle.
+  assert.equal(dependencies, undefined)
   const bundled = (await import(join(root, 'scripts/bundle.mjs'))) as { libraries: { [name: string]: string } }
   const files = JSON.stringify(exports).match(/\.\/(?:dist|types)\/[^"]+/g) ?? []
   const made = Object.entries(bundled.libraries).flatMap(([name, source]) => [
@@ -75,7 +84,13 @@ test('an older Node can parse the code up to the error message that rejects that
   }
 })
 
+test('the package contains the addon of the store for the platform on which it is built', async () => {
+  await bundleIfStale('orch')
+  assert.ok(existsSync(join(root, `dist/lmdb-${process.platform}-${process.arch}.node`)))
+})
+
 test('every bundled dependency has a notice with an accepted license and is in the bill of materials', async () => {
+  await bundleIfStale('orch')
   const { acceptedLicenses } = (await import(join(root, 'scripts/notices.mjs'))) as { acceptedLicenses: Set<string> }
   const dist = join(root, 'dist')
   const notices = readFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), 'utf8')

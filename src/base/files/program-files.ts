@@ -5,6 +5,7 @@
  */
 import { closeSync, constants, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getAsset, getRawAsset, isSea } from 'node:sea'
@@ -48,11 +49,12 @@ const addonKey = 'orch.addon'
 const addonName = 'lmdb.node'
 
 /**
- * Loads the native addon of lmdb from the executable. The operating system can load an addon only from a file. The
- * addon is therefore written to a temporary file, whose name is removed at once, so that the file disappears when the
- * process ends.
+ * Loads the native addon of lmdb. The executable contains it. The operating system can load an addon only from a file.
+ * The addon is therefore written to a temporary file, whose name is removed at once, so that the file disappears when
+ * the process ends.
  */
-export function loadAddon(): unknown {
+export function loadAddon(importer: string): unknown {
+  if (!isExecutable) return loadInstalledAddon(createRequire(importer))
   const loaded = { exports: {} }
   try {
     process.dlopen(loaded, addonPath())
@@ -61,6 +63,26 @@ export function loadAddon(): unknown {
     throw new Error(`cannot load the embedded store: ${(cause as Error).message}; ${hint}`, { cause })
   }
   return loaded.exports
+}
+
+/**
+ * Loads the addon of the npm package. The package contains the addon for the platform on which it was built
+ * (scripts/bundle.mjs). For other platforms, npm installs an optional package.
+ */
+function loadInstalledAddon(require: NodeJS.Require): unknown {
+  const platform = `${process.platform}-${process.arch}`
+  const files = ['node.napi.glibc.node', 'node.napi.musl.node', 'node.napi.node']
+  const addons = [`./lmdb-${platform}.node`, ...files.map((file) => `@lmdb/lmdb-${platform}/${file}`)]
+  const failures: string[] = []
+  for (const addon of addons)
+    try {
+      return require(addon)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') failures.push((error as Error).message)
+    }
+  const reason =
+    failures[0] ?? `install the package with its optional dependencies, which include @lmdb/lmdb-${platform}`
+  throw new Error(`cannot load the embedded store: ${reason}`)
 }
 
 function addonPath(): string {

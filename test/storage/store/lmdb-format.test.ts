@@ -21,12 +21,20 @@ const whatToCheck = [
   'Then run the long form of the store tests: ORCH_LONG=1 npm test -- test/storage.',
 ].join('\n')
 
-test('the installed lmdb version is the version for which the file format was checked', () => {
-  const pinned = readPackage('package.json').dependencies?.lmdb
-  const installed = readPackage('node_modules/lmdb/package.json').version
-  assert.deepEqual({ pinned, installed }, { pinned: comparedVersion, installed: comparedVersion }, whatToCheck)
+test('lmdb and its addons for every platform have the version for which the file format was checked', () => {
+  const { devDependencies = {}, optionalDependencies = {} } = readPackage('package.json')
+  const addons = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('@lmdb/'))
+  assert.equal(addons.length, 4)
+  const versions = [...addons.map(([, version]) => version), readPackage('node_modules/lmdb/package.json').version]
+  assert.deepEqual([...new Set([devDependencies.lmdb, ...versions])], [comparedVersion], whatToCheck)
 })
 
-function readPackage(path: string): { version?: string; dependencies?: { [name: string]: string } } {
+interface Package {
+  readonly version?: string
+  readonly devDependencies?: { readonly [name: string]: string }
+  readonly optionalDependencies?: { readonly [name: string]: string }
+}
+
+function readPackage(path: string): Package {
   return JSON.parse(readFileSync(join(root, path), 'utf8'))
 }
