@@ -19,6 +19,7 @@ export interface AuthenticatedUser {
   readonly status: number
   /** The user that the server reports. Undefined if the server reports no user. */
   readonly user?: string
+  readonly uid?: string
   readonly groups?: readonly string[]
   readonly extra?: { readonly [key: string]: readonly string[] }
   readonly text: string
@@ -71,9 +72,9 @@ function ask(server: Served, agent: Agent, { token, headers = {} }: Credentials)
   })
 }
 
-function identityIn(text: string): Pick<AuthenticatedUser, 'user' | 'groups' | 'extra'> {
+function identityIn(text: string): Pick<AuthenticatedUser, 'user' | 'uid' | 'groups' | 'extra'> {
   const { kind, status } = JSON.parse(text)
   if (kind !== 'WhoAmI') return {}
-  const { user, groups, extra } = status
-  return { user, groups, ...(extra === undefined ? {} : { extra }) }
+  const { user, uid, groups, extra } = status
+  return { user, uid, groups, ...(extra === undefined ? {} : { extra }) }
 }

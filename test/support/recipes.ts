@@ -318,7 +318,7 @@ const authenticator: Recipe = {
   changed: {
     'src/server/identity/identity.ts': withImport(
       `import { visitors } from '../../apiserver/authn/visitor.ts'`,
-      before('    clientCertificates({ authorities', '    ...(options.visitors ? [visitors()] : []),\n'),
+      before('      clientCertificates({ ...parts', '      ...(options.visitors ? [visitors()] : []),\n'),
     ),
     'src/server/flags/authentication.ts': before(
       '  tokenAuthFile: flag({',

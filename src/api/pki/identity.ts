@@ -1,5 +1,5 @@
 /**
- * Reads the identity in a client certificate: the common name and organizations of its subject. Reads the DER itself,
+ * Reads the identity in a client certificate: the common name, organizations and user IDs of its subject. Reads the DER itself,
  * because Node's text form is ambiguous: a crafted value can look like another name (CVE-2021-44533). Values are
  * returned unchanged, including NUL. A value whose bytes do not match its string type throws `MalformedDer`. Callers
  * decide whether the certificate is trusted and whether the name is acceptable as a user.
@@ -21,24 +21,27 @@ export interface Subject {
 
 const commonNameId = Buffer.from('550403', 'hex')
 const organizationId = Buffer.from('55040a', 'hex')
+const userIdId = Buffer.from('2b0601040183c25302', 'hex')
 
 /** Reads the subject of a certificate. */
 export function readSubject(certificate: Buffer): Subject {
   return readName(subjectOf(certificate))
 }
 
+/** Reads the user IDs of a certificate's subject, which Kubernetes encodes as attributes of type 1.3.6.1.4.1.57683.2. */
+export function readUserIds(certificate: Buffer): string[] {
+  return readValues(subjectOf(certificate), userIdId)
+}
+
 /** Reads the subject from any DER Name. */
 export function readName(name: Element): Subject {
-  const commonNames: string[] = []
-  const organizations: string[] = []
-  for (const relative of childrenOf(name)) {
-    for (const attribute of attributesOf(relative)) {
-      const { id, value } = partsOf(attribute)
-      if (id.equals(organizationId)) organizations.push(readString(value))
-      else if (id.equals(commonNameId)) commonNames.push(readString(value))
-    }
-  }
-  return { commonNames, organizations }
+  return { commonNames: readValues(name, commonNameId), organizations: readValues(name, organizationId) }
+}
+
+/** Reads the values of all attributes of a type, in encoded order. */
+function readValues(name: Element, type: Buffer): string[] {
+  const attributes = childrenOf(name).flatMap(attributesOf).map(partsOf)
+  return attributes.filter(({ id }) => id.equals(type)).map(({ value }) => readString(value))
 }
 
 function attributesOf(relative: Element): Element[] {

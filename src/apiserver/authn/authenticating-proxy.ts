@@ -18,6 +18,8 @@ import type { MultipleCommonNames } from './multiple-common-names.ts'
 export interface ProxyHeaders {
   /** The headers that can contain the user name. The first header that has a value is used. */
   readonly username: readonly string[]
+  /** The headers that can contain the user's UID. The first header that has a value is used. */
+  readonly uid: readonly string[]
   /** The headers that contain the groups. Every value is a group. */
   readonly groups: readonly string[]
   /** Prefixes of the headers that contain extra attributes of the user. */
@@ -50,7 +52,7 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
     if (commonNames.length > 1) return parts.severalNames.refuse(certificate.x509)
     if (allowedNames.length > 0 && !allowedNames.includes(commonNames[0] ?? '')) return refused
     const { username } = headers
-    const name = username.map((header) => credentials.headers.one(header)).find((value) => value)
+    const name = firstValue(username, credentials.headers)
     if (name === undefined) return none
     const user = userOf(name, headers, credentials.headers)
     return user === undefined ? refused : { result: 'user', user }
@@ -58,17 +60,25 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
 }
 
 /** Whether only a proxy may set the header. Such a header must not be forwarded to backends. */
-export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
-  return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
+export function isProxyHeader({ username, uid, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
+  return [...username, ...uid, ...groups].includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
+}
+
+/** Returns the value of the first header that has one. */
+function firstValue(names: readonly string[], sent: SentHeaders): string | undefined {
+  return names.map((name) => sent.one(name)).find((value) => value)
 }
 
 /** Returns the user that the headers name, or undefined if a value is not valid text. */
-function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
+function userOf(user: string, headers: ProxyHeaders, sent: SentHeaders): User | undefined {
+  const { groups, extraPrefixes } = headers
   const name = headerText(user)
+  const uid = headerText(firstValue(headers.uid, sent) ?? '')
   const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)
   const extra = extraOf(extraPrefixes, sent)
-  if (name === undefined || extra === undefined || !inGroups.every((group) => group !== undefined)) return undefined
-  return { name, uid: '', groups: inGroups.filter((group) => group !== ''), extra }
+  if (name === undefined || uid === undefined || extra === undefined) return undefined
+  if (!inGroups.every((group) => group !== undefined)) return undefined
+  return { name, uid, groups: inGroups.filter((group) => group !== ''), extra }
 }
 
 function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, string[]> | undefined {

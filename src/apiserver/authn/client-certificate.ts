@@ -1,15 +1,18 @@
 /**
- * Client certificates: the common name is the user name, and each organization is a group. A certificate with several
- * common names is rejected.
+ * Client certificates: the common name is the user name, and each organization is a group. Since 1.33, the subject may
+ * also contain the UID of the user. A certificate with several common names or UIDs is rejected.
  *
  * Connections outlive certificates and CAs. Every request therefore checks that the certificate still chains to a
  * current CA, that all certificates of the chain are currently valid, and that none of them is denied.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { User } from '../../api/model/user.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { MalformedDer } from '../../api/pki/der.ts'
-import { readSubject, type Subject } from '../../api/pki/identity.ts'
+import { readSubject, readUserIds, type Subject } from '../../api/pki/identity.ts'
 import { type Chain, chainTo } from '../../api/pki/trust-chain.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
+import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import {
@@ -35,8 +38,14 @@ export interface CertificateParts {
   readonly clock: Clock
 }
 
+/** The settings that determine which attributes of a user the server reads from a certificate. */
+export interface CertificateUsers {
+  readonly vendor: Vendor
+  readonly emulation: Emulation
+}
+
 /** Authenticates with client certificates signed by a trusted CA. */
-export function clientCertificates(parts: CertificateParts): Authenticator {
+export function clientCertificates(parts: CertificateParts & CertificateUsers): Authenticator {
   const chains = new Chains(parts)
   const users = new WeakMap<X509Certificate, User | AuthenticationOutcome>()
   return ({ certificate }) => {
@@ -44,7 +53,7 @@ export function clientCertificates(parts: CertificateParts): Authenticator {
     const chain = chains.of(certificate)
     if (chain === undefined) return refused
     const { x509 } = certificate
-    if (!users.has(x509)) users.set(x509, userOf(x509, parts.severalNames))
+    if (!users.has(x509)) users.set(x509, userOf(x509, parts))
     const user = users.get(x509)!
     if ('result' in user) return user
     const warning = expiryWarning(chain, parts.clock.now())
@@ -73,11 +82,32 @@ export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => 
   }
 })
 
-function userOf(x509: X509Certificate, severalNames: MultipleCommonNames): User | AuthenticationOutcome {
+function userOf(
+  x509: X509Certificate,
+  { severalNames, vendor, emulation }: CertificateUsers & { readonly severalNames: MultipleCommonNames },
+): User | AuthenticationOutcome {
   const { commonNames, organizations } = subjectOf(x509)
   if (commonNames.length > 1) return severalNames.refuse(x509)
   const [name] = commonNames
-  return name ? { name, uid: '', groups: organizations, extra: new Map() } : refused
+  const uid = emulation.gates.has('AllowParsingUserUIDFromCertAuth') ? uidOf(x509) : ''
+  if (!name || uid === undefined) return refused
+  const extra = new Map<string, readonly string[]>()
+  if (isAtLeast(emulation.version, '1.32')) {
+    const fingerprint = x509.fingerprint256.replaceAll(':', '').toLowerCase()
+    extra.set(vendorKey(vendor, 'credential-id', 'authentication'), [`X509SHA256=${fingerprint}`])
+  }
+  return { name, uid, groups: organizations, extra }
+}
+
+/** Returns the UID in a certificate, or an empty string. Undefined if the subject has several UIDs or an invalid UID. */
+function uidOf({ raw }: X509Certificate): string | undefined {
+  try {
+    const uids = readUserIds(raw)
+    return uids.length > 1 || uids[0] === '' ? undefined : (uids[0] ?? '')
+  } catch (error) {
+    if (error instanceof MalformedDer) return undefined
+    throw error
+  }
 }
 
 /** Certificate chains, cached until the CAs change. */

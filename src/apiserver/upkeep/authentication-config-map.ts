@@ -19,6 +19,8 @@ export interface ProxyTrust {
   /** The CA certificates of the front proxy in PEM format, one per element. */
   readonly authorities: readonly string[]
   readonly usernameHeaders: readonly string[]
+  /** Empty if the front proxy does not send the UID of the user. */
+  readonly uidHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
   readonly extraPrefixes: readonly string[]
   readonly allowedNames: readonly string[]
@@ -68,6 +70,7 @@ async function bringUp(maps: Resource, { clientAuthorities, proxy }: Authenticat
     ...(trust && {
       ...certificates('requestheader-client-ca-file', trust.authorities),
       ...names('requestheader-username-headers', trust.usernameHeaders),
+      ...(trust.uidHeaders.length > 0 ? names('requestheader-uid-headers', trust.uidHeaders) : {}),
       ...names('requestheader-group-headers', trust.groupHeaders),
       ...names('requestheader-extra-headers-prefix', trust.extraPrefixes),
       ...names('requestheader-allowed-names', trust.allowedNames),

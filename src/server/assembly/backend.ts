@@ -137,12 +137,12 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
  * enough file descriptors remain for the client connections of all workers.
  */
 function openPasser(
-  { otherHeaders }: FrontProxy,
+  { otherHeaders, sendsUid }: FrontProxy,
   options: ServerOptions,
   worker: WorkerContext | undefined,
 ): RequestForwarder {
   const limits = forwardingLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, countWorkers(worker))
-  return new RequestForwarder({ clock: systemClock, identityHeaders: otherHeaders, limits })
+  return new RequestForwarder({ clock: systemClock, identityHeaders: otherHeaders, sendsUid, limits })
 }
 
 const usualOpenFiles = 1024

@@ -59,7 +59,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
     certificates,
     counting: worker?.counting,
   })
-  const frontProxy = await openFrontProxy(options, certificateParts)
+  const frontProxy = await openFrontProxy({ ...options, emulatedVersion }, certificateParts)
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
   return {
     vendor,

@@ -49,6 +49,12 @@ export const authenticationFlags = {
     read: readHeaderNames,
     help: 'proxy headers with the user name, such as X-Remote-User, separated by commas; the server uses the first header that is not empty',
   }),
+  requestheaderUidHeaders: flag({
+    name: 'requestheader-uid-headers',
+    value: 'HEADERS',
+    read: readHeaderNames,
+    help: "proxy headers with the user's UID, such as X-Remote-Uid, separated by commas; the server uses the first header that is not empty; since 1.33",
+  }),
   requestheaderGroupHeaders: flag({
     name: 'requestheader-group-headers',
     value: 'HEADERS',

@@ -137,7 +137,6 @@ export const unsupportedApiServerFlags: UnsupportedFlags = {
   'allow-privileged': only('true', 'privileged containers are allowed; forbid them with Pod Security admission'),
   'debug-socket-path': only('', 'profiles are served on the secure port; use --profiling'),
   'disable-http2-serving': only('false', 'HTTP/2 is always offered; clients choose the protocol'),
-  'requestheader-uid-headers': no('an authenticating proxy names the user, groups and extra fields, but not the UID'),
   'service-account-signing-endpoint': no('the server signs tokens itself; set --service-account-signing-key-file'),
   'tls-curve-preferences': no('key exchange uses the default groups of Node.js'),
   'apiserver-count': no('servers that share a store discover each other through their leases'),

@@ -14,7 +14,8 @@ import type { Store } from '../../storage/store/store.ts'
 import { followCertificateFiles } from '../certificates/certificate-files.ts'
 import type { ClientAuthorities } from '../certificates/client-authorities.ts'
 import { shareProxyAuthority } from '../certificates/shared-keys.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import { emulationFrom } from '../flags/emulation.ts'
+import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 
@@ -29,6 +30,8 @@ export interface FrontProxy {
   readonly trust: ProxyTrust | undefined
   /** Lower-case names of identity headers that proxies may send in addition to the headers of this server. */
   readonly otherHeaders: readonly string[]
+  /** Whether the server sends the UID of the user. */
+  readonly sendsUid: boolean
 }
 
 export interface FrontProxyParts {
@@ -46,7 +49,7 @@ export interface FrontProxyParts {
  * Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed
  * certificate.
  */
-export async function openFrontProxy(options: ServerOptions, parts: FrontProxyParts): Promise<FrontProxy> {
+export async function openFrontProxy(options: EmulatedOptions, parts: FrontProxyParts): Promise<FrontProxy> {
   const clientCertificate = followCertificateFiles(
     {
       certificate: { flag: 'proxy-client-cert-file', file: options.proxyClientCertFile },
@@ -55,7 +58,6 @@ export async function openFrontProxy(options: ServerOptions, parts: FrontProxyPa
     parts.reloading,
   )
   const own = clientCertificate.pair === undefined ? await openOwn(options, parts) : undefined
-  const { requestheaderUsernameHeaders, requestheaderGroupHeaders, requestheaderExtraHeadersPrefix } = options
   return {
     get pair() {
       return clientCertificate.pair ?? own!.pair
@@ -63,7 +65,13 @@ export async function openFrontProxy(options: ServerOptions, parts: FrontProxyPa
     get trust() {
       return trustOf(options, parts.authorities, own?.authority)
     },
-    otherHeaders: [...requestheaderUsernameHeaders, ...requestheaderGroupHeaders, ...requestheaderExtraHeadersPrefix],
+    otherHeaders: [
+      ...options.requestheaderUsernameHeaders,
+      ...options.requestheaderUidHeaders,
+      ...options.requestheaderGroupHeaders,
+      ...options.requestheaderExtraHeadersPrefix,
+    ],
+    sendsUid: sendsUid(options),
   }
 }
 
@@ -95,12 +103,16 @@ async function openOwn(
   return own
 }
 
+function sendsUid(options: EmulatedOptions): boolean {
+  return emulationFrom(options).gates.has('RemoteRequestHeaderUID')
+}
+
 /**
  * Returns the CAs in the flags and the CA of the self-signed certificate. An empty list of names allows every
  * certificate of these CAs.
  */
 function trustOf(
-  options: ServerOptions,
+  options: EmulatedOptions,
   { proxies }: ClientAuthorities,
   ownAuthority: string | undefined,
 ): ProxyTrust | undefined {
@@ -111,6 +123,7 @@ function trustOf(
   return {
     authorities: ownAuthority === undefined ? proxyAuthorities : [ownAuthority, ...proxyAuthorities],
     usernameHeaders: ['X-Remote-User', ...options.requestheaderUsernameHeaders],
+    uidHeaders: sendsUid(options) ? ['X-Remote-Uid', ...options.requestheaderUidHeaders] : [],
     groupHeaders: ['X-Remote-Group', ...options.requestheaderGroupHeaders],
     extraPrefixes: ['X-Remote-Extra-', ...options.requestheaderExtraHeadersPrefix],
     allowedNames: isAnyAllowed ? [] : [...names, ...(ownAuthority === undefined ? [] : [proxyName])],

@@ -1,5 +1,6 @@
 /** The authenticators of this server, as configured by flags. */
 import type { X509Certificate } from 'node:crypto'
+import { vendorOf } from '../../api/model/vendor.ts'
 import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { anonymous } from '../../apiserver/authn/anonymous.ts'
 import { authenticatingProxy, isProxyHeader } from '../../apiserver/authn/authenticating-proxy.ts'
@@ -14,6 +15,7 @@ import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { ClientAuthorities } from '../certificates/client-authorities.ts'
 import { authorizationModesOf } from '../flags/authorization.ts'
+import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { StructuredParts } from './authentication-configuration.ts'
@@ -51,17 +53,19 @@ export type Identify = (
  * `ofObjects`, the strategies that use stored objects. Throws UsageError if flags conflict or a file is invalid.
  */
 export async function readIdentity(options: ServerOptions, parts: IdentityParts): Promise<Identify> {
-  const { clock, authorities, denied, isNodeClient } = parts
+  const { authorities } = parts
   const severalNames = new MultipleCommonNames(parts.log)
   const proxy = proxyOf(options, { ...parts, severalNames })
-  const first = [
-    ...(proxy === undefined ? [] : [proxy.authenticator]),
-    clientCertificates({ authorities: () => authorities.clients, denied, isNodeClient, severalNames, clock }),
-  ]
   const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
   const isAnonymousAllowed = letsAnonymousIn(options)
   return async (ofObjects, emulated, reloads) => {
+    checkVersionOfFlags(emulated)
     const configured = await structuredOf(emulated, { ...parts, reloads })
+    const users = { vendor: vendorOf(emulated.profile), emulation: emulationFrom(emulated) }
+    const first = [
+      ...(proxy === undefined ? [] : [proxy.authenticator]),
+      clientCertificates({ ...parts, ...users, authorities: () => authorities.clients, severalNames }),
+    ]
     const withoutCredentials = anonymous({
       isAllowedAt: (path) => configured?.allowsAnonymousAt(path) ?? isAnonymousAllowed,
       warnsOfSpaces: isAtLeast(emulated.emulatedVersion, '1.24'),
@@ -141,6 +145,7 @@ function proxyOf(
   if (options.requestheaderClientCaFile === '') return undefined
   const headers = {
     username: options.requestheaderUsernameHeaders,
+    uid: options.requestheaderUidHeaders,
     groups: options.requestheaderGroupHeaders,
     extraPrefixes: options.requestheaderExtraHeadersPrefix,
   }
@@ -156,11 +161,20 @@ function proxyOf(
   return { authenticator, isSecretHeader: (name) => isProxyHeader(headers, name) }
 }
 
+/** Checks that no flag needs a feature that is disabled or that the emulated version does not have. */
+function checkVersionOfFlags(options: EmulatedOptions): void {
+  if (options.requestheaderUidHeaders.length > 0 && !emulationFrom(options).gates.has('RemoteRequestHeaderUID'))
+    throw new UsageError(
+      '--requestheader-uid-headers requires the feature gate RemoteRequestHeaderUID, which exists since 1.32',
+    )
+}
+
 /** Checks that flags that only work together are set together. */
 function checkProxyFlags(options: ServerOptions): void {
   const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
   const others = {
     'requestheader-username-headers': username,
+    'requestheader-uid-headers': options.requestheaderUidHeaders,
     'requestheader-group-headers': options.requestheaderGroupHeaders,
     'requestheader-extra-headers-prefix': options.requestheaderExtraHeadersPrefix,
     'requestheader-allowed-names': options.requestheaderAllowedNames,

@@ -2,7 +2,13 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { generateKey, publicKeyOf } from '../../../src/api/pki/keys.ts'
 
-export const oid = { cn: '550403', o: '55040a', ou: '55040b', email: '2a864886f70d010901' }
+export const oid = {
+  cn: '550403',
+  o: '55040a',
+  ou: '55040b',
+  email: '2a864886f70d010901',
+  uid: '2b0601040183c25302',
+}
 
 export function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts)

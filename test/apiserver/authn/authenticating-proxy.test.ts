@@ -101,6 +101,22 @@ test('the request headers sent by the authenticating proxy determine the user', 
     assert.equal((await userFor({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
   })
 
+  await t.test('since 1.33, the server reads the UID from a proxy header', async (t) => {
+    const flags = [
+      `--requestheader-client-ca-file=${proxies.certificateFile}`,
+      ...usual,
+      '--requestheader-uid-headers=X-Remote-Uid,X-Other-Uid',
+    ]
+    const newer = await serve(t, [...flags, '--emulated-version=1.33'])
+    const uidFor = async (headers: { readonly [name: string]: string }) =>
+      (await authenticatedUser(newer, { certificate: proxy, headers })).uid ?? ''
+    assert.equal(await uidFor({ ...jane, 'X-Remote-Uid': '42', 'X-Other-Uid': '43' }), '42')
+    assert.equal(await uidFor({ ...jane, 'X-Other-Uid': '43' }), '43')
+    assert.equal(await uidFor(jane), '')
+    const { errors } = await startFailing(t, [...flags, '--emulated-version=1.31'])
+    assert.match(errors, /--requestheader-uid-headers requires the feature gate RemoteRequestHeaderUID/)
+  })
+
   await t.test('a proxy request with two user name headers is rejected', async () => {
     for (const second of ['jane', 'joe'])
       assert.equal((await userFor({ 'X-Remote-User': ['jane', second] })).status, 400)

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
 import { generateKey, keyToPem } from '../../../src/api/pki/keys.ts'
-import { attribute, oid, rdn, requestPem } from '../../api/pki/encode.ts'
+import { attribute, oid, rdn, requestPem, utf8 } from '../../api/pki/encode.ts'
 import { openssl } from '../../api/pki/openssl.ts'
 import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
 import { serve } from '../../support/in-process.ts'
@@ -46,6 +46,15 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
     make({ subject: '/O=dev/CN=jane/O=ops', issuer: issuer!, ...(extensions && { extensions }) })
   const ofMiddle = jane(middle)
   const ofLower = jane(lower)
+
+  const sign = (subject: Buffer[]): CertifiedKey => {
+    const key = generateKey()
+    const certificate = openssl(
+      ['x509', '-req', '-CA', one!.certificateFile, '-CAkey', one!.keyFile, '-days', '1'],
+      requestPem({ key, subject }),
+    )
+    return { certificate, key: keyToPem(key) }
+  }
 
   const rows: readonly (readonly [string, CertifiedKey, 201 | 401])[] = [
     ['from the first CA', jane(one), 201],
@@ -94,13 +103,32 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
     )
     // The value does not match its string type, but openssl signs the certificate anyway.
     const bad = attribute(oid.cn, 0x13, Buffer.from([0xe9]))
-    const key = generateKey()
-    const certificate = openssl(
-      ['x509', '-req', '-CA', one!.certificateFile, '-CAkey', one!.keyFile, '-days', '1'],
-      requestPem({ key, subject: [rdn(bad)] }),
-    )
-    const identity = await authenticatedUser(server, { certificate: { certificate, key: keyToPem(key) } })
+    const identity = await authenticatedUser(server, { certificate: sign([rdn(bad)]) })
     assert.equal(identity.status, 401, identity.text)
+  })
+
+  await t.test('since 1.33, the UID of the user is read from the certificate', async (t) => {
+    const flags = [`--client-ca-file=${one!.certificateFile}`]
+    const newer = await serve(t, [...flags, '--emulated-version=1.33'])
+    const older = await serve(t, [...flags, '--emulated-version=1.31'])
+    const rows: readonly (readonly [uids: readonly string[], uid: string | undefined])[] = [
+      [['jane-uid'], 'jane-uid'],
+      [[], ''],
+      [['a', 'a'], undefined],
+      [[''], undefined],
+    ]
+    for (const [uids, uid] of rows) {
+      const subject = [rdn(utf8(oid.cn, 'jane')), ...uids.map((each) => rdn(utf8(oid.uid, each)))]
+      const certificate = sign(subject)
+      const identity = await authenticatedUser(newer, { certificate })
+      assert.deepEqual([identity.status, identity.uid ?? ''], uid === undefined ? [401, ''] : [201, uid], uids.join())
+      const earlier = await authenticatedUser(older, { certificate })
+      assert.deepEqual([earlier.status, earlier.uid ?? '', earlier.extra], [201, '', undefined], uids.join())
+      if (uid === undefined) continue
+      const { fingerprint256 } = new X509Certificate(certificate.certificate)
+      const id = `X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`
+      assert.deepEqual(identity.extra, { 'authentication.orch.io/credential-id': [id] })
+    }
   })
 
   await t.test('a certificate with several common names is rejected and logged once', async () => {

@@ -191,6 +191,7 @@ test('a WebSocket can authenticate with a token subprotocol, which is not forwar
     user: undefined,
     address: '127.0.0.1',
     identityHeaders: [],
+    sendsUid: true,
     via: 'v',
     dropped: [],
     added: {},

@@ -21,6 +21,8 @@ export interface ForwardedRequest {
   readonly address: string
   /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
+  /** Whether to send the UID of the user. Kubernetes sends it since 1.33. */
+  readonly sendsUid: boolean
   /** The name of this server in `Via`. */
   readonly via: string
   /** Names of additional headers to remove, in lower case. */
@@ -53,6 +55,7 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   return [
     ...withoutTokens(forwarded),
     ...(user === undefined ? [] : identityOf(user)),
+    ...(user === undefined || user.uid === '' || !request.sendsUid ? [] : ['X-Remote-Uid', headerValue(user.uid)]),
     ...Object.entries(added).flat(),
     ...['x-forwarded-for', [...valuesOf(rawHeaders, 'x-forwarded-for'), address].join(', ')],
     ...['via', [...valuesOf(rawHeaders, 'via'), via].join(', ')],
@@ -89,7 +92,7 @@ function headerValue(text: string): string {
     throw new ApiError(
       400,
       'BadRequest',
-      "the user's name, groups or extra fields contain characters that are not allowed in a header",
+      "the user's name, UID, groups or extra fields contain characters that are not allowed in a header",
     )
   return Buffer.from(text, 'utf8').toString('latin1')
 }

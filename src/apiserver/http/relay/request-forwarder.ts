@@ -33,6 +33,8 @@ export interface ForwarderParts {
   readonly clock: Clock
   /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
+  /** Whether to send the UID of the user. */
+  readonly sendsUid: boolean
   /** Maximum numbers of concurrent forwarded requests, including watches. */
   readonly limits: ForwardingLimits
 }
@@ -106,7 +108,7 @@ export class RequestForwarder {
 
   async #ask(exchange: Exchange, target: ProxyTarget, { body, tunneled }: Asking): Promise<RelayedAnswer> {
     const { transport, user } = exchange
-    const { clock, identityHeaders } = this.#parts
+    const { clock, identityHeaders, sendsUid } = this.#parts
     const leftMs = exchange.deadline - clock.monotonic() - reserveMs
     const isTraced = exchange.trace !== undefined
     try {
@@ -119,6 +121,7 @@ export class RequestForwarder {
           user: target.sendsUser ? user : undefined,
           address: transport.peer.address,
           identityHeaders,
+          sendsUid,
           via: this.#via,
           // The backend must not compress HTML pages, because this server rewrites their links.
           dropped: [
