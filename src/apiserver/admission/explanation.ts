@@ -16,7 +16,7 @@ export interface ControlChange {
   readonly after: ApiObject
 }
 
-/** A call of a control or webhook, with its duration and result. */
+/** A call to a control or webhook, with its duration and result. */
 export interface Look {
   readonly control: string
   readonly webhook?: string

@@ -5,7 +5,10 @@
 import { sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** Tracks the rounds. `T` identifies a webhook, or a policy with its binding and parameters. */
+/**
+ * Tracks the admission rounds of webhooks or policies. `T` identifies a webhook, or a policy with its binding and
+ * parameters.
+ */
 export class Rounds<T> {
   /** Webhooks or policies that have already received the current object. */
   #current = new Set<T>()

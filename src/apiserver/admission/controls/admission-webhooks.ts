@@ -36,7 +36,7 @@ export interface WebhookMeans extends ServiceAddressParts {
   /** Checks permissions for match conditions that query them. */
   readonly authorizer: Authorizer
   readonly loadPatterns: LoadPatterns
-  /** Registers the webhooks for metrics and reports. */
+  /** Lists the webhooks of this server, for metrics and reports. */
   readonly knownWebhooks: KnownWebhooks
 }
 

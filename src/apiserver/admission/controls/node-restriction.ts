@@ -138,8 +138,8 @@ function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: strin
 }
 
 /**
- * Returns the ResourceClaims that were generated for a pod and that the pod's status lists. These entries grant the
- * pod's node read access to the claims.
+ * Returns the pod's status entries for generated ResourceClaims. These entries grant the pod's node read access to the
+ * claims.
  */
 function claimStatuses(pod: Pod | undefined): unknown {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus = null } = pod?.status ?? {}

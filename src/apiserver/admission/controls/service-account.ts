@@ -138,7 +138,7 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   return object
 }
 
-/** Checks the secrets of a pod if the pod's service account restricts pods to the secrets that the account lists. */
+/** Checks a pod's secrets if its service account allows only the secrets that the account lists. */
 function judge(request: AdmissionRequest<Pod>, storedAccount: StoredObject | undefined): void {
   if (storedAccount === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, storedAccount)

@@ -29,7 +29,7 @@ export interface Violation {
 export type Rule = (pod: CheckedPod) => Violation | undefined
 
 export interface Check {
-  /** Id of the check. The checks of a level run in the order of their ids. */
+  /** ID of the check. The checks of a level run in ID order. */
   readonly id: string
   readonly level: Exclude<Level, 'privileged'>
   /** Rules of the check in ascending order. Each rule applies from release 1.`since` until the next rule. */

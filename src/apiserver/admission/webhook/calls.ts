@@ -36,7 +36,7 @@ export interface Question extends Candidate {
   readonly reviews: Reviews
   /** Number of remaining sequential calls, including this call. */
   readonly calls: number
-  /** Total number of sequential calls of the request. */
+  /** Total number of sequential calls that the request makes. */
   readonly allCalls: number
 }
 

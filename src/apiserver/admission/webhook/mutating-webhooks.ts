@@ -1,8 +1,8 @@
 /**
  * MutatingAdmissionWebhook: calls the mutating webhooks one after another. Each webhook receives the object with the
- * changes of the previous webhooks. If a webhook changes the object, the chain runs all controls again. In the second
- * round, only webhooks with `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their
- * last call.
+ * changes made by the webhooks before it. If a webhook changes the object, the chain runs all controls again. In the
+ * second round, only webhooks with `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since
+ * their last call.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'

@@ -21,7 +21,7 @@ export interface Remaining {
   readonly leftMs: number
   /** Number of remaining sequential calls, including this call. */
   readonly calls: number
-  /** Total number of sequential calls of the request. */
+  /** Total number of sequential calls that the request makes. */
   readonly allCalls: number
 }
 

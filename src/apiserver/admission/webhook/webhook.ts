@@ -11,7 +11,7 @@ import type { Rule } from './rules.ts'
 
 export type Phase = 'mutating' | 'validating'
 export type ReviewVersion = 'v1' | 'v1beta1'
-/** A mutating or validating webhook configuration. */
+/** The configuration of mutating or validating webhooks. */
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 type StoredWebhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[number]
 

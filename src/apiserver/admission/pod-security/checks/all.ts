@@ -1,5 +1,5 @@
 /**
- * All pod security checks: baseline, then restricted, each sorted by id. Messages list violations in the same order.
+ * All pod security checks: baseline, then restricted, each sorted by ID. Messages list violations in the same order.
  */
 import type { Check } from '../check.ts'
 import { allowPrivilegeEscalation } from './allow-privilege-escalation.ts'
