@@ -38,7 +38,7 @@ export interface AvailabilityParts {
 
 export class Availability {
   readonly #parts: AvailabilityParts
-  /** Check results. A changed APIService gets a new Backend object, for which there is no result yet. */
+  /** Check results. A changed APIService gets a new Backend object, which has no result yet. */
   readonly #results = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 

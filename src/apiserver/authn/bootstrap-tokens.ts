@@ -59,7 +59,7 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
   }
 }
 
-/** A dummy with the same field lengths as a valid Secret. No token matches its id or secret. */
+/** A dummy with the same field lengths as a valid Secret. No token matches its ID or secret. */
 const nobodys: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',

@@ -57,7 +57,7 @@ export class KubeSnapshot implements Snapshot {
     }
   }
 
-  /** Returns the version record. The oldest version is never recorded. */
+  /** Returns the version record. A store of the oldest version needs none. */
   #versionRecord(): Entry[] {
     if (this.#version === oldestVersion) return []
     return [{ key: emulatedVersionKey, revision: 1, value: Buffer.from(this.#version) }]

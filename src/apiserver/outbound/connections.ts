@@ -18,7 +18,7 @@ import { namelessCertificateVerifier } from '../../wire/http/client/nameless-cer
 import { openTcp, openTls, type ServerVerifier, type TlsTarget } from '../../wire/http/client/open-connection.ts'
 import type { Credentials } from './credentials.ts'
 
-/** The address of another server, and the rules for verifying its certificate. */
+/** The address of another server, with the rules for verifying its certificate. */
 export interface Destination {
   readonly host: string
   readonly port: number

@@ -19,7 +19,7 @@ export type SpdyBackend =
   | { readonly protocol: 'portforward.k8s.io' }
   | { readonly protocol: 'v4.channel.k8s.io'; readonly command: CommandOptions }
 
-/** The destination of a forwarded request, and the changes to the response. */
+/** The destination of a forwarded request, with the changes to make to the response. */
 export interface ProxyTarget {
   /** The name of the backend. The number of concurrent requests to each backend is limited. */
   readonly to: string

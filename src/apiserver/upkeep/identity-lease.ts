@@ -26,7 +26,7 @@ const renewalMs = 10_000
 const lifetimeSeconds = 3600
 const collectionMs = 3_600_000
 
-/** The parts of a server's identity, and the clock for renewal times. */
+/** The parts of a server's identity, with the clock for renewal times. */
 export interface IdentityParts {
   readonly bindAddress: string
   readonly port: number

@@ -9,7 +9,7 @@ import { allows, type PolicyRule, type Rule } from './rule.ts'
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** A rule of a user, and the parts of a request that the rule does not allow. */
+/** A rule of a user, with the parts of a request that it does not allow. */
 export interface NearRule extends Grant {
   readonly lacks: readonly string[]
 }

@@ -41,7 +41,7 @@ export interface Binding {
   readonly subjects: readonly Subject[]
 }
 
-/** A rule of a user, and the binding that grants the rule. */
+/** A rule of a user, with the binding that grants it. */
 export interface Grant {
   readonly rule: Rule
   readonly binding: Binding

@@ -37,7 +37,7 @@ interface RulesContext {
   readonly stored: ReadonlySet<string>
 }
 
-/** Returns all texts in a schema that may be expressions of rules. */
+/** Returns all strings in a schema that may be rule expressions. */
 export function expressionsIn(schema: Json | undefined, prefix: string): Set<string> {
   const expressions = new Set<string>()
   const queue: (Json | undefined)[] = [schema]

@@ -31,7 +31,7 @@ export interface Rule {
   readonly optionalOldSelf: boolean | undefined
 }
 
-/** Returns the rules of one node of a schema. */
+/** Returns the rules of one schema node. */
 export function rulesOf(schema: JsonObject, prefix: string, { version, gates }: Emulation): Rule[] {
   const rules = schema[`${prefix}validations`]
   if (!Array.isArray(rules)) return []

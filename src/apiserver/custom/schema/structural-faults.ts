@@ -169,7 +169,9 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
-/** Checks that the structure contains the fields in constraints at the root. `path` is the path of the structure. */
+/**
+ * Checks that the structure has every field that constraints at the root mention. `path` is the path of the structure.
+ */
 function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
   yield
   const faults: FieldError[] = []

@@ -13,7 +13,7 @@ import type { DiscoveryListType } from './discovery-list.ts'
 
 const gzipAsync = promisify(gzip)
 
-/** The JSON of the document, and its ETag. All clients share the compressed JSON. */
+/** The document's JSON with its ETag. All clients share the compressed JSON. */
 export class DiscoveryListDocument {
   readonly json: Buffer
   readonly etag: string

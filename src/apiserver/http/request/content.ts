@@ -15,7 +15,7 @@ import { type Offering, offered } from '../response/negotiate.ts'
 import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The accepted formats of a body, and its Protobuf schema. */
+/** The accepted formats of a body, with its Protobuf schema. */
 export interface BodyType extends Offering {
   /**
    * Returns the schema for a Protobuf message, whose envelope names the type. Throws an error if the type is not

@@ -25,7 +25,6 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
   })
 }
 
-/** Reads the query of a list. */
 export function readListQuery(request: ResourceRequest, extensions?: ListExtensions): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info

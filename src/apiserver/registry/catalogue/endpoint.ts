@@ -59,7 +59,7 @@ export interface Connection {
   readonly needsCreate?: boolean
 }
 
-/** A request to an endpoint. */
+/** A request to an endpoint, after parsing and authentication. */
 export interface EndpointRequest<T = ApiObject | undefined> {
   readonly verb: Verb
   readonly user: User

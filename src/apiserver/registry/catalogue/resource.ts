@@ -214,7 +214,7 @@ export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { 
 /** Maximum time in milliseconds that a read waits for the cache to catch up with the store. */
 const catchUpMs = 3000
 
-/** The store, and the caches that track its changes. */
+/** The store with the caches that track its changes. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**

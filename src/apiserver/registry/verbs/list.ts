@@ -41,7 +41,7 @@ export interface ListQuery {
   readonly counts?: boolean
 }
 
-/** A page of a list. */
+/** A page of a list, with the token for the next page. */
 export interface ListPage {
   readonly revision: number
   /** The first objects of the page. */

@@ -48,8 +48,8 @@ export interface Next {
   /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
   /**
-   * Whether the client specified the exact version to update. If true, the client receives a conflict if the object has
-   * changed.
+   * Whether the client specified the exact version to update. In this case, the client receives a conflict if the
+   * object has changed.
    */
   readonly isExactVersion?: boolean | undefined
   /** Additional preconditions and reservations of the commit. */

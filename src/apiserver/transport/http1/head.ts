@@ -54,7 +54,7 @@ const maxRemembered = 2048
  * once.
  */
 export class HeadParser {
-  /** The header lines of the last request, and their parsed form. */
+  /** The header lines of the last request, with their parsed form. */
   #last: { readonly text: string; readonly headers: Headers } | undefined
 
   /** Parses a head, without its final empty line. */

@@ -19,7 +19,7 @@ const maxStageMs = 5
 /** Number of connections to read between two checks of the clock. */
 const readsBetweenLooks = 8
 
-/** The connections to read in the next stage, in the order in which their bytes arrived. */
+/** The connections to read in the next stage. The connection whose bytes arrived first comes first. */
 let arrived: ReadableConnection[] = []
 /** Whether the next stage is due, because a connection has been read since the last stage. */
 let isStageDue = false

@@ -9,7 +9,7 @@ import type { EmulatedVersion, KubeVersion } from '../../../../api/versions/emul
 import type { Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
 
-/** A rule, and the Kubernetes versions that have it. */
+/** A rule with the Kubernetes versions that have it. */
 export type DefaultRule = PolicyRule & Versions
 
 type Versions = Pick<Availability, 'since' | 'until'>
