@@ -211,7 +211,7 @@ export class Caches {
   }
 
   /**
-   * Extends a cache's event buffer back to the given revision, if this is possible for the buffers of all caches
+   * Extends a cache's event buffer back to the given revision if possible. The buffers of all caches are extended
    * together. Throws RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * A change of one object as watchers receive it. The event type depends on the watcher's selector: an object is ADDED
+ * A change to one object as watchers receive it. The event type depends on the watcher's selector: an object is ADDED
  * when it starts to match and DELETED when it stops matching. Each encoding of the event is created once, and watchers
  * share it.
  */
@@ -31,7 +31,7 @@ export interface EventForm {
 /** Whether an object matches the watcher's selector. */
 export type Matches = (object: CachedObject) => boolean
 
-/** A change of one object. Each encoding of the change is created once. */
+/** A change to one object. Each encoding of the change is created once. */
 export class CacheEvent {
   readonly revision: number
   readonly previous: CachedObject | undefined

@@ -73,7 +73,7 @@ export class KindCache {
     return this.#watchers.size
   }
 
-  /** Returns the number of watchers of a namespace, including watchers of all namespaces. */
+  /** Returns how many watchers observe a namespace, including those that observe all namespaces. */
   watchersOf(namespace: string): number {
     return this.#watchers.sizeOf(namespace)
   }

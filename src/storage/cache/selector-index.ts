@@ -1,6 +1,6 @@
 /**
  * Indexes the objects of a kind by the values of one label or field. The index is built when a selector first uses the
- * label or field, and every change of an object updates it. The cost of a list with such a selector therefore depends
+ * label or field, and every change to an object updates it. The cost of a list with such a selector therefore depends
  * on the size of the result, not of the cache.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'

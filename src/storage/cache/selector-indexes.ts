@@ -9,8 +9,8 @@ import { type IndexDemand, SelectorIndex } from './selector-index.ts'
 /** Maximum number of indexed labels and fields per kind. Selectors on other labels and fields scan all objects. */
 const maxIndexes = 16
 /**
- * Maximum number of objects that an index returns, because an index returns all of them at once. Queries with more
- * matches scan the objects in slices instead.
+ * An index returns all matching objects at once. If more objects than this match, the query scans the objects in slices
+ * instead.
  */
 const maxFound = 5000
 

@@ -95,7 +95,7 @@ function finder(encrypted: Encrypted): FindProviders {
   }
 }
 
-/** A decrypted value, and the provider that decrypted it. */
+/** A decrypted value with the provider that decrypted it. */
 export interface Decrypted {
   readonly plain: Uint8Array
   readonly provider: Provider

@@ -69,7 +69,7 @@ export async function readEncryption(value: Json, names: EncryptionNames): Promi
   return encrypted
 }
 
-/** A provider with one key, and the path of the key in the configuration. */
+/** A provider with one key, and the key's path in the configuration. */
 interface ReadKey {
   readonly provider: Provider
   readonly place: string

@@ -15,7 +15,7 @@
  * - Snapshots: `list` at a revision returns the exact state at that revision, if the revision is in the history window.
  * - Watches: `watch(N)` yields every change after N exactly once, in revision order and without gaps, or throws
  *   RevisionGone.
- * - Progress: a call of `revision()` makes every watch eventually report that it has passed all revisions that any
+ * - Progress: a call to `revision()` makes every watch eventually report that it has passed all revisions that any
  *   server on the store had returned before the call, even if no watched key changed.
  * - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision
  *   and watches report it like any other change. Lifetimes survive restarts.
@@ -55,7 +55,7 @@ export interface Entry {
   readonly value: Bytes
 }
 
-/** A change of one key, with its preconditions. */
+/** A change to one key, with its preconditions. */
 export interface Write {
   readonly key: Key
   /** The current revision that the key must have. 0 requires that the key is absent. */
@@ -134,7 +134,7 @@ export interface Conflict {
   readonly current: Entry | undefined
 }
 
-/** A committed change of one key. */
+/** A committed change to one key. */
 export interface Change {
   readonly key: Key
   readonly revision: Revision
@@ -235,7 +235,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** A change of one key, as recorded in the journal. */
+/** A change to one key, as recorded in the journal. */
 export interface JournalChange {
   readonly revision: Revision
   /**
@@ -257,7 +257,7 @@ export interface JournalChange {
  */
 export interface Journal {
   /**
-   * Returns changes of a key before a revision, newest first. Returns at least one if any exists, and at most `limit`.
+   * Returns changes to a key before a revision, newest first. Returns at least one if any exists, and at most `limit`.
    */
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 

@@ -13,7 +13,7 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
-/** A batch of changes, and the last event in it, which may be the event of a note. */
+/** A batch of changes with its last event, which may be the event of a note. */
 export interface ToldBatch extends Batch {
   readonly last: EtcdEvent
 }

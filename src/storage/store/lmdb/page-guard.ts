@@ -36,7 +36,7 @@ export interface VerifiedRange {
   readonly next: Buffer | undefined
 }
 
-/** A branch page on a path, and the child where the path continues. */
+/** A branch page on a path, with the child where the path continues. */
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds

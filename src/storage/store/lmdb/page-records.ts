@@ -42,7 +42,7 @@ export interface KeyBounds {
 
 export const unbounded: KeyBounds = { low: undefined, high: undefined }
 
-/** The position of a page in a table, and whether the page is at the lowest level of the tree. */
+/** The position of a page in a table: its key bounds, and whether it is at the lowest level of the tree. */
 export interface PagePlace {
   readonly page: number
   readonly table: string

@@ -1,6 +1,6 @@
 /**
  * Reads the journal in the store's thread. The log serves as the journal: for each change it contains the note and the
- * replaced value, until compaction deletes the record. To find the changes of one key, the code reads `current` and
+ * replaced value, until compaction deletes the record. To find the changes to one key, the code reads `current` and
  * `history`, which has a record for each replaced version.
  */
 
@@ -31,7 +31,7 @@ export interface JournalRange {
 }
 
 /**
- * Returns the changes of a key before a revision, newest first. Returns as many as fit into one slice, and at least one
+ * Returns the changes to a key before a revision, newest first. Returns as many as fit into one slice, and at least one
  * if any exists. Throws StoreError if a record is damaged.
  */
 export function readJournalChanges(tables: Tables, key: Key, { before, limit, floor }: JournalRange): ArrayBuffer {

@@ -40,7 +40,7 @@ import { checkSoleWriter, commitGroup } from './write.ts'
 type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
 type AnyRequest = Exclude<Request, OpenRequest>
 
-/** A request to the thread, and the port for the reply. */
+/** A request to the thread, with the port for the reply. */
 interface PendingRequest<T> {
   readonly request: T
   readonly port: MessagePort

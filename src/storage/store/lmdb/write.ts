@@ -74,7 +74,7 @@ export function checkSoleWriter({ meta }: Tables, state: State): void {
     throw new StoreError('another process has written to this data directory')
 }
 
-/** The target of a transaction, and the revisions that the transaction has assigned so far. */
+/** The target of a transaction, with the revisions that the transaction has assigned so far. */
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation

@@ -44,7 +44,7 @@ export interface ArchiveParts {
   readonly signal: AbortSignal
 }
 
-/** The mark, and the etcd revision that wrote it. The revision is 0 if there is no mark. */
+/** The mark with the etcd revision that wrote it. The revision is 0 if there is no mark. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number

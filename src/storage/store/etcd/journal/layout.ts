@@ -75,7 +75,7 @@ export class Layout {
     return { key: text.slice(0, end), revision: Number.parseInt(text.slice(end + 1), 16) }
   }
 
-  /** Returns the first possible archive key after all changes of the given key. */
+  /** Returns the first possible archive key after all changes to the given key. */
   #behind(key: Key): Buffer {
     return Buffer.from(`${this.#root}k/${key}\x01`)
   }

@@ -1,5 +1,5 @@
 /**
- * Reads the journal: the changes of a key, and old states. Each record contains the value that its change replaced. To
+ * Reads the journal: the changes to a key, and old states. Each record contains the value that its change replaced. To
  * find the state of a key at a revision, the reader looks for the first later change: the value that this change
  * replaced is the state. If there is no later change, the current state applies.
  *
@@ -43,7 +43,7 @@ interface KeyEntry {
   readonly value: Bytes | undefined
 }
 
-/** Number of revisions to search at a time for changes of one key. */
+/** Number of revisions to search at a time for changes to one key. */
 const window = { first: 1024, largest: 65_536 }
 const pageSize = 500
 const valuesAtOnce = 8
@@ -137,7 +137,7 @@ export class JournalReader {
     return { changed, through }
   }
 
-  /** Returns the key where the scan continues, after the remaining changes of the current key. */
+  /** Returns the key where the scan continues, after the remaining changes to the current key. */
   #rest(
     { end }: KeyRange,
     { key, revision }: LocatedRecord,
@@ -173,7 +173,7 @@ export class JournalReader {
     return { revision: change.replaced, value: entry?.value }
   }
 
-  /** Returns the first change of a key at or after a revision. */
+  /** Returns the first change to a key at or after a revision. */
   async #firstOf(key: Key, revision: Revision): Promise<LocatedRecord | undefined> {
     const range = this.#parts.layout.recordsOf(key, revision, Number.MAX_SAFE_INTEGER)
     const [record] = await this.#records({ ...range, limit: 1 })
