@@ -9,7 +9,7 @@ import { type Index, type IndexFunction, ObjectIndex } from './object-index.ts'
 import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts'
 
 /**
- * A change of an object. `previous` is undefined for a new object, and `object` is undefined for a deleted object. At
+ * A change to an object. `previous` is undefined for a new object, and `object` is undefined for a deleted object. At
  * least one of them is set.
  */
 export interface ObjectChange<T> {
@@ -18,7 +18,7 @@ export interface ObjectChange<T> {
   readonly object: T | undefined
 }
 
-/** Handles a change of an object. */
+/** A function that handles a change to an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
 /** Options of an informer: the objects to select, and the callback for failures of lists, watches and handlers. */

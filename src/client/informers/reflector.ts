@@ -20,7 +20,7 @@ import { isExpired, StatusError } from '../requests/status-error.ts'
 import { TransportError } from '../requests/transport.ts'
 import { type WatchEvent, type WatchOptions, watch } from '../requests/watch.ts'
 
-/** A change of an object, as the reflector reports it. */
+/** A change to an object, as the reflector reports it. */
 type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 
 /** Receives the objects of a reflector. */

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
-/** The content of an entry, and the file that contains it. */
+/** The content of an entry, with the file that contains it. */
 export interface Entry {
   readonly file: string
   readonly content: JsonObject

@@ -1,7 +1,7 @@
 /**
  * Tracks loops whose service account lacks a permission, so that the server rejects their steps. Each such loop is
  * logged once and listed in `/readyz?verbose` until the step succeeds. Until then, rejected keys are retried rarely,
- * because only a change of the policy helps.
+ * because only a change to the policy helps.
  *
  * A missing permission does not make the server unready: the API works, and otherwise all servers of a store would
  * become unready at once.

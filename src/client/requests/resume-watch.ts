@@ -14,7 +14,7 @@ import type { ResourceType } from './resource-type.ts'
 import { StatusError } from './status-error.ts'
 import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
 
-/** The objects to watch, and the start version. */
+/** The objects to watch, with the start version. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
   /** Called when the watch breaks. The watch is resumed automatically. */
   readonly onError?: (error: unknown) => void
@@ -27,7 +27,7 @@ interface Source extends WatchOpener {
 
 const backoff: Backoff = { firstMs: 200, longestMs: 10_000 }
 
-/** Yields the changes of a selection over as many watches as necessary. */
+/** Yields the changes to a selection over as many watches as necessary. */
 export async function* follow<T extends ObjectBase = ApiObject>(
   client: Source,
   type: ResourceType<T>,

@@ -15,13 +15,13 @@ import { collectionPath, type ResourceType, type Selection } from './resource-ty
 import { isStatus, StatusError } from './status-error.ts'
 import { ofRequest, requestLine, TransportError, type TransportResponse } from './transport.ts'
 
-/** A change of an object, or a bookmark. */
+/** A change to an object, or a bookmark. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** A bookmark, which reports that the watch has sent all events up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true }
 
-/** The selection to watch, and the options of the watch. */
+/** The selection to watch, with the options of the watch. */
 export interface WatchOptions extends Selection, CallOptions {
   /**
    * The watch returns the events after this resource version. If omitted, the watch starts with an ADDED event for each

@@ -8,7 +8,7 @@ import { LabelMatcher, requirementsOf } from '../../api/selectors/label-selector
 
 type Matcher = (object: Pick<ObjectBase, 'metadata'>) => boolean
 
-/** A rule for pods. */
+/** A rule that makes matching pods fail. */
 export interface PodRule {
   readonly name: string
   readonly failure: PodFailure
@@ -17,7 +17,6 @@ export interface PodRule {
   readonly matches: Matcher
 }
 
-/** A rule for nodes. */
 export interface NodeRule {
   readonly name: string
   readonly failure: NodeFailure

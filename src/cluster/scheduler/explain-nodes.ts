@@ -33,7 +33,7 @@ export interface PlacingObjects {
   readonly csiNodes: readonly CSINode[]
 }
 
-/** A node, and the reasons why the Pod does not fit on it. The list of reasons is empty if the Pod fits. */
+/** A node with the reasons why the Pod does not fit on it. The list of reasons is empty if the Pod fits. */
 export interface NodeVerdict {
   readonly node: string
   readonly reasons: readonly string[]

@@ -20,7 +20,6 @@ export const defaultTiming: QueueTiming = { firstBackoffMs: 1_000, maxBackoffMs:
 
 type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 
-/** A Pod in the queue. */
 export interface QueuedPod {
   pod: PodInfo
   place: Place

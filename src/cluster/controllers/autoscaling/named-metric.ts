@@ -69,7 +69,7 @@ async function reporting<T>(reason: string, what: string, run: () => Promise<T>)
   }
 }
 
-/** Returns the recommendation for one value, compared with a total target or a target per pod. */
+/** Returns the recommendation for one value by comparing it with a total target or a target per pod. */
 async function answerFor(value: number, target: MetricTarget, sources: MetricSources) {
   if (target.type === 'AverageValue') {
     const replicas = replicasPerPod(value, goalOf(target.averageValue), sources)

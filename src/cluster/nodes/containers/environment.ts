@@ -33,7 +33,6 @@ export async function environmentOf(parts: EnvironmentParts): Promise<Environmen
   }
 }
 
-/** Returns the hostname of a pod. */
 export function hostnameOf({ metadata, spec }: Pod): string {
   if (spec?.hostNetwork) return spec.nodeName ?? ''
   return spec?.hostname || (metadata.name ?? '').slice(0, 63)

@@ -17,7 +17,7 @@ import { podRuleOf } from '../../failures/compile-rule.ts'
 import { NodeOutages } from './node-outages.ts'
 import { PodFailures } from './pod-failures.ts'
 
-/** The rules, and the feed that keeps them up to date. */
+/** The rules with the feed that keeps them up to date. */
 export interface FollowedRules {
   readonly informer: Informer<SimulationRule>
   readonly feed: Feed

@@ -27,7 +27,7 @@ export interface LifecycleContext {
   readonly elapsed: (key: string, time: string) => number
 }
 
-/** The next change of a pod. */
+/** The next change to a pod. */
 export interface LifecycleStep {
   /** The next status. Undefined if the status stays the same. */
   readonly status: PodStatus | undefined
@@ -38,7 +38,7 @@ export interface LifecycleStep {
   readonly isGone: boolean
 }
 
-/** Returns the next change of a pod. */
+/** Returns the next change to a pod. */
 export function nextStep(pod: Pod, context: LifecycleContext): LifecycleStep {
   return new PodRun(pod, context).step()
 }

@@ -1,5 +1,5 @@
 /**
- * Stages describe the next change of a pod as data. A stage has a selector for pods, a delay, and an effect: a status,
+ * Stages describe the next change to a pod as data. A stage has a selector for pods, a delay, and an effect: a status,
  * an event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
  * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields are not ignored but cause a StageError.
  *

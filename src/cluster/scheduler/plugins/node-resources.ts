@@ -14,7 +14,7 @@ export interface WeightedResource {
   readonly weight: number
 }
 
-/** Whether the score prefers nodes with fewer or with more requests. */
+/** A scoring strategy: whether to prefer nodes with fewer or with more requests. */
 export interface ScoringStrategy {
   readonly type: 'LeastAllocated' | 'MostAllocated'
   readonly resources: readonly WeightedResource[]
