@@ -54,7 +54,7 @@ function lostNote(error: unknown): string {
 
 type Change = Exclude<WatchEvent<ApiObject>, { type: 'BOOKMARK' }>
 
-/** Returns the changes of objects, for a feed. */
+/** Returns the changes to objects, for a feed. */
 export function changesOf(
   client: Client,
   type: ResourceType,

@@ -58,7 +58,6 @@ export const shownFlags = {
 
 type ReportOptions = OptionsOf<typeof shownFlags> & Partial<Pick<WritingOptions, 'dryRun'>>
 
-/** Returns the options of a write request. */
 export function requestOptions({ context }: Session, { dryRun, fieldManager }: WritingOptions): WriteOptions {
   return {
     signal: context.signal,

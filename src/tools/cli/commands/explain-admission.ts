@@ -121,7 +121,7 @@ interface Look {
   }
 }
 
-/** Lists the calls of admission controls and webhooks. Policies are listed separately. */
+/** Lists the calls to admission controls and webhooks. Policies are listed separately. */
 function lookLines(looks: readonly Look[]): string {
   const rows = looks
     .filter(({ policy }) => policy === undefined)

@@ -16,7 +16,7 @@ export class Columns {
     this.#paint = paint
   }
 
-  /** Formats further rows. */
+  /** Formats more rows, with columns at least as wide as before. */
   lines(rows: readonly (readonly string[])[]): string {
     for (const row of rows) for (const [i, cell] of row.slice(0, -1).entries()) this.#widen(i, length(cell) + gap)
     return rows.map((row) => `${this.#line(row)}\n`).join('')

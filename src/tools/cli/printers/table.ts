@@ -9,7 +9,7 @@ export interface TableStyle {
   readonly wide: boolean
   readonly namespaces: boolean
   readonly labels: boolean
-  /** Labels with their own column. */
+  /** Labels that are shown in columns of their own. */
   readonly labelColumns?: readonly string[]
   /** Prefix of each name, such as `configmap`, or '' for no prefix. */
   readonly kind: string

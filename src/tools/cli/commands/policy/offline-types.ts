@@ -24,7 +24,7 @@ import { type Manifest, placeName } from '../../manifests/manifest.ts'
 /** A version of a kind, and all versions of that kind. */
 export type OfflineType = Version & { readonly versions: readonly Version[] }
 
-/** A complete object in the storage version, and its type. */
+/** A complete object in the storage version, with its type. */
 export interface OfflineObject {
   readonly type: OfflineType
   readonly object: ApiObject

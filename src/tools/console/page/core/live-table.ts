@@ -184,7 +184,7 @@ export class TableFollower {
     }
   }
 
-  /** Applies a change. Changes of objects beyond the first page only change the total. */
+  /** Applies a change. Changes to objects beyond the first page only change the total. */
   #apply(event: 'ADDED' | 'MODIFIED' | 'DELETED', row: TableRow): void {
     const added = event === 'ADDED' ? 1 : event === 'DELETED' ? -1 : 0
     if (this.#total !== undefined) this.#total += added
