@@ -1,7 +1,7 @@
 /**
  * Publishes the schema of a custom kind as OpenAPI: the author's schema plus the apiVersion, kind and metadata that
- * every object has. OpenAPI version 3 contains the complete schema. Version 2 cannot express some keywords, and older
- * kubectl versions reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
+ * every object has. OpenAPI v3 contains the complete schema. OpenAPI v2 cannot express some keywords, and older kubectl
+ * versions reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
  *
  * - Logic keywords and defaults are omitted.
  * - A nullable value may be any value: it has no type and no members, and is never required.
@@ -104,7 +104,7 @@ function writeBelow({ properties, items, additionalProperties }: JsonObject, wor
   }
 }
 
-/** Writes the logic keywords and CEL rules, which only OpenAPI version 3 has. */
+/** Writes the logic keywords and CEL rules, which only OpenAPI v3 has. */
 function writeLogic(schema: JsonObject, words: Words): JsonObject {
   const rules = `${words.prefix}validations`
   const logicKeywords = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
@@ -117,7 +117,7 @@ function writeLogic(schema: JsonObject, words: Words): JsonObject {
   }
 }
 
-/** Returns the reduced schema for OpenAPI version 2. */
+/** Returns the reduced schema for OpenAPI v2. */
 function reduce(schema: JsonObject, prefix: string): JsonObject {
   const isOpen = schema[`${prefix}preserve-unknown-fields`] === true
   const { nullable, type, items, properties, required, additionalProperties, default: _, ...rest } = schema
@@ -134,8 +134,8 @@ function reduce(schema: JsonObject, prefix: string): JsonObject {
 }
 
 /**
- * Returns the required members in OpenAPI version 2. Nullable members are not required, because clients of version 2
- * omit null values.
+ * Returns the required members in OpenAPI v2. Nullable members are not required, because clients of OpenAPI v2 omit
+ * null values.
  */
 function requiredIn2({ required, properties, additionalProperties }: JsonObject): Json | undefined {
   if (isObject(additionalProperties) && additionalProperties.nullable === true) return undefined

@@ -9,8 +9,8 @@ export interface PublishedParts {
 
 /** All OpenAPI documents of aggregated servers. */
 export interface AggregatedDocuments {
-  /** The version 2 documents. The array is replaced only if their content changes. */
+  /** The OpenAPI v2 documents. The array is replaced only if their content changes. */
   readonly documents: readonly PublishedParts[]
-  /** The version 3 documents that aggregated servers serve. */
+  /** The OpenAPI v3 documents that aggregated servers serve. */
   readonly v3: readonly { readonly place: string; readonly hash: string }[]
 }

@@ -25,7 +25,7 @@ export interface Encoding<T> {
 export class Blocks<T> {
   readonly #encoding: Encoding<T>
   #own: { readonly types: readonly Served[]; readonly block: Promise<Block<T>> } | undefined
-  /** Blocks by their source: a custom type, or the document of an aggregated server. */
+  /** Encoded blocks of the document, by their source: a custom type, or the document of an aggregated server. */
   readonly #foreign = new WeakMap<object, Promise<Block<T>>>()
 
   constructor(encoding: Encoding<T>) {

@@ -23,7 +23,7 @@ export interface DocumentForms {
   readonly protobuf: () => Promise<Document>
 }
 
-/** A document and its sources. The document is valid while the sources are unchanged. */
+/** A document with its sources. It is valid while the sources are unchanged. */
 interface Made {
   readonly sources: readonly object[]
   readonly document: Promise<Document>
@@ -51,7 +51,7 @@ export class Documents {
   }
 
   /**
-   * Returns the version 3 index, which contains the URL of each group version's document. The URL includes a hash of
+   * Returns the OpenAPI v3 index, which contains the URL of each group version's document. The URL includes a hash of
    * the content.
    */
   v3Index(): Promise<Document> {
@@ -123,7 +123,7 @@ export class Documents {
   }
 }
 
-/** Returns all sources of a version 2 document. */
+/** Returns all sources of an OpenAPI v2 document. */
 function sourcesOf({ types, aggregated }: Described): readonly object[] {
   return [...types, ...aggregated.documents]
 }

@@ -1,10 +1,10 @@
 /**
  * /openapi/v2 and /openapi/v3 describe the served API.
  *
- * Version 2 is a single document in JSON or Protobuf. A client that sends the document's ETag gets a 304 if nothing has
- * changed. Version 3 has one document for each group version and an index of them. The URL of each document contains a
- * hash of the content, so clients may cache the document forever. When the catalogue changes, only the affected parts
- * are rebuilt.
+ * OpenAPI v2 is a single document in JSON or Protobuf. A client that sends the document's ETag gets a 304 if nothing
+ * has changed. OpenAPI v3 has one document for each group version and an index of them. The URL of each document
+ * contains a hash of the content, so clients may cache the document forever. When the catalogue changes, only the
+ * affected parts are rebuilt.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -43,8 +43,8 @@ export interface OpenApiOptions {
   /** The documents of aggregated servers. */
   readonly published: () => AggregatedDocuments
   /**
-   * Forwards a request for a version 3 document to the aggregated server that owns the document. Returns false if this
-   * server owns the document.
+   * Forwards a request for an OpenAPI v3 document to the aggregated server that owns the document. Returns false if
+   * this server owns the document.
    */
   readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
 }
@@ -72,7 +72,7 @@ export function openApiPaths({
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     const isRead = info.verb === 'get' || info.verb === 'head'
-    // Since Kubernetes 1.24, version 3 documents are served for every HTTP method.
+    // Since Kubernetes 1.24, OpenAPI v3 documents are served for every HTTP method.
     if (!isRead && (path === '/openapi/v2' || serveV3 === sendV3)) throw notAllowed()
     warnKubectl(exchange, vendor)
     if (path === '/openapi/v2') return sendV2(exchange, documents, emulated)
@@ -100,7 +100,7 @@ interface V3Request {
   readonly isSlashed?: boolean
 }
 
-/** Sends a version 3 document when version 1.23 is emulated. Kubernetes 1.23 does not define the response. */
+/** Sends an OpenAPI v3 document when version 1.23 is emulated. Kubernetes 1.23 does not define the response. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'
@@ -119,7 +119,8 @@ function redirect(exchange: Exchange, address: string): void {
 }
 
 /**
- * Sends a version 3 document as Kubernetes does since 1.24: uncompressed, for every HTTP method, and also in Protobuf.
+ * Sends an OpenAPI v3 document as Kubernetes does since 1.24: uncompressed, for every HTTP method, and also in
+ * Protobuf.
  */
 async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlashed }: V3Request): Promise<void> {
   if (place === undefined && !isSlashed) return await sendIndex(exchange, await documents.v3Index())

@@ -1,5 +1,5 @@
 /**
- * Encodes the version 2 document as Protobuf for kubectl: the message `Document` of the package `openapi.v2`. Each
+ * Encodes the OpenAPI v2 document as Protobuf for kubectl: the message `Document` of the package `openapi.v2`. Each
  * function below writes one message from the corresponding JSON, with the public field numbers. Free-form JSON, such as
  * defaults and extensions, is written as text. A key that is missing from the tables is a bug and throws an error, so
  * that no data is lost silently.

@@ -1,4 +1,4 @@
-/** Encodes the version 3 documents as Protobuf: the message `Document` of the package `openapi.v3`. */
+/** Encodes the OpenAPI v3 documents as Protobuf: the message `Document` of the package `openapi.v3`. */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 import {

@@ -1,4 +1,4 @@
-/** The OpenAPI version 2 document, which covers all groups. */
+/** The OpenAPI v2 document, which covers all groups. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'

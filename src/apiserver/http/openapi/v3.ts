@@ -1,4 +1,4 @@
-/** The OpenAPI version 3 documents: one document for each group version. */
+/** The OpenAPI v3 documents: one document for each group version. */
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
