@@ -23,7 +23,7 @@ export interface TokenWebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** How long to cache a response, in milliseconds, for both valid and invalid tokens. */
   readonly ttlMs: number
-  /** Audiences of this server. Tokens in requests must have one of them. */
+  /** Audiences of this server. Tokens in requests must be valid for at least one of them. */
   readonly audiences: readonly string[]
   /** Sends a review to the webhook and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>

@@ -49,9 +49,9 @@ export interface Decision {
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
 const nothing = () => ''
-/** A decision that allows the request without a reason. */
+/** A decision that allows the request and gives no reason. */
 export const allow: Decision = { verdict: 'allow', reason: nothing }
-/** A result without an opinion, which leaves the decision to the other authorizers. */
+/** A decision without an opinion, which leaves the verdict to the other authorizers. */
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 

@@ -162,7 +162,7 @@ function holder(value: Json | undefined): { name: string; uid: string } | undefi
   return name && uid ? { name, uid } : undefined
 }
 
-/** The claim for the node of a pod may have no uid. */
+/** The claim for a pod's node may lack a uid. */
 function nodeHolder(value: Json | undefined): Holder | undefined {
   const name = isObject(value) ? word(value.name) : undefined
   return isObject(value) && name ? { name, uid: word(value.uid) } : undefined

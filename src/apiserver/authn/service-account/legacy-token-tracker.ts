@@ -27,7 +27,7 @@ export type LabelSecret = (
   labels: { readonly [name: string]: string },
 ) => Promise<void>
 
-/** Time in milliseconds to wait after a failed write before writing again. */
+/** How long to wait after a failed write before the next write, in milliseconds. */
 const delayMs = 60_000
 
 /** Records the last use of legacy tokens. */

@@ -105,7 +105,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Returns '' if the request reads a namespaced object, and otherwise the reason why it does not. */
+/** Returns '' if the request reads a namespaced object, or else the reason why it is not such a request. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'

@@ -8,7 +8,7 @@ export interface PodNeeds {
   readonly needs: ReadonlySet<string>
 }
 
-/** Returns the key of an object, such as `secrets/<namespace>/<name>`, for the graph. */
+/** Returns the key of an object in the graph, such as `secrets/<namespace>/<name>`. */
 export function thing(plural: string, namespace: string, name: string): string {
   return `${plural}/${namespace}/${name}`
 }

@@ -67,7 +67,7 @@ class Effort {
   }
 }
 
-/** The lists of a rule, in the order that the search splits them into single words, the most selective list first. */
+/** The lists of a rule, most selective first. The search splits them into single words in this order. */
 const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
@@ -78,7 +78,7 @@ function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Gen
 }
 
 /**
- * Checks the parts from the index `at`. All rules in `userRules` contain the parts before this index. After the work
+ * Checks the parts from index `at` on. All rules in `userRules` contain the parts before this index. After the work
  * limit is reached, results are ignored.
  */
 function* coversFrom(

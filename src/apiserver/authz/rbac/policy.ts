@@ -95,7 +95,9 @@ export class Policy {
     return [...roles]
   }
 
-  /** Returns the rules of a role as seen from a namespace, or undefined if the role does not exist. */
+  /**
+   * Returns the rules of the role that a binding in the namespace refers to, or undefined if the role does not exist.
+   */
   role({ kind, name }: RoleRef, namespace: string): readonly Rule[] | undefined {
     return this.#roles.get(kind === 'Role' ? roleKey(namespace, name) : roleKey('', name))
   }

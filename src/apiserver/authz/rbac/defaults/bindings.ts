@@ -1,4 +1,7 @@
-/** Subjects of the default roles. The role of a control loop is bound to the service account of that loop. */
+/**
+ * Bindings of the default roles to their subjects. The role of a control loop is bound to the service account of that
+ * loop.
+ */
 import { defined } from '../../../../api/json/json.ts'
 import { controllerRoles } from './controller-roles.ts'
 import { account, bind, type DefaultBinding, group, since, user } from './role-builders.ts'

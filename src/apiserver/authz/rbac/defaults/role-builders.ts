@@ -59,12 +59,12 @@ export function on(verbs: string, groups: string, resources: string): DefaultRul
   return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
 }
 
-/** Marks a rule or subject as existing only since a Kubernetes version. */
+/** Marks a rule or subject as new in a Kubernetes version. */
 export function since<T extends object>(version: KubeVersion, part: T): T & Versions {
   return { ...part, since: version }
 }
 
-/** Marks a rule or subject as existing only before a Kubernetes version. */
+/** Marks a rule or subject as removed in a Kubernetes version. */
 export function until<T extends object>(version: KubeVersion, part: T): T & Versions {
   return { ...part, until: version }
 }
