@@ -18,7 +18,7 @@ export interface SeatBounds {
   readonly upper: number
 }
 
-/** The percentages of a level. Undefined means no limit. */
+/** The lending limits of a priority level, in percent. Undefined means no limit. */
 export interface Lending {
   readonly lendablePercent: number
   readonly borrowingLimitPercent: number | undefined

@@ -57,7 +57,7 @@ export class ConversionCache {
     const answer = this.#convert(inputs.map(({ json }) => json))
     for (const [i, { id }] of inputs.entries()) {
       const own = answer.then((converted) => converted[i]!)
-      // Callers that wait receive the error. If no caller waits, the error must not become an unhandled rejection.
+      // Waiting callers receive the error. Without a waiting caller, the error must not become an unhandled rejection.
       own.catch(() => {})
       this.#underWay.set(id, own)
     }

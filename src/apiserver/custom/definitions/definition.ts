@@ -30,7 +30,7 @@ export interface MadeWith {
   readonly convert: Convert | undefined
 }
 
-/** Creates the kinds of a definition with its accepted names. */
+/** Creates the kinds of a definition, under its accepted names. */
 export async function kindsOf(
   definition: CustomResourceDefinition,
   names: DefinitionNames,

@@ -33,9 +33,9 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 }
 
 /**
- * Returns the names in a status without those that the server cannot have accepted. The server never accepts a name of
- * a built-in kind. It never accepts a plural or kind that differs from the requested plural or kind, because both are
- * immutable once accepted.
+ * Returns the names in a status that the server may have accepted. The server never accepts a name of a built-in kind.
+ * It never accepts a plural or kind that differs from the requested plural or kind, because both are immutable once
+ * accepted.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }

@@ -117,15 +117,14 @@ export class ServedDefinitions {
 }
 
 /**
- * Returns the error if objects cannot be changed, because the definition has changed or was removed. Returns undefined
- * otherwise.
+ * Returns an error if objects cannot be changed, because the definition has changed or was removed, or else undefined.
  */
 function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (summary === undefined || summary.uid !== uid) return noSuchPath()
   return summary.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Returns the error if no objects can be created. Returns undefined otherwise. */
+/** Returns an error if no objects can be created, or else undefined. */
 function whyNone(
   summary: DefinitionSummary | undefined,
   definition: DefinitionRef,

@@ -203,7 +203,7 @@ class Version {
       : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
-  /** Returns an object of another version. Its defaults come from the version in which it was written. */
+  /** Converts an object from another version. Its defaults come from the version that it was written in. */
   *#fromOther(object: ApiObject): Sliced<ApiObject> {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving

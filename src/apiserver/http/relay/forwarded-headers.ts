@@ -172,7 +172,7 @@ function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   return new Set([...ofConnection, ...named.map((name) => name.trim())])
 }
 
-/** Returns the headers for whose lower-case name `isKept` returns true. */
+/** Returns the headers that `isKept` accepts by their lower-case name. */
 function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)

@@ -49,7 +49,7 @@ interface Asking {
 const maxTimeoutMs = 60_000
 /** Time in milliseconds that is reserved before the request's deadline for sending this server's own timeout error. */
 const reserveMs = 500
-/** Maximum number of bytes of a failed response that a Status quotes. */
+/** Maximum number of bytes of an error response to quote in a Status. */
 const maxFailureBytes = 2048
 
 const busyMessages = {

@@ -19,7 +19,7 @@ export class RequestHeaders {
     this.#raw = raw
   }
 
-  /** Returns a copy without the headers for whose lower-case name `isUnwanted` returns true. */
+  /** Returns a copy without the headers that `isUnwanted` accepts by their lower-case name. */
   without(isUnwanted: (name: string) => boolean): RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }

@@ -54,7 +54,7 @@ export function readCounts(query: URLSearchParams): { readonly limit: number; re
   return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
 }
 
-/** The position at which a watch starts. */
+/** The start position of a watch. */
 export interface WatchStart {
   readonly resourceVersion: string
   /**

@@ -103,14 +103,14 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** Returns the offset at which the visible part of an object's document ends. */
+/** Returns the end offset of the visible part of an object's document. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }
 
 /**
- * Returns the offset at which the metadata ends. Metadata is the first field of every object's message, so the bytes up
- * to this offset form a valid PartialObjectMetadata message.
+ * Returns the end offset of the metadata. Metadata is the first field of every object's message, so the bytes up to
+ * this offset form a valid PartialObjectMetadata message.
  */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))

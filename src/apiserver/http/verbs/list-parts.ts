@@ -25,7 +25,7 @@ export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   return size
 }
 
-/** A list as JSON around its page of objects. */
+/** The JSON of a list before and after its page of objects. */
 export interface Parts {
   /** The text of the list before its items. */
   readonly start: Buffer

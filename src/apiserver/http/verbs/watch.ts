@@ -110,7 +110,7 @@ async function stream(
   }
 }
 
-/** Time in milliseconds for a client to read the end of a finished watch before the connection is closed. */
+/** How long a client may take to read the end of a finished watch before the connection is closed, in milliseconds. */
 const lastWriteMs = 2000
 
 /**
@@ -212,7 +212,10 @@ class Bookmarks {
     return form.encodeBookmarkOrError('BOOKMARK', bookmarkAt(this.#resource, revision, { annotations }))
   }
 
-  /** Starts the bookmarks. Must be called after the watcher has started, because the watcher has no position before. */
+  /**
+   * Starts the bookmarks. Must be called after the watcher has started, because the watcher has no position before
+   * then.
+   */
   start(watcher: Watcher): void {
     const next = this.#times.next()
     if (next.done) return

@@ -97,7 +97,7 @@ function viewsOf({ views }: Kind): [string, ServedSubresource][] {
   ])
 }
 
-/** Returns whether both are the same API version of the same kind, possibly for different Kubernetes versions. */
+/** Returns whether two kinds are the same API version of the same kind, possibly for different Kubernetes versions. */
 export function isSameKind(a: Kind, b: Kind): boolean {
   return a === b || (a.kind === b.kind && a.group === b.group && a.version === b.version && a.origin === b.origin)
 }

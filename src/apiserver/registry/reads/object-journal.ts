@@ -111,7 +111,7 @@ async function* readJournal(
   }
 }
 
-/** A past change and the object after the change. */
+/** A past change with the object after the change. */
 interface ObjectState {
   readonly revision: Revision
   readonly deleted: boolean
