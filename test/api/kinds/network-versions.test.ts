@@ -30,6 +30,16 @@ const point = 'status.loadBalancer.ingress.0'
 
 const newest: Row[] = [
   { name: 'traffic may stay in the zone', ...service({ trafficDistribution: 'PreferSameZone' }) },
+  {
+    name: 'a load balancer may have several protocols',
+    ...exposed({
+      ports: [
+        { name: 'a', port: 53 },
+        { name: 'b', port: 53, protocol: 'UDP' },
+      ],
+    }),
+    shows: { 'spec.ports.1.protocol': 'UDP' },
+  },
   { name: 'PreferClose is deprecated', ...service({ trafficDistribution: 'PreferClose' }), warnings: 1 },
   {
     name: 'other distributions are rejected',

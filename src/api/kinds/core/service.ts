@@ -52,7 +52,7 @@ export const service = defineKind({
     validate: checkService,
     fillDefaults: fillModes,
     validateCreate: (object, context) => [
-      ...checkOneProtocol(object.spec ?? {}, undefined),
+      ...checkOneProtocol(object.spec ?? {}, undefined, context),
       ...checkSpelling(object, undefined, context),
     ],
     validateUpdate: (next, previous, context) =>
@@ -60,7 +60,7 @@ export const service = defineKind({
         ? checkBalancerStatus(next, previous, context)
         : [
             ...checkUpdate(next, previous),
-            ...checkOneProtocol(next.spec ?? {}, previous.spec ?? {}),
+            ...checkOneProtocol(next.spec ?? {}, previous.spec ?? {}, context),
             ...checkSpelling(next, previous, context),
           ],
     warnings: serviceWarnings,

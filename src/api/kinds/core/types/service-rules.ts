@@ -130,10 +130,15 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
 }
 
 /**
- * Rejects multiple protocols, which some load balancers do not support. A Service that already has multiple protocols
- * may keep them.
+ * Rejects multiple protocols before 1.24, because some load balancers do not support them. A Service that already has
+ * multiple protocols may keep them.
  */
-export function checkOneProtocol(next: ServiceSpec, previous: ServiceSpec | undefined): FieldError[] {
+export function checkOneProtocol(
+  next: ServiceSpec,
+  previous: ServiceSpec | undefined,
+  context: RuleContext,
+): FieldError[] {
+  if (emulationOf(context).gates.has('MixedProtocolLBService')) return []
   if (next.type !== 'LoadBalancer' || !hasSeveralProtocols(next)) return []
   if (previous !== undefined && hasSeveralProtocols(previous)) return []
   return [invalid('spec.ports', next.ports, "may not contain more than 1 protocol when `type` is 'LoadBalancer'")]
