@@ -99,8 +99,16 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'cronjob',
     account: 'cronjob-controller',
     cluster: true,
-    make: ({ client, recorder, informer, clock }) =>
-      cronJobLoop({ client, recorder, clock, cronJobs: informer(kinds.CronJob), jobs: informer(kinds.Job) }),
+    make: ({ client, recorder, informer, vendor, clock, emulation }) =>
+      cronJobLoop({
+        client,
+        recorder,
+        clock,
+        vendor,
+        emulation,
+        cronJobs: informer(kinds.CronJob),
+        jobs: informer(kinds.Job),
+      }),
   },
   {
     name: 'csrapproving',

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CronJob } from '../../../src/api/kinds/batch/cron-job.ts'
+import type { Job } from '../../../src/api/kinds/batch/job.ts'
 import { parseSchedule } from '../../../src/api/model/cron-expression.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
+import { defaultGatesOf } from '../../../src/api/versions/feature-gates.ts'
 import type { Happening } from '../../../src/client/informers/event-recorder.ts'
 import type { CronJobParts } from '../../../src/cluster/controllers/jobs/cron-parts.ts'
-import { nextDue } from '../../../src/cluster/controllers/jobs/cron-runs.ts'
-import { CronTimes } from '../../../src/cluster/controllers/jobs/cron-times.ts'
+import { nextDue, startJob } from '../../../src/cluster/controllers/jobs/cron-runs.ts'
+import { CronTimes, timestampInZone } from '../../../src/cluster/controllers/jobs/cron-times.ts'
 
 function read(text: string): CronTimes {
   const parsed = parseSchedule(text)
@@ -85,4 +89,41 @@ test('a CronJob runs in its time zone, and never runs if the time zone is unknow
   const hours = (ms: number | undefined) => Math.floor((ms ?? Number.NaN) / 3_600_000)
   assert.deepEqual([hours(waitOf('Asia/Tokyo')), hours(waitOf('UTC')), reasons], [3, 12, []])
   assert.deepEqual([waitOf('Mars/Base'), reasons], [undefined, ['UnknownTimeZone']])
+})
+
+test('times in a zone have its offset, including daylight saving time', () => {
+  const rows: readonly (readonly [utc: string, zone: string, expected: string])[] = [
+    ['2030-01-01T00:00:00Z', 'UTC', '2030-01-01T00:00:00Z'],
+    ['2030-01-01T00:00:00Z', 'Europe/Berlin', '2030-01-01T01:00:00+01:00'],
+    ['2030-07-01T00:00:00Z', 'Europe/Berlin', '2030-07-01T02:00:00+02:00'],
+    ['2030-01-01T00:00:00Z', 'America/St_Johns', '2029-12-31T20:30:00-03:30'],
+    ['2030-01-01T00:00:00Z', 'Europe/London', '2030-01-01T00:00:00Z'],
+  ]
+  for (const [utc, zone, expected] of rows) assert.equal(timestampInZone(Date.parse(utc), zone), expected, zone)
+})
+
+test('since 1.28, a Job of a CronJob has its scheduled time as an annotation', async () => {
+  const at = Date.parse('2030-01-01T00:00:00Z')
+  const annotationsAt = async (version: EmulatedVersion, timeZone?: string) => {
+    const created: Job[] = []
+    const create = async (_: unknown, job: Job) => {
+      created.push(job)
+      return job
+    }
+    const client = { create }
+    const parts = { client, recorder: { record: () => {} }, vendor: vendorOf('kubernetes') }
+    const emulation = { version, gates: defaultGatesOf(version) }
+    const jobTemplate = { metadata: { annotations: { a: 'b' } }, spec: {} }
+    const cronJob = { metadata: { name: 'c', namespace: 'n' }, spec: { schedule: '* * * * *', timeZone, jobTemplate } }
+    const status = { active: [], started: () => {} }
+    await startJob(
+      { ...parts, emulation } as unknown as CronJobParts,
+      { cronJob, status, at, signal: new AbortController().signal } as never,
+    )
+    return created[0]?.metadata.annotations
+  }
+  const key = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
+  assert.deepEqual(await annotationsAt('1.27'), { a: 'b' })
+  assert.deepEqual(await annotationsAt('1.28'), { a: 'b', [key]: '2030-01-01T00:00:00Z' })
+  assert.deepEqual(await annotationsAt('1.36', 'Asia/Tokyo'), { a: 'b', [key]: '2030-01-01T09:00:00+09:00' })
 })

@@ -6,6 +6,7 @@ import type { Job } from '../../../api/kinds/batch/job.ts'
 import { parseSchedule } from '../../../api/model/cron-expression.ts'
 import { timestamp } from '../../../api/model/object.ts'
 import { isTimeZone } from '../../../api/model/time-zone.ts'
+import { vendorKey } from '../../../api/model/vendor.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
@@ -16,7 +17,7 @@ import { controllerReference, isControlledBy } from '../workloads/ownership.ts'
 import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import type { CronJobParts } from './cron-parts.ts'
 import type { CronStatus } from './cron-status.ts'
-import { CronTimes } from './cron-times.ts'
+import { CronTimes, timestampInZone } from './cron-times.ts'
 
 /** The run to start now, or undefined if no run is due, and the time until the next run. */
 export interface Due {
@@ -86,7 +87,7 @@ interface JobStart {
 /** Creates the Job for a run unless the concurrency policy forbids the run. */
 export async function startJob(parts: CronJobParts, { cronJob, status, at, signal }: JobStart): Promise<void> {
   const { client, recorder } = parts
-  const draft = jobFor(cronJob, at)
+  const draft = jobFor(parts, cronJob, at)
   if (status.active.some(({ name }) => name === draft.metadata.name)) return
   const policy = cronJob.spec?.concurrencyPolicy
   if (policy === 'Forbid' && status.active.length > 0) {
@@ -124,20 +125,28 @@ async function replaceActive(parts: CronJobParts, { cronJob, status, signal }: J
 }
 
 /** Returns the Job for a run. Its name contains the scheduled minute. */
-function jobFor(cronJob: CronJob, at: number) {
+function jobFor(parts: CronJobParts, cronJob: CronJob, at: number) {
   const { namespace = '', name = '' } = cronJob.metadata
   const { metadata = {}, spec } = cronJob.spec?.jobTemplate ?? {}
-  const { labels, annotations } = metadata
+  const { labels } = metadata
+  const annotations = { ...metadata.annotations, ...scheduledTime(parts, cronJob, at) }
   return {
     metadata: {
       namespace,
       name: `${name}-${Math.floor(at / 60_000)}`,
       ownerReferences: [controllerReference(cronJob)],
       ...(labels === undefined ? {} : { labels: { ...labels } }),
-      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
     ...(spec === undefined ? {} : { spec }),
   }
+}
+
+/** Returns the annotation for the scheduled time of a Job. Kubernetes sets it since 1.28. */
+function scheduledTime({ vendor, emulation }: CronJobParts, { spec }: CronJob, at: number): { [key: string]: string } {
+  if (!emulation.gates.has('CronJobsScheduledAnnotation')) return {}
+  const key = vendorKey(vendor, 'cronjob-scheduled-timestamp', 'batch')
+  return { [key]: timestampInZone(at, spec?.timeZone ?? 'UTC') }
 }
 
 /**

@@ -81,6 +81,16 @@ export class CronTimes {
   }
 }
 
+/** Returns a time on the wall clock of a time zone, such as `2026-11-19T14:05:00+01:00`. */
+export function timestampInZone(at: number, zone: string): string {
+  const wall = new ZoneClock(zone).wall(at)
+  const offsetMinutes = Math.round((wall - at) / minuteMs)
+  const digits = (value: number) => String(Math.floor(value)).padStart(2, '0')
+  const [hours, minutes] = [Math.abs(offsetMinutes) / 60, Math.abs(offsetMinutes) % 60]
+  const offset = offsetMinutes === 0 ? 'Z' : `${offsetMinutes < 0 ? '-' : '+'}${digits(hours)}:${digits(minutes)}`
+  return new Date(wall).toISOString().slice(0, 19) + offset
+}
+
 interface MomentsOf {
   /** Returns the times when the wall clock shows this time: none, one or two. */
   (wall: number): number[]
