@@ -21,7 +21,7 @@ import { MemoryStore } from '../../src/storage/store/memory.ts'
 
 const vendor = vendorOf('orch')
 const store = new MemoryStore()
-const pools = servicePools(parseFlags(serverFlags, []))
+const pools = servicePools(parseFlags(serverFlags, []), new Set())
 
 /** Opens one server on the shared store, with its own caches. */
 async function openServer() {

@@ -1,12 +1,14 @@
 /** Tests of the Service ranges in flags, and of the pools that are created from these ranges. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Pool } from '../../src/apiserver/registry/reservations/pools.ts'
+import type { EmulatedVersion } from '../../src/api/versions/emulated-version.ts'
+import { defaultGatesOf, type Gates } from '../../src/api/versions/feature-gates.ts'
+import { allocatorOf, type Pool } from '../../src/apiserver/registry/reservations/pools.ts'
 import { ownAddress, readClusterRanges, readPortRange, servicePools } from '../../src/server/flags/service-pools.ts'
 
-function poolsOf(ranges: string, ports = '30000-32767'): { pools: Pool[]; own: string } {
+function poolsOf(ranges: string, ports = '30000-32767', gates: Gates = new Set()): { pools: Pool[]; own: string } {
   const options = { serviceClusterIpRange: readClusterRanges(ranges), serviceNodePortRange: readPortRange(ports) }
-  return { pools: servicePools(options), own: ownAddress(options) }
+  return { pools: servicePools(options, gates), own: ownAddress(options) }
 }
 
 test('addresses from a Service CIDR exclude the network and broadcast addresses', () => {
@@ -54,6 +56,40 @@ test('a node port range includes its first and last port', () => {
     assert.deepEqual([pool.at(0), pool.size, pool.contains(first)], [first, size, true])
     assert.ok(!pool.contains(String(Number(first) - 1)) && !pool.contains(String(Number(first) + size)))
   }
+})
+
+test('since 1.25 and 1.28, addresses and ports at the start of a range are assigned last', () => {
+  const rows: readonly (readonly [range: string, ports: string, addressBand: number, portBand: number])[] = [
+    ['10.0.0.0/24', '30000-32767', 16, 86],
+    ['10.0.0.0/28', '30000-30015', 0, 0],
+    ['10.0.0.0/22', '1-65535', 64, 128],
+    ['10.0.0.0/16', '30000-30100', 256, 16],
+  ]
+  for (const [range, ports, addressBand, portBand] of rows) {
+    const bandsOf = (version: EmulatedVersion) =>
+      poolsOf(range, ports, defaultGatesOf(version)).pools.map(({ staticBand = 0 }) => staticBand)
+    assert.deepEqual(bandsOf('1.24'), [0, 0], range)
+    assert.deepEqual(bandsOf('1.25'), [addressBand, 0], range)
+    assert.deepEqual(bandsOf('1.28'), [addressBand, portBand], range)
+  }
+})
+
+test('a value in the static band is assigned only if all others are taken', () => {
+  const [pool] = poolsOf('10.0.0.0/27', undefined, defaultGatesOf('1.36')).pools
+  const taken = new Set<string>()
+  const reservations = { has: (_: string, value: string) => taken.has(value), count: () => taken.size }
+  const draw = () => {
+    const parts = { pools: [pool!], reservations: reservations as never, maxValues: 1, current: [] }
+    const value = allocatorOf(parts).draw(pool!.name)
+    if (value !== undefined) taken.add(value)
+    return value === undefined ? undefined : Number(value.split('.')[3])
+  }
+  const drawn = Array.from({ length: 29 }, draw)
+  const sorted = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const ascending = (numbers: (number | undefined)[]) => numbers.toSorted((a, b) => a! - b!)
+  assert.deepEqual(ascending(drawn.slice(0, 14)), sorted(17, 30))
+  assert.deepEqual(ascending(drawn.slice(14)), sorted(2, 16))
+  assert.equal(draw(), undefined)
 })
 
 test('an invalid CIDR or port range is reported', () => {

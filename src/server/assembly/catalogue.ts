@@ -89,10 +89,10 @@ function addressesOf(
   catalogue: Catalogue,
   { gates }: Emulation,
 ): Pick<RegistryParts, 'pools' | 'addressRecords'> {
-  if (!gates.has('MultiCIDRServiceAllocator')) return { pools: servicePools(options) }
+  if (!gates.has('MultiCIDRServiceAllocator')) return { pools: servicePools(options, gates) }
   const ranges = new ReadyRanges(() => catalogue.stored('networking', 'servicecidrs'))
   const addressRecords = new AddressRecords(() => catalogue.stored('networking', 'ipaddresses'))
-  return { pools: poolsOfServiceCidrs(options, ranges), addressRecords }
+  return { pools: poolsOfServiceCidrs(options, ranges, gates), addressRecords }
 }
 
 export async function openCatalogue(options: EmulatedOptions, parts: CatalogueParts): Promise<OpenCatalogue> {

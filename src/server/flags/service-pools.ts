@@ -3,6 +3,7 @@
 import { addressPools } from '../../api/kinds/core/types/service-addresses.ts'
 import { portPool } from '../../api/kinds/core/types/service-ports.ts'
 import { formatIp, type IpRange, parseIp, parsePlainRange } from '../../api/model/ip-range.ts'
+import type { Gates } from '../../api/versions/feature-gates.ts'
 import { JointPool } from '../../apiserver/registry/reservations/joint-pool.ts'
 import type { Pool } from '../../apiserver/registry/reservations/pools.ts'
 import type { ReadyRanges } from '../../apiserver/registry/reservations/ready-ranges.ts'
@@ -55,8 +56,8 @@ export function readPortRange(text: string): PortRange {
 }
 
 /** Returns the pools of cluster IPs and node ports that the server allocates to Services. */
-export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges): Pool[] {
-  return [...addressPoolsOf(serviceClusterIpRange), nodePortPool(serviceNodePortRange)]
+export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges, gates: Gates): Pool[] {
+  return [...addressPoolsOf(serviceClusterIpRange, gates), nodePortPool(serviceNodePortRange, gates)]
 }
 
 /**
@@ -66,11 +67,12 @@ export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: Se
 export function poolsOfServiceCidrs(
   { serviceClusterIpRange, serviceNodePortRange }: ServiceRanges,
   ready: Pick<ReadyRanges, 'current'>,
+  gates: Gates,
 ): Pool[] {
-  const own = addressPoolsOf(serviceClusterIpRange)
+  const own = addressPoolsOf(serviceClusterIpRange, gates)
   const joint = own.map((pool, i) => {
     const { family, text } = serviceClusterIpRange[i]!
-    const poolOf = (range: IpRange) => (range.text === text ? pool : addressPool(range))
+    const poolOf = (range: IpRange) => (range.text === text ? pool : addressPool(range, gates))
     const ofFamily = memoizeByObject((ranges: readonly IpRange[]) =>
       ranges.filter((range) => range.family === family).map(poolOf),
     )
@@ -79,12 +81,21 @@ export function poolsOfServiceCidrs(
       return ranges === undefined ? [pool] : ofFamily(ranges)
     })
   })
-  return [...joint, nodePortPool(serviceNodePortRange)]
+  return [...joint, nodePortPool(serviceNodePortRange, gates)]
 }
 
-function addressPoolsOf([primary, ...others]: readonly IpRange[]): Pool[] {
+function addressPoolsOf([primary, ...others]: readonly IpRange[], gates: Gates): Pool[] {
   // The first address is reserved for the API servers: see `ownAddress`.
-  return [{ ...addressPool(primary!), reserved: 1 }, ...others.map(addressPool)]
+  return [{ ...addressPool(primary!, gates), reserved: 1 }, ...others.map((range) => addressPool(range, gates))]
+}
+
+/**
+ * Returns the size of a pool's static band as in Kubernetes: a fraction of the range within limits. Small ranges have
+ * no static band.
+ */
+function staticBandOf(size: number, { fraction, most }: { readonly fraction: number; readonly most: number }): number {
+  const least = 16
+  return size <= least ? 0 : Math.min(Math.max(least, Math.floor(size / fraction)), most)
 }
 
 /** Returns the cluster IP of the API server: the first address of the primary range. */
@@ -97,7 +108,7 @@ export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges):
 const maxAddresses = 65536n
 
 /** Returns the pool of a range. Excludes the network address, and for IPv4 also the broadcast address. */
-function addressPool({ family, base, size, text }: IpRange): Pool {
+function addressPool({ family, base, size, text }: IpRange, gates: Gates): Pool {
   const usable = family === 'IPv4' ? size - 2n : (size < maxAddresses ? size : maxAddresses) - 1n
   const used = usable < 0n ? 0n : usable
   const poolIndex = (value: string) => {
@@ -107,6 +118,9 @@ function addressPool({ family, base, size, text }: IpRange): Pool {
   return {
     name: addressPools[family],
     size: Number(used),
+    ...(gates.has('ServiceIPStaticSubrange') && {
+      staticBand: staticBandOf(Number(size), { fraction: 16, most: 256 }),
+    }),
     at: (place) => formatIp({ family, number: base + 1n + BigInt(place) }),
     contains: (value) => poolIndex(value) >= 0n && poolIndex(value) < used,
     outside: (value) => `the provided IP (${value}) is not in the valid range. The range of valid IPs is ${text}`,
@@ -114,10 +128,12 @@ function addressPool({ family, base, size, text }: IpRange): Pool {
   }
 }
 
-function nodePortPool({ first, last }: PortRange): Pool {
+function nodePortPool({ first, last }: PortRange, gates: Gates): Pool {
+  const size = last - first + 1
   return {
     name: portPool,
-    size: last - first + 1,
+    size,
+    ...(gates.has('ServiceNodePortStaticSubrange') && { staticBand: staticBandOf(size, { fraction: 32, most: 128 }) }),
     at: (place) => String(first + place),
     contains: (value) => Number(value) >= first && Number(value) <= last,
     outside: () => `provided port is not in the valid range. The range of valid ports is ${first}-${last}`,

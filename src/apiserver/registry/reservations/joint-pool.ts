@@ -1,6 +1,6 @@
 /**
- * Combines several pools into one pool. The list of pools may change over time. Only the first pool may have values
- * that are reserved for explicit requests.
+ * Combines several pools into one pool. The list of pools may change over time. Only the values
+ * at the start of the first pool can be reserved for explicit requests.
  */
 import type { Pool } from './pools.ts'
 
@@ -24,6 +24,10 @@ export class JointPool implements Pool {
 
   get reserved(): number {
     return this.#parts()[0]?.reserved ?? 0
+  }
+
+  get staticBand(): number {
+    return this.#parts()[0]?.staticBand ?? 0
   }
 
   readonly outside: (value: string) => string

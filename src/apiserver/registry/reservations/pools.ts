@@ -13,6 +13,11 @@ export interface Pool {
   readonly size: number
   /** Number of values at the start of the pool that are assigned only on explicit request. */
   readonly reserved?: number
+  /**
+   * Number of values at the start of the pool that are assigned automatically only if no later value is free. Clients
+   * can request these values explicitly with little risk that another object has them.
+   */
+  readonly staticBand?: number
   /** Returns the value at an index from 0 to `size` - 1. */
   readonly at: (place: number) => string
   readonly contains: (value: string) => boolean
@@ -70,19 +75,35 @@ function idOf({ pool, value }: Reservation): string {
 /** Number of random values to try before a linear search. Random values rarely conflict with concurrent allocations. */
 const tries = 32
 
-function drawFrom(
-  { name, size, reserved = 0, at }: Pool,
-  { full, isFree }: { full: boolean; isFree: (pool: string, value: string) => boolean },
+interface Availability {
+  readonly full: boolean
+  readonly isFree: (pool: string, value: string) => boolean
+}
+
+function drawFrom(pool: Pool, availability: Availability): string | undefined {
+  if (availability.full) return undefined
+  const { size, reserved = 0, staticBand = 0 } = pool
+  const dynamicStart = Math.min(Math.max(reserved, staticBand), size)
+  return (
+    drawBetween(pool, [dynamicStart, size], availability) ?? drawBetween(pool, [reserved, dynamicStart], availability)
+  )
+}
+
+/** Returns a free value at an index from `start` to `end` - 1, or undefined if there is none. */
+function drawBetween(
+  { name, at }: Pool,
+  [start, end]: readonly [number, number],
+  { isFree }: Availability,
 ): string | undefined {
-  if (full) return undefined
+  const count = end - start
+  if (count <= 0) return undefined
   for (let i = 0; i < tries; i++) {
-    const value = at(randomInt(reserved, size))
+    const value = at(randomInt(start, end))
     if (isFree(name, value)) return value
   }
-  const open = size - reserved
-  const start = randomInt(open)
-  for (let i = 0; i < open; i++) {
-    const value = at(reserved + ((start + i) % open))
+  const first = randomInt(count)
+  for (let i = 0; i < count; i++) {
+    const value = at(start + ((first + i) % count))
     if (isFree(name, value)) return value
   }
   return undefined
