@@ -31,7 +31,7 @@ test('setting an existing key of a bounded map makes the entry the newest and ev
   assert.deepEqual([...map.values()], [2, 10, 3])
 })
 
-test('reading an entry of a bounded map with get keeps the order, and reading with use makes it the newest entry', () => {
+test('get does not change the order of a bounded map; use moves the entry to the end', () => {
   const map = filled(3, 3)
   assert.equal(map.get('k0'), 0)
   assert.equal(map.use('k1'), 1)
@@ -50,7 +50,7 @@ test('a large bounded map evicts the oldest entries in batches and keeps the new
   }
 })
 
-test('entries of a bounded map can be deleted, also during iteration', () => {
+test('entries of a bounded map can be deleted, even during iteration', () => {
   const map = filled(10, 5)
   for (const [key, value] of map) if (value % 2 === 0) map.delete(key)
   assert.deepEqual([...map.values()], [1, 3])

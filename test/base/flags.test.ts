@@ -106,7 +106,7 @@ test('an unsupported flag is rejected with a reason unless its value changes not
   assert.doesNotMatch(helpText(refused), /log/)
 })
 
-test('the command is the first argument that is neither a flag nor the value of a flag', () => {
+test('a repeated flag collects its values in order', () => {
   const files = { files: repeated({ name: 'file', value: 'FILE', read: text, help: 'what to read' }) }
   const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
   assert.deepEqual(filesOf([]), [])

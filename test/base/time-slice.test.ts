@@ -120,7 +120,7 @@ function useUpTurn(): void {
   spin(2)
 }
 
-test('tasks yield less often while a server starts, and yield normally after the last start', async () => {
+test('tasks yield less often while a server starts, and yield normally after the last server has started', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from '../../src/base/limits/token-bucket.ts'
 
-test('the function take of a token bucket returns the time until the next token, and the bucket refills up to its burst', () => {
+test('take returns the time until the next token, and the token bucket refills up to its burst', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
@@ -15,7 +15,7 @@ test('the function take of a token bucket returns the time until the next token,
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
 })
 
-test('the function reserve of a token bucket takes tokens in advance, so that waiting times add up', () => {
+test('reserve takes tokens from a token bucket in advance, so that waiting times add up', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 1 }, () => now)
   assert.deepEqual([bucket.reserve(), bucket.reserve(), bucket.reserve()], [0, 100, 200])
@@ -23,7 +23,7 @@ test('the function reserve of a token bucket takes tokens in advance, so that wa
   assert.equal(bucket.reserve(), 100)
 })
 
-test('the function spend of a token bucket reads the clock only when the bucket is empty', () => {
+test('spend reads the clock only when the token bucket is empty', () => {
   let now = 0
   let reads = 0
   const clock = () => {

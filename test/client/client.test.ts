@@ -69,7 +69,7 @@ test('all verbs of the client work, and errors are StatusErrors', async (t) => {
   )
 })
 
-test('a list in pages is complete, and a collection is deleted in pages', async (t) => {
+test('lists and collection deletes that span several pages cover all objects', async (t) => {
   const client = new Client((await serve(t)).transport())
   const names = Array.from({ length: 11 }, (_, i) => `c${i}`).sort()
   for (const name of names) await client.create(configMaps, configMap(name))
@@ -273,7 +273,7 @@ test('the client discovers the resource types of a server', async (t) => {
   assert.ok(types.every(({ plural }) => !plural.includes('/')))
 })
 
-test('aborting the signal ends a call', async (t) => {
+test('aborting the signal ends the call', async (t) => {
   const client = new Client((await serve(t)).transport())
   const stop = new AbortController()
   const events = watch(client, configMaps, { signal: stop.signal })

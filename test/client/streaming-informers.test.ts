@@ -62,7 +62,7 @@ test('an informer with streaming lists needs one request for the list and the wa
   assert.deepEqual([sent, errors], [['stream', 'stream'], []])
 })
 
-test('a server without streaming lists gets one such request per type, and then plain lists', async (t) => {
+test('informers of a server without streaming lists try one streaming list per type and then use plain lists', async (t) => {
   const { informers, sent, errors } = informersOver(t, oldest.transport())
   const copies = [1, 2, 3].map((i) => informers.of(configMaps, { namespace: 'default', labelSelector: `none!=${i}` }))
   assert.equal(await informers.synced(), true)
@@ -74,7 +74,7 @@ test('a server without streaming lists gets one such request per type, and then 
   assert.deepEqual([sent.toSorted(), errors], [['list', 'list', 'list', 'stream', 'watch', 'watch', 'watch'], []])
 })
 
-test('a type without streaming lists gets plain lists, and other types keep streaming lists', async (t) => {
+test('informers use plain lists for types without streaming lists, and streaming lists for other types', async (t) => {
   const { informers, sent, errors } = informersOver(t, newest.transport(), (send) => async (request) => {
     if (!request.path.includes('/secrets') || !request.path.includes('sendInitialEvents=true'))
       return await send(request)

@@ -41,7 +41,7 @@ test('a command block of a page is skipped only if the sandbox cannot provide wh
   )
 })
 
-test('a console block separates commands from their output, and a comment marks a block', () => {
+test('a console block separates commands from output, and a comment before a block determines how it is run', () => {
   const page = `<!-- background -->
 \`\`\`console
 $ orch up

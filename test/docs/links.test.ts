@@ -18,7 +18,7 @@ const pages = [
   'test/clients/README.md',
 ].map((name) => ({ name, text: readFileSync(join(root, name), 'utf8') }))
 
-test('every relative link in the documentation leads to an existing file and heading', () => {
+test('every relative link in the documentation points to an existing file and heading', () => {
   const broken = pages.flatMap(({ name, text }) =>
     linksOf(text)
       .filter((link) => !leadsSomewhere(name, link))

@@ -31,7 +31,7 @@ test('axe finds no accessibility violations on any page for users', { timeout: 6
 })
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`the documentation is accessible and readable at 400 px in ${colorScheme} colours`, async () => {
+  test(`the documentation is accessible and readable at 400 px in the ${colorScheme} color scheme`, async () => {
     const page = await browser.open(urlOf('index.html'), { viewport: narrow, colorScheme })
     for (const name of samples) {
       await page.goto(urlOf(name))
@@ -39,7 +39,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     }
   })
 
-test('no page of the documentation is wider than a window of 400 px', async () => {
+test('no documentation page is wider than a 400-pixel window', async () => {
   const page = await browser.open(urlOf('index.html'), { viewport: narrow })
   const wider: string[] = []
   for (const name of site.pages) {
@@ -50,7 +50,7 @@ test('no page of the documentation is wider than a window of 400 px', async () =
   assert.deepEqual(wider, [])
 })
 
-test('the search finds sections, and leads to them', async () => {
+test('the search finds sections and links to them', async () => {
   const page = await browser.open(urlOf('docs/start/console.html'), { viewport: wide })
   await page.getByRole('searchbox').fill('downgrade')
   await page.getByRole('link', { name: 'Upgrading: Downgrade' }).click()
@@ -59,7 +59,7 @@ test('the search finds sections, and leads to them', async () => {
   await page.getByText('0 results').waitFor({ state: 'attached' })
 })
 
-test('the colours can be switched, and the choice stays', async () => {
+test('the color scheme can be switched, and the choice is remembered', async () => {
   const page = await browser.open(urlOf('index.html'), { viewport: wide, colorScheme: 'light' })
   const light = await backgroundOf(page)
   await page.getByRole('button', { name: 'Dark or light' }).click()

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { buildTestSite } from './site.ts'
 
-test('every link of the documentation site leads to a file of the site and to an anchor in it', (t) => {
+test('every link on the documentation site points to an existing file and anchor', (t) => {
   const { directory, pages } = buildTestSite(t)
   const anchors = new Map(pages.map((name) => [name, anchorsIn(readFileSync(join(directory, name), 'utf8'))]))
   const links = pages.flatMap((name) =>
@@ -24,7 +24,7 @@ test('every link of the documentation site leads to a file of the site and to an
   assert.deepEqual(dead, [])
 })
 
-test('the pages of the documentation site contain no remains of Markdown', (t) => {
+test('no page of the documentation site contains unrendered Markdown', (t) => {
   const { directory, pages } = buildTestSite(t)
   const remains = pages.flatMap((name) => {
     const text = readFileSync(join(directory, name), 'utf8').replaceAll(/<(pre|code)\b[\s\S]*?<\/\1>/g, '')

@@ -40,7 +40,7 @@ function resourceCounts(): { [name: string]: number } {
   return Object.fromEntries(kinds.map((kind) => [kind.name, Number(queryObjects(kind, { format: 'count' }))]))
 }
 
-test('closed watches leave nothing in memory', { timeout: 600_000 }, async (t) => {
+test('closed watches leak no memory', { timeout: 600_000 }, async (t) => {
   const server = await startInProcess([namespace, configMap, resourceQuota])
   t.after(async () => await server.stop())
   const { client } = server

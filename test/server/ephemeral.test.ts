@@ -62,7 +62,7 @@ test('an ephemeral server prints its kubeconfig, stops at the end of standard in
   assert.deepEqual(dataDirectories(server.process.pid), [])
 })
 
-test('an ephemeral server removes the files left by a killed one, and stops when its parent exits', async () => {
+test('an ephemeral server removes files left by a killed server, and stops when its parent process exits', async () => {
   const killed = start('orch', ['apiserver', '--ephemeral'])
   await untilTrue(async () => isWhole(killed.output()))
   killed.process.kill('SIGKILL')

@@ -117,7 +117,7 @@ function comparableDefault(type: string, text: string): string {
   return ['int', 'int32', 'float', 'float32', 'Level'].includes(type) ? String(Number(value)) : value
 }
 
-test('flag defaults equal the defaults of Kubernetes, with some exceptions', () => {
+test('flag defaults equal the Kubernetes defaults, except for a list of known differences', () => {
   const [apiserver] = programs as [Program]
   const differing = laterFlags.filter(({ name, type, defaults }) => {
     const flag = ours(apiserver, name)

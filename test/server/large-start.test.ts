@@ -70,7 +70,7 @@ for (const [workers, form] of [
       await server.restart()
       await seesAll(server.client())
     })
-    await t.test('a damaged leaf page of the data file ends the server after it was ready', async () => {
+    await t.test('a server with a damaged leaf page in its data file exits after startup', async () => {
       await server.stop()
       damageLeaves(dataFile(server), keyOf(2_501))
       await server.restart()

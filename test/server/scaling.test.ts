@@ -45,7 +45,7 @@ test('a busy worker hands over clients that exceed the average share of a worker
   assert.deepEqual(actions(scaling, times(2, [0.1, 0.9, 0.35])), [undefined, move])
 })
 
-test('the interval between moves of clients grows while moving does not help', () => {
+test('the interval between client moves grows as long as the moves do not help', () => {
   const scaling = new Scaling(thresholds)
   const ticks = (count: number) =>
     actions(scaling, times(count, [1, 0])).filter((action) => action !== undefined).length

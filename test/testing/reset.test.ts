@@ -44,7 +44,7 @@ test('resetting a test server deletes new objects and restores changed and delet
   await assert.rejects(client.get(namespaces, { name: 'kept' }), isNotFound)
 })
 
-test('resource versions never repeat after a reset of the test server, and recorded calls and failures are cleared', async () => {
+test('resetting a test server clears recorded calls and planned failures, and never reuses resource versions', async () => {
   const { client } = server
   const seenNames = new Set<string>()
   for (let round = 0; round < 5; round++) {

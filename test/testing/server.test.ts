@@ -46,7 +46,7 @@ test('users have the permissions granted by RBAC, in-process and over TLS', asyn
   assert.throws(() => server.user(''), /must have a name/)
 })
 
-test('a kubeconfig is an object, text and a file that kubectl accepts', async () => {
+test('the kubeconfig of a test server is available as an object, as text and as a file that kubectl accepts', async () => {
   await using server = await startTestServer()
   const { object, yaml, file } = server.user('bob', { groups: ['system:masters'] }).kubeconfig
   assert.equal(object['current-context'], 'test')
@@ -59,7 +59,7 @@ test('a kubeconfig is an object, text and a file that kubectl accepts', async ()
   assert.equal(server.calls.list({ user: 'bob', resource: 'namespaces', verb: 'list' })[0]?.code, 200)
 })
 
-test('control loops delete a namespace with its content, and without control loops it stays', async () => {
+test('a deleted namespace and its content disappear only if control loops run', async () => {
   await using server = await startTestServer()
   const made = await server.client.create(namespaces, namespace('a'))
   assert.equal(made.metadata.name, 'a')

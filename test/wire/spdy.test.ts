@@ -67,7 +67,7 @@ test('the header blocks of hundreds of SPDY streams share one compression contex
   await connection.closed
 })
 
-test('zlib and the decoder can read the SPDY header blocks that are sent', () => {
+test('zlib and the decoder can read the SPDY header blocks that the encoder writes', () => {
   const encoder = new HeaderEncoder()
   const blocks = [encoder.encode(), encoder.encode({ streamtype: 'stdin', port: '80' }), encoder.encode()]
   const text = inflateSync(Buffer.concat(blocks), { finishFlush: constants.Z_SYNC_FLUSH, dictionary })

@@ -27,7 +27,7 @@ async function connect(options: Partial<ChannelOptions> = {}) {
   return { connection: await ChannelConnection.open(near, { ...usual, ...options }), far, received }
 }
 
-test('WebSocket messages go to the channel in their first byte, whether whole or fragmented', async () => {
+test('the first byte of a WebSocket message selects the channel, even if the message is fragmented', async () => {
   const { connection, far, received } = await connect()
   far.write(frame(2, '\u0000one '))
   far.write(frame(2, '\u0000tw', { isFinal: false }))
@@ -54,7 +54,7 @@ test('a WebSocket message may arrive byte by byte', async () => {
   await connection.closed
 })
 
-test('outgoing WebSocket messages have a channel number and a limited frame size, and base64 is sent as text', async () => {
+test('outgoing WebSocket messages have a channel number and a limited frame size, and base64 data is sent as text', async () => {
   const { connection, received } = await connect()
   connection.announce(1)
   connection.streams[2]!.write('z'.repeat(40_000))

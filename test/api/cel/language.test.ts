@@ -246,7 +246,7 @@ describe('rule compilation errors', () => {
     mark('9223372036854775808 > 0', 1, 'invalid int literal'),
   ])
   test('a rule must evaluate to a bool', () => assert.equal(outcomeOf('1'), 'cel expression must evaluate to a bool'))
-  test("all compilation errors of a rule are reported in the order of the rule's text", () => {
+  test('all compilation errors of a rule are reported in source order', () => {
     assert.match(String(outcomeOf('x == 1 && y == 2')), /1:1: .*'x'[\s\S]*\n.*1:11: .*'y'/)
   })
 })
@@ -355,7 +355,7 @@ describe('functions available in rules', () => {
   const names = [...functions.keys()].filter((name) => /^[a-z]\w*$/i.test(name))
   const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-  test('this file tests every CEL function', () => {
+  test('every CEL function has a test case in this file', () => {
     const rows = textOf(import.meta.url)
     assert.deepEqual(
       names.filter((name) => !rows.includes(`${name}(`)),

@@ -51,7 +51,7 @@ test('an object expression includes only the optional fields that are present', 
   assert.deepEqual(evaluate("[dyn(1.5), dyn(2u), b'x']"), [1.5, 2, 'eA=='])
 })
 
-test('an object expression with an unknown type or a wrong field does not compile', () => {
+test('an object expression with an unknown type, an unknown field or a value of the wrong type does not compile', () => {
   const rows: [string, RegExp][] = [
     ['Crate{}', /<input>:1:1: undeclared reference to 'Crate'/],
     ['Box{c: 1}', /<input>:1:6: expected type of field 'c' is '' but provided type is 'int'/],

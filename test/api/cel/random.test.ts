@@ -110,7 +110,7 @@ function operation(part: () => string): string {
   return forms[random(forms.length)]!()
 }
 
-test('random rules compile or are rejected, and evaluate or fail with a rule error', () => {
+test('compiling and evaluating random rules never throws an unexpected error', () => {
   const outcomeCounts = { refused: 0, decided: 0, faulty: 0 }
   for (let i = 0; i < 4000; i++) {
     const rule = `dyn(${expression(1 + random(4))}) == true`

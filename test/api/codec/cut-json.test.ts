@@ -44,7 +44,7 @@ function expectedCut(value: Json, paths: readonly (readonly string[])[]): Json |
 }
 
 for (const paths of selections)
-  test(`cutting ${JSON.stringify(paths)} out of a JSON document copies only these fields`, () => {
+  test(`extracting the paths ${JSON.stringify(paths)} from a JSON document copies only the fields at these paths`, () => {
     const cutter = new Cutter(cutOf(paths))
     const json = Buffer.from(`${JSON.stringify(object)}\n`)
     // Cuts the text twice, because the cutter reuses its memory.

@@ -271,7 +271,7 @@ test('extreme values of every schema feature survive a Protobuf round trip', () 
   assert.ok(tried > 50)
 })
 
-test('the encoder writes or omits zero values as each field declares', () => {
+test('the Protobuf encoder omits a zero value only if the definition of the field allows it', () => {
   const hex = (schema: ObjectSchema, value: JsonObject) => writeMessage(schema, value).toString('hex')
   const plain = s.object({ a: field(1, s.string()), b: field(2, s.int32()), c: field(3, s.boolean()) })
   assert.equal(hex(plain, {}), '0a0010001800')
@@ -460,7 +460,7 @@ test('the envelope of a Protobuf document names its type, and a document without
     assert.throws(() => open(Buffer.from(bytes.replaceAll(' ', ''), 'hex')), { name: 'WireError', message }, bytes)
 })
 
-test('lists of an older version use different field numbers', () => {
+test('v1 and v1beta1 lists of partial metadata use different Protobuf field numbers', () => {
   const numbers = (version: 'v1' | 'v1beta1') =>
     Object.entries(partialObjectMetadataList(version).fields).map(([name, { tag }]) => `${name} ${tag}`)
   assert.deepEqual(numbers('v1').slice(2), ['metadata 1', 'items 2'])

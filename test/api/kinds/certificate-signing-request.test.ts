@@ -226,7 +226,7 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 }
 
-test('a running server handles CertificateSigningRequests', async (t) => {
+test('a running server enforces the rules for CertificateSigningRequests', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const authority = await makeAuthority()
@@ -272,7 +272,7 @@ test('a running server handles CertificateSigningRequests', async (t) => {
   )
 
   await t.test(
-    'applying only fields that a subresource of CertificateSigningRequests ignores changes nothing, even if the fields are invalid',
+    'an apply to a subresource that ignores all fields in the request changes nothing, even if the fields are invalid',
     async () => {
       const { body: requestObject } = await create('applied')
       const head = { apiVersion: requestObject.apiVersion, kind: requestObject.kind, metadata: { name: 'applied' } }
@@ -387,7 +387,7 @@ test('a running server handles CertificateSigningRequests', async (t) => {
   })
 
   await t.test(
-    'the name of a CertificateSigningRequest may contain any characters that a path allows, and deletion returns a Status',
+    'a CertificateSigningRequest may have any name that is a valid path segment, and deleting it returns a Status',
     async () => {
       await create('Any Name:1')
       const { status, body } = await client.delete(`${requests}/Any%20Name:1`)

@@ -142,7 +142,7 @@ test('the table of Deployments shows pod counts, containers, images and the sele
   assert.deepEqual(cells, ['d', '3/3', 2, 1, '5s', 'c,d', 'img:1,other:2', 'app=a,app in (a,b),!x'])
 })
 
-test('creating or changing a Deployment with a questionable pod template returns warnings', () => {
+test('creating or changing a Deployment with suspicious settings in the pod template returns warnings', () => {
   const { object } = create({ template: podsOf({ imagePullSecrets: [{ name: '' }] }) })
   const warnings = (previous?: typeof object) => deployment.rules.warnings!(object, previous, ruleContext)
   assert.deepEqual(warnings(), ['spec.template.spec.imagePullSecrets[0]: invalid empty name ""'])

@@ -88,7 +88,7 @@ test('invalid endpoints and ports in an EndpointSlice are rejected', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('the server drops topology hints, keeps addressType immutable, and increments the generation when labels change', () => {
+test('the addressType of an EndpointSlice is immutable, topology hints are dropped, and label changes increment the generation', () => {
   const hints = { forZones: [{ name: 'a' }] }
   const { object } = create({ endpoints: [{ ...ten, hints }] })
   assert.deepEqual(asJson(object).endpoints, [{ ...ten, conditions: {} }])

@@ -119,7 +119,7 @@ test('the table of Jobs shows completions and durations', () => {
   assert.deepEqual(cells({}, { ...times, succeeded: 1 }), ['1/1', '62m'])
 })
 
-test('a running server handles Jobs', async (t) => {
+test('a running server enforces the rules for Jobs', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/batch/v1/namespaces/default/jobs'
   const post = (spec: JsonObject, metadata: JsonObject = {}) =>

@@ -91,7 +91,7 @@ test('the first deletion marks an empty namespace as terminating, and a later up
   }
 })
 
-test('a PUT without generateName removes the stored generateName of a namespace, also through a subresource', async () => {
+test('a PUT without generateName removes the stored generateName of a namespace, even through a subresource', async () => {
   const { body } = await client.post(namespaces, { metadata: { generateName: 'drawn-' } })
   const { name } = body.metadata
   assert.equal(body.metadata.generateName, 'drawn-')

@@ -74,7 +74,7 @@ test('each status field of a PodDisruptionBudget is validated, except for the co
   assert.deepEqual(kind.rules.validateUpdate!(next, object, older), [])
 })
 
-test('only an empty PodDisruptionBudget selector keeps the label that marks empty selectors', () => {
+test('the label that marks empty selectors is kept only if a PodDisruptionBudget selector has no other requirement', () => {
   const selectorOf = (selector: JsonObject) => (create({ selector }).object.spec as JsonObject).selector
   assert.deepEqual(selectorOf(marked('Exists')), marked('Exists'))
   assert.deepEqual(selectorOf(marked('DoesNotExist')), {})
@@ -86,7 +86,7 @@ test('the table of PodDisruptionBudgets shows minAvailable and maxUnavailable', 
   assert.deepEqual(cellsOf(kind, create({ maxUnavailable: 0 }).object).slice(1, 3), ['N/A', '0'])
 })
 
-test('a running server handles PodDisruptionBudgets', async (t) => {
+test('a running server enforces the rules for PodDisruptionBudgets', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string, name = '') => `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name}`
   const post = (version: string, name: string, spec: JsonObject) =>

@@ -9,7 +9,7 @@ import { serve } from '../../support/in-process.ts'
 const path = '/api/v1/namespaces/default/pods'
 const main = { name: 'main', image: 'app:1' }
 
-test('a running server handles the lifecycle of a pod', async (t) => {
+test('a running server enforces the rules for the lifecycle of a pod', async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
 

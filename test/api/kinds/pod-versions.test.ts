@@ -110,7 +110,7 @@ test('container settings must be consistent with the pod settings', () => {
   ])
 })
 
-test('the names and files of environment variables are validated by the rules of later Kubernetes versions', () => {
+test('environment variable names and file references follow the validation rules of the emulated version', () => {
   const file = (fileKeyRef: JsonObject) => ({
     ...container({ env: [{ name: '1 a', valueFrom: { fileKeyRef } }] }),
     volumes: [
@@ -275,7 +275,7 @@ test('the pod status may list devices, users and claims', () => {
   ])
 })
 
-test('validation errors of containers have other paths and reasons in later Kubernetes versions', () => {
+test('later Kubernetes versions report some container errors with different paths and reasons', () => {
   const at = 'spec.containers[0]'
   const policy = container({ terminationMessagePolicy: 'x' })
   const ports = { hostNetwork: true, ...container({ ports: [{ containerPort: 80, hostPort: 81 }] }) }
@@ -316,7 +316,7 @@ test('since Kubernetes 1.36, addresses are validated strictly in new pods and wh
   assert.deepEqual(update('1.36', { status }), [])
 })
 
-test('since Kubernetes 1.33, an invalid condition type of a pod is reported at another path', () => {
+test('since Kubernetes 1.33, an invalid condition type of a pod is reported at a different path', () => {
   const faults = (version: EmulatedVersion) => {
     const { object } = createBy(pod, podWith(), { version })
     const sent = { ...podWith(), status: { conditions: [{ type: 'not good!', status: 'True' }] } }
@@ -394,7 +394,7 @@ function gatedFaults(version: EmulatedVersion, spec: JsonObject): readonly strin
   return createBy(pod, podWith(spec), { version, gates }).faults
 }
 
-test('a projected certificate volume names the source of the certificate and a file', () => {
+test('a projected certificate requires a trust bundle or a signer, and valid file paths', () => {
   const place = 'spec.volumes[0].projected.sources[0].'
   const projected = (source: JsonObject) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] })
   const bundle = (parts: JsonObject) => projected({ clusterTrustBundle: { path: 'ca.pem', ...parts } })
@@ -427,7 +427,7 @@ test('a projected certificate volume names the source of the certificate and a f
     assert.deepEqual(gatedFaults(version, spec), faults, `${version} ${JSON.stringify(spec)}`)
 })
 
-test('a Workload reference in a pod consists of names', () => {
+test('a pod whose Workload reference contains an invalid name is rejected', () => {
   const workloadRef = { name: 'a.b', podGroup: 'g' }
   assert.deepEqual(gatedFaults('1.35', { workloadRef }), [])
   assert.deepEqual(gatedFaults('1.35', { workloadRef: { name: 'A', podGroup: 'a.b', podGroupReplicaKey: '-' } }), [
@@ -437,7 +437,7 @@ test('a Workload reference in a pod consists of names', () => {
   ])
 })
 
-test('the resource statuses of a pod name its claims and containers', () => {
+test('the allocated resources in a pod status must list each claim once and only containers of the pod', () => {
   const gates = new Set([...defaultGatesOf('1.36'), 'DRANodeAllocatableResources' as const])
   const { object } = createBy(pod, podWith(), { version: '1.36' })
   const faults = (...nodeAllocatableResourceClaimStatuses: JsonObject[]) =>

@@ -9,7 +9,7 @@ import { createBy, updateBy } from './rules.ts'
 const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/serviceaccounts'
 
-test('a ServiceAccount stores nothing except the names of its secrets', () => {
+test('a ServiceAccount stores only the name of each Secret reference', () => {
   const sent = { metadata: { name: 'a' }, secrets: [{ name: 's', namespace: 'n', kind: 'Secret' }, { uid: 'u' }] }
   const { object, faults } = createBy(serviceAccount, sent)
   assert.deepEqual([asJson(object).secrets, faults], [[{ name: 's' }, {}], []])

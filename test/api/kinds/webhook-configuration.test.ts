@@ -139,7 +139,7 @@ test('empty, invalid and redundant values in the rules of an admission webhook a
   }
 })
 
-test('an update of a webhook configuration may keep validation errors that the stored object already has', () => {
+test('an update of a webhook configuration may keep values that are invalid in the stored object', () => {
   const loose = { ...least, sideEffects: 'Some', admissionReviewVersions: ['v9'] }
   const previous = { ...createBy(mutating, configuration(least)).object, webhooks: [loose, loose] }
   const faultsOf = (...next: JsonObject[]) => updateBy(mutating, previous, configuration(...next)).faults

@@ -116,7 +116,7 @@ test('StatefulSets: the Kubernetes version determines which fields are mutable a
   ])
 })
 
-test('terminating pod counts, ControllerRevisions, disruption budgets and autoscalers follow the rules of later versions', () => {
+test('later Kubernetes versions validate terminating pod counts, ControllerRevisions, disruption budgets and autoscalers', () => {
   for (const kind of [deployment, replicaSet]) {
     const { object } = createBy(kind, { metadata: { name: 'a' }, spec: selecting() }, newest)
     const sent = { ...asJson(object), status: { replicas: 0, terminatingReplicas: -1 } }

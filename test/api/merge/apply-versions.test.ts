@@ -140,7 +140,7 @@ test('an update that removes a field also removes its ownership by managers that
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
 })
 
-test('a manager that updates has one managed fields entry per API version, with the fields that it still owns', () => {
+test('a manager that updates an object has one managed fields entry per API version, which lists the fields that it still owns', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const first = put(live, 'b', { apiVersion: 'v1', size: 2, note: 'n' })
   assert.deepEqual(owners(put(first, 'b', { apiVersion: 'v2', spec: { size: 3, note: 'n' } })), [

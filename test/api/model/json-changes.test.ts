@@ -20,7 +20,7 @@ test('list elements are identified by name only if their order is unchanged; oth
   assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
 })
 
-test('the function leavesOf returns the same paths as a comparison of two objects', () => {
+test('leavesOf returns the paths of all leaves in the same notation as jsonChanges', () => {
   const leaves = (value: Json) => leavesOf(value).map(pathText)
   assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: containersNamed('a', 'b') }), [
     ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],

@@ -6,7 +6,7 @@ import { isVendorKey, vendorKey, vendorOf } from '../../../src/api/model/vendor.
 const orch = vendorOf('orch')
 const kubernetes = vendorOf('kubernetes')
 
-test("the vendor's domain or a subdomain prefixes all well-known keys", () => {
+test("all well-known keys are prefixed with the vendor's domain or a subdomain", () => {
   assert.equal(vendorKey(orch, 'pv-protection'), 'orch.io/pv-protection')
   assert.equal(vendorKey(kubernetes, 'mount-options', 'volume.beta'), 'volume.beta.kubernetes.io/mount-options')
 })

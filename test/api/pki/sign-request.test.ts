@@ -128,7 +128,7 @@ test('every usage that a request can name appears in the certificate', (t) => {
   assert.throws(again, /unknown usage "toString"/)
 })
 
-test('openssl reads certificate requests created by this code', () => {
+test('openssl can parse the certificate requests that the server creates', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   for (const key of [own, rsa])
     assert.match(openssl(['req', '-verify', '-noout', '-subject'], makeRequest(subject, key)), /jane/)

@@ -93,7 +93,7 @@ test('the decoder records an explicit empty list outside the value, and the reco
   assert.deepEqual(others, [false, false, false, false])
 })
 
-test('a large schema in a CustomResourceDefinition is decoded in steps, with the same result as at once', () => {
+test('decoding a large schema of a CustomResourceDefinition in steps gives the same result as decoding it at once', () => {
   const property = { type: 'object', properties: { a: { type: 'string', description: 'words' } }, unknown: 1 }
   const properties = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}`, property]))
   const version = {

@@ -86,7 +86,7 @@ test('deriving a kind returns the same object if nothing differs', () => {
   assert.equal(derivation('1.24').kind(kindAt('1.24')), kindAt('1.24'))
 })
 
-test('a derived API version refers to the derived stored kind, and is deprecated only since the version that deprecates it', () => {
+test('a derived API version refers to the derived stored kind, and is deprecated only from the Kubernetes version that deprecates it', () => {
   const [older, newer] = (['1.24', '1.25'] as const).map((version) => derivation(version).kind(noteV2))
   assert.equal(older!.conversion!.stored, kindAt('1.24'))
   assert.equal(older!.deprecated, undefined)

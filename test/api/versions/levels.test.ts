@@ -27,7 +27,7 @@ test('the server reports the newest patch release of each emulated Kubernetes ve
 
 const letters = { alpha: 'a', beta: 'b', stable: 'g', deprecated: 'd' } as const
 
-test('each emulated Kubernetes version has its feature gates with stage, default and lock', () => {
+test('each emulated Kubernetes version has the feature gates of its release, with their stages, defaults and locks', () => {
   const differing: string[] = []
   for (const { columns, states } of gateRows()) {
     const [name = ''] = columns

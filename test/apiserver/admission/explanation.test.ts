@@ -88,7 +88,7 @@ test('the admission explanation names the rejecting plugin, but not for errors o
   assert.deepEqual([unasked.status, unasked.headers['admission-refused-by']], [404, undefined])
 })
 
-test('a 404 from NamespaceExists names the plugin, also for an access review', async () => {
+test('a 404 from NamespaceExists names the plugin, even in response to an access review', async () => {
   const path = '/apis/authorization.orch.io/v1/namespaces/missing/localsubjectaccessreviews'
   const spec = { user: 'bob', resourceAttributes: { namespace: 'missing', verb: 'get', resource: 'pods' } }
   const answer = await ask(path, { metadata: { namespace: 'missing' }, spec })

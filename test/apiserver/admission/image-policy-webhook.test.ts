@@ -74,7 +74,7 @@ const pod = (name: string, images: readonly string[], more: object = {}, init: r
   },
 })
 
-test('the image policy webhook decides about all containers of a pod, and its responses are cached', async (t) => {
+test('the image policy webhook checks all containers of a pod, and its responses are cached', async (t) => {
   const client = (await serve(t, [...flagsFor({ defaultAllow: false }), enabled])).client()
   const annotations = { 'mine.image-policy.orch.io/ticket': '7', other: 'x' }
   assert.equal((await client.post(pods, pod('a', ['one', 'two'], { annotations }, ['three']))).status, 201)

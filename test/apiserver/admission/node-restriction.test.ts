@@ -171,7 +171,7 @@ describe('NodeRestriction for a node agent', async () => {
     assert.equal(await status('DELETE', `${pods}/mine?gracePeriodSeconds=0`), 200)
   })
 
-  test('a node agent can write its own Lease and CSINode and the size of volume claims', async () => {
+  test('a node agent can write its own Lease, its own CSINode and the size of volume claims', async () => {
     const leases = (namespace: string) => `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases`
     const lease = (name: string) => ({ metadata: { name }, spec: { holderIdentity: name } })
     assert.equal(await status('POST', leases('kube-node-lease'), lease('m')), 403)

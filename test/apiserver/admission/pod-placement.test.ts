@@ -67,7 +67,7 @@ describe('admission plugins for pod placement', async () => {
     }
   })
 
-  test('pods with resource requests get a toleration for memory pressure, also on update', async () => {
+  test('pods with resource requests get a toleration for memory pressure on create and on update', async () => {
     const where = await namespace()
     const asking = { containers: [{ ...container, resources: { requests: { cpu: '1m' } } }] }
     const pressure = { key: 'node.orch.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }

@@ -43,7 +43,7 @@ test('PodSecurity checks AppArmor fields like AppArmor annotations', () => {
   assert.deepEqual(reasons('baseline', 'latest', spec), ['forbidden AppArmor profile'])
 })
 
-test('quotas add sidecars to the other containers, and count pod-level resources instead if a pod specifies them', () => {
+test('quotas count the requests of sidecars and containers, or the pod-level requests if a pod specifies them', () => {
   const cpu = (amount: string) => ({ resources: { requests: { cpu: amount } } })
   const spec = {
     containers: [cpu('1')],

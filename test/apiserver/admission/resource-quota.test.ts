@@ -219,7 +219,7 @@ function neighbours(term: object): object {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }
 }
 
-test('growing a claim charges only the difference, also to quotas for the storage class', async () => {
+test('growing a claim charges only the difference, including to quotas for the storage class', async () => {
   const gold = 'gold.storageclass.storage.orch.io/requests.storage'
   const { base, used } = await limited({ hard: { 'requests.storage': '10Gi', [gold]: '4Gi' } })
   await client.post('/apis/storage.orch.io/v1/storageclasses', {

@@ -219,7 +219,7 @@ test('invalid validation policies and bindings are rejected', async () => {
   }
 })
 
-test('expressions can have line breaks, and the names of parameters any characters of a path segment', async () => {
+test('policy expressions may contain line breaks, and parameter names may be any valid path segments', async () => {
   const action = { parameterNotFoundAction: 'Allow', namespace: 'default' }
   const prefix = await install(
     { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, validations: [{ expression: "object.data.a\n != 'b'" }] },

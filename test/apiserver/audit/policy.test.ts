@@ -62,7 +62,7 @@ for (const [what, rule, request, matches] of matching)
     assert.equal(level, matches ? 'Request' : 'None')
   })
 
-test('the first matching audit rule sets the level, and its omitted stages are added to the omitted stages of the policy', () => {
+test('the first matching audit rule sets the level, and its omitStages are added to the omitStages of the policy', () => {
   const policy = of(
     [
       { level: 'None', users: ['bob'] },

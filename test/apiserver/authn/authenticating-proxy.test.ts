@@ -257,7 +257,7 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
     assert.equal((await authenticatedUser(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
   })
 
-  await t.test('changed proxy CAs take effect, also on open connections', async () => {
+  await t.test('changed proxy CAs take effect, even on open connections', async () => {
     const agent = agentOf(server, { certificate: cert, key })
     t.after(() => agent.destroy())
     const asked = () => authenticatedUser(server, { agent, headers: jane })

@@ -144,7 +144,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
     assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
   })
 
-  await t.test('added and removed client CAs take effect, also on open connections', async () => {
+  await t.test('added and removed client CAs take effect, even on open connections', async () => {
     const old = agentOf(server, jane(one))
     const fresh = agentOf(server, jane(later))
     t.after(() => {

@@ -30,7 +30,7 @@ test('changes to the static token file take effect', { timeout: 300_000 }, async
   const statusOf = async (token: string) => (await authenticatedUser(server, { token })).status
   assert.equal((await bob()).user, 'bob')
 
-  await t.test('changed or removed static tokens become invalid, also on open connections', async () => {
+  await t.test('changed or removed static tokens become invalid, even on open connections', async () => {
     put(`${all.replace('bob-token,bob', 'bob-token,robert')}${secret}-2,new,new-uid,"a,b"\n`)
     await until(bob, ({ status }) => status === 401)
     assert.match(server.output(), / take effect after a restart flag="--token-auth-file" tokens=2/)

@@ -185,7 +185,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
   nothing: { spoil: () => Buffer.alloc(0), told: /truncated/ },
 }
 
-test('a damaged, truncated or foreign backup, or a backup in a newer format, is rejected without writing anything', async () => {
+test('restoring a file that is damaged, truncated, in a newer format or not a backup fails without writing anything', async () => {
   const sound = readFileSync(await backupFile())
   for (const [name, { spoil, told }] of Object.entries(spoiled)) {
     const file = newPlace()

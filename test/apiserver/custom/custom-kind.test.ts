@@ -121,7 +121,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     ])
   })
 
-  test('duplicates in sets and keyed lists of custom objects are rejected, and metadata is validated as in all kinds', async () => {
+  test('duplicates in sets and keyed lists of custom objects are rejected, and metadata is validated as for all kinds', async () => {
     const finalizers = ['example.com/a', 'example.com/a']
     const metadata = { name: 'twice', finalizers }
     const answers = [await client.post(path, { ...type, metadata }), await client.post(configMaps, { metadata })]

@@ -80,7 +80,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
-  test('integers in custom objects have 64 bits, also in int-or-string fields, and larger values become floating-point', async () => {
+  test('integers in custom objects, including in int-or-string fields, have 64 bits, and larger values become floating-point', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
     await define(client, { plural: 'wholes', kind: 'Whole', schema })
@@ -210,7 +210,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('all fields in a custom object inside a value of the wrong type count as unknown', async () => {
+  test('all fields inside a value of the wrong type in a custom object count as unknown', async () => {
     await define(client, {
       plural: 'wrongs',
       kind: 'Wrong',

@@ -271,7 +271,7 @@ describe('definitions', () => {
   })
 })
 
-test('before Kubernetes 1.36, writes to the status own the metadata that they name but never change it', async (t) => {
+test('before Kubernetes 1.36, a status write owns the metadata fields that it contains but does not change them', async (t) => {
   const status = { 'f:status': { '.': {}, 'f:phase': {} } }
   const labels = { 'f:metadata': { 'f:labels': { '.': {}, 'f:not': {} } } }
   for (const [version, expected] of [
@@ -296,7 +296,7 @@ test('before Kubernetes 1.36, writes to the status own the metadata that they na
   }
 })
 
-test('since 1.30, a value that is not in an enum prevents the rules', async (t) => {
+test('since 1.30, validation rules are not evaluated if a value is not in its enum', async (t) => {
   const schema = about(objectOf({ e: { ...text, enum: ['a'] } }, { [rules]: [{ rule: "self.e == 'a'" }] }))
   for (const [version, field] of [
     ['1.29', 'spec'],
@@ -312,7 +312,7 @@ test('since 1.30, a value that is not in an enum prevents the rules', async (t) 
   }
 })
 
-test('creating an object of a definition that is being deleted is rejected, and the error names the object', async () => {
+test('creating a custom object while its definition is being deleted is rejected, and the error names the object', async () => {
   const { path, name, widget } = await kindWith(objectOf({}))
   const held = widget('held', {})
   const metadata = { ...held.metadata, finalizers: ['example.com/hold'] }

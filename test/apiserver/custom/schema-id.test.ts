@@ -126,7 +126,7 @@ const madeOf: readonly (readonly [Json, Json])[] = [
   ],
 ]
 
-test('reading a stored object applies the defaults and the pruning of its schema', async () => {
+test('reading a stored object applies the defaults of its schema and prunes unknown fields', async () => {
   const preserve = { 'x-orch-preserve-unknown-fields': true }
   const n = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
   const evolution = await evolutionOf({

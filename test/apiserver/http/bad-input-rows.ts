@@ -112,7 +112,7 @@ export const apiServers: Rows = {
     coveredBy: [
       [
         'apiserver/admission/image-policy-webhook.test.ts',
-        'the image policy webhook decides about all containers of a pod, and its responses are cached',
+        'the image policy webhook checks all containers of a pod, and its responses are cached',
       ],
     ],
   },

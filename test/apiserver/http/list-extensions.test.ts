@@ -45,13 +45,13 @@ const cuts: readonly (readonly [string, object])[] = [
   ['spec.containers.env.name', { spec: { containers: [{}, {}] } }],
 ]
 for (const [fields, expected] of cuts)
-  test(`the parameter fields=${fields} returns only the specified fields`, async () => {
+  test(`a list with fields=${fields} returns only the specified fields`, async () => {
     const body = await list(`fieldSelector=metadata.name%3Da&fields=${encodeURIComponent(fields)}`)
     assert.deepEqual(body.items, [expected])
     assert.equal(body.kind, 'PodList')
   })
 
-test('the parameter fields applies to all pages and to YAML, and a client that prefers a table gets JSON', async () => {
+test('the fields parameter applies to all pages and to YAML, and a client that prefers a table gets JSON', async () => {
   const page = await list('fields=metadata.name&limit=3')
   const rest = await list(`fields=metadata.name&limit=3&continue=${page.metadata.continue}`)
   assert.deepEqual(
@@ -75,7 +75,7 @@ const orders: readonly (readonly [string, string])[] = [
   ['spec.nodeName', 'abcd'],
 ]
 for (const [sort, expected] of orders)
-  test(`the parameter sort=${sort} returns the pods in the order ${expected}`, async () => {
+  test(`a list with sort=${sort} returns the pods in the order ${expected}`, async () => {
     const sorted = `sort=${encodeURIComponent(sort)}`
     assert.equal(names(await list(sorted)).join(''), expected)
     const pages: string[] = []
@@ -129,7 +129,7 @@ for (const [query, items, remaining] of counts)
     assert.deepEqual([body.items.length, body.metadata.remainingItemCount], [items, remaining])
   })
 
-test('the parameters count and continue together return the number of remaining objects', async () => {
+test('the count and continue parameters together return the number of remaining objects', async () => {
   const page = await list('limit=1&labelSelector=tier%3Dweb')
   const rest = await list(`count=true&labelSelector=tier%3Dweb&continue=${page.metadata.continue}`)
   assert.equal(rest.metadata.remainingItemCount, 2)
@@ -210,7 +210,7 @@ for (const [what, query, status, message] of errors)
     assert.match(response.body.message, message)
   })
 
-test('a list with the parameter fields cannot be sent as Protobuf or as a table', async () => {
+test('a list with the fields parameter is not available as Protobuf or as a table', async () => {
   for (const accept of ['application/vnd.orch.protobuf', 'application/json;as=Table;g=meta.orch.io;v=v1']) {
     const { status } = await client.get(`${path}?fields=metadata.name`, { accept })
     assert.equal(status, 406)

@@ -34,7 +34,7 @@ const managed = ['manager', 'operation', 'apiVersion', 'time', 'fieldsType', 'fi
 
 const created = await client.post(path, sent)
 
-test('created, read, updated and dry-run objects have the member order of their type', async () => {
+test('created, read, updated and dry-run objects are encoded with fields in the order that their type declares', async () => {
   const patch = (body: unknown, query = '') => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     return client.send(`${path}/ordered${query}`, { method: 'PATCH', headers, body })
@@ -63,7 +63,7 @@ test('created, read, updated and dry-run objects have the member order of their 
   assert.match(created.text, /"data":\{"10":"x","9":"y","a":"2","z":"1"\}/)
 })
 
-test('lists, watches, tables and partial metadata have the member order of their type', async () => {
+test('lists, watches, tables and partial metadata are encoded with fields in the order that their type declares', async () => {
   const list = await client.get(`${path}?limit=1`)
   assert.deepEqual(keysAt(list), ['kind', 'apiVersion', 'metadata', 'items'])
   assert.deepEqual(keysAt(list, 'items', 0), ['metadata', 'immutable', 'data'])
@@ -109,7 +109,7 @@ test('lists, watches, tables and partial metadata have the member order of their
   }
 })
 
-test('Status objects, discovery, the version and other versions of a kind have the member order of their type', async () => {
+test('Status, discovery, /version and converted objects are encoded with fields in the order that their type declares', async () => {
   const missing = await client.get(`${path}/none`)
   assert.deepEqual(keysAt(missing), [
     ...['kind', 'apiVersion', 'metadata', 'status', 'message', 'reason', 'details', 'code'],
@@ -138,7 +138,7 @@ test('Status objects, discovery, the version and other versions of a kind have t
   assert.deepEqual(keysAt(older, 'spec', 'scaleTargetRef'), ['kind', 'name', 'apiVersion'])
 })
 
-test('map keys in OpenAPI documents are sorted by bytes', async () => {
+test('map keys in OpenAPI documents are sorted in byte order', async () => {
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
     const document = await client.get(path)
     assert.deepEqual(keysAt(document, 'paths'), keysAt(document, 'paths').sort(), path)
@@ -165,7 +165,7 @@ test('pretty-printed output is indented, keeps the member order, and has no newl
   assert.deepEqual(list.body, (await client.get(path)).body)
 })
 
-test('the members of custom objects are sorted by bytes at every level', async () => {
+test('the members of custom objects are sorted in byte order at every level', async () => {
   await define(client)
   const widgets = collectionOf()
   const object = { kind: 'Widget', apiVersion: 'stable.example.com/v1', spec: { b: 1, a: 2 } }
@@ -182,7 +182,7 @@ test('the members of custom objects are sorted by bytes at every level', async (
   assertEnds(list)
 })
 
-test('the schema in a CustomResourceDefinition has the member order of its type at every level', async () => {
+test('the schema in a CustomResourceDefinition is encoded with fields in declared order at every level', async () => {
   const part = { 'x-orch-preserve-unknown-fields': true, type: 'object', description: 'd' }
   const items = { items: { maxLength: 1, type: 'string', description: 'd' }, type: 'array' }
   const schema = { properties: { spec: { properties: { b: items, a: part }, type: 'object' } }, type: 'object' }

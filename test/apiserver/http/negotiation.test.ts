@@ -91,7 +91,7 @@ test('the table row of a finished pod has a condition that clients can use to hi
   assert.match(text, /"cells":[^}]*"conditions":\[\{"type":"Completed"[^}]*"message":"[^"]+"\}\],"object":/)
 })
 
-test('since 1.25, subresources have a table, except pod subresources that change a part of the pod', async (t) => {
+test('since 1.25, subresources are available as tables, except for pod subresources that change part of the pod', async (t) => {
   const later = (await serve(t, ['--emulated-version=1.36'])).client()
   const pods = '/api/v1/namespaces/default/pods'
   await giveAccount(later)

@@ -257,7 +257,7 @@ test('a connection that the destination has closed or is about to close is not r
   assert.deepEqual([served.connections(), served.requests()], [3, 5])
 })
 
-test('header injection is rejected before anything is sent', async () => {
+test('an outbound call with a line break in a header is rejected before anything is sent', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   const destination = { ...to(served, authority), credentials: { token: 'a\r\nx: y' } }

@@ -57,7 +57,7 @@ function read(value: Uint8Array) {
   return { fields, metadata, header: new HeaderReader().read(key, value) }
 }
 
-test('a kind has the same format in all Kubernetes versions between two changes to the kind', () => {
+test('the format of a kind is the same in all Kubernetes versions between two changes to the kind', () => {
   const span = (version: EmulatedVersion) => spanOf(typeAt(version).kind, { version, vendor })
   assert.deepEqual(span('1.26'), { first: 25, end: 28 })
   assert.deepEqual(span('1.29'), { first: 29, end: 31 }, 'a gate changes the default of its field')

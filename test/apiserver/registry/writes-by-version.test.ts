@@ -210,7 +210,7 @@ test('since Kubernetes 1.27, a key pair in a TLS Secret that no server can use c
   }
 })
 
-test('a deletion ignores the parameter fieldValidation', async () => {
+test('a deletion ignores the fieldValidation parameter', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   await admin.post(path, { metadata: { name: 'x' } })
   const { status } = await admin.send(`${path}/x?fieldValidation=Loud`, { method: 'DELETE' })

@@ -152,7 +152,7 @@ test('a rejected upgrade request gets the usual Status and does not hang', async
     }
 })
 
-test('discovery reports the option kinds of connect subresources', async () => {
+test('discovery reports the options kind of each connect subresource, such as PodExecOptions', async () => {
   const { body } = await client.get(core)
   const kinds = Object.fromEntries(
     body.resources.map(({ name, kind, verbs }: { name: string; kind: string; verbs: string[] }) => [

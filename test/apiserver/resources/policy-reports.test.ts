@@ -92,7 +92,7 @@ test('a policy report counts the existing objects that violate the policy', asyn
   assert.match(JSON.stringify(namespaces.examples), /failed expression: authorizer/)
 })
 
-test('policy reports appear in a table, follow their policies and require permission', async () => {
+test('policy reports are available as a table, disappear with their policies and require permission', async () => {
   const list = await client.get(path)
   assert.deepEqual(
     (list.body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),

@@ -5,7 +5,7 @@ import { serve } from '../../support/in-process.ts'
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts'
 
-test('a token request with another UID is rejected since 1.34 and ignored before', async () => {
+test('since 1.34, a token request with a different UID is rejected; earlier versions ignore the UID', async () => {
   for (const [version, expected] of [
     ['1.33', 201],
     ['1.34', 409],

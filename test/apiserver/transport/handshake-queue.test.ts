@@ -36,19 +36,19 @@ async function begunTurns(addresses: readonly string[]): Promise<string[][]> {
   return turns.filter(({ length }) => length > 0)
 }
 
-test('a turn begins a few handshakes, no matter how many clients connect at once', async () => {
+test('each event-loop turn starts only a few handshakes, no matter how many clients connect at once', async () => {
   const turns = await begunTurns(Array.from({ length: 40 }, () => '10.0.0.1'))
   // The turn in which the records arrive also begins some.
   for (const { length } of turns) assert.ok(length <= 8, `${length} handshakes in one turn`)
 })
 
-test('the networks of waiting connections take turns', async () => {
+test('client networks take turns when many connections wait for a handshake', async () => {
   const turns = await begunTurns([...Array.from({ length: 40 }, () => '10.0.0.1'), '10.0.0.2', '10.0.0.3'])
   const first = turns.slice(0, 2).flat()
   assert.ok(first.includes('10.0.0.2') && first.includes('10.0.0.3'), JSON.stringify(turns))
 })
 
-test('a handshake begins when the whole first record has arrived, and receives it', async () => {
+test('a handshake starts with the complete first TLS record, and not before the record has arrived', async () => {
   const begun: Socket[] = []
   const queue = new HandshakeQueue((socket) => void begun.push(socket), timeoutMs)
   const socket = connection('10.0.0.1')
@@ -62,7 +62,7 @@ test('a handshake begins when the whole first record has arrived, and receives i
   assert.deepEqual(begun[0]!.read(), record)
 })
 
-test('a client that does not use TLS begins a handshake at once, which fails', async () => {
+test('a handshake with a client that does not use TLS starts immediately', async () => {
   const begun: Socket[] = []
   const queue = new HandshakeQueue((socket) => void begun.push(socket), timeoutMs)
   const socket = connection('10.0.0.1')

@@ -34,7 +34,7 @@ const headerLines = [
 ]
 const heads = requestLines.flatMap((first) => headerLines.map((lines) => [first, ...lines].join('\r\n')))
 
-test('a request head is parsed in the same way after any other head and when it is repeated', () => {
+test('parsing a request head does not depend on the heads before it', () => {
   const alone = heads.map((head) => new HeadParser().parse(head))
   assert.equal(new Set(alone.map((parsed) => (typeof parsed === 'string' ? parsed : 'a request'))).size, 5)
   for (const [i, before] of heads.entries()) {
@@ -48,7 +48,7 @@ test('a request head is parsed in the same way after any other head and when it 
   }
 })
 
-test('a repeated request head returns the headers of the first head', () => {
+test('a repeated request head reuses the parsed headers of the first head', () => {
   const parser = new HeadParser()
   const head = 'GET /a HTTP/1.1\r\nhost: a\r\naccept: */*'
   const [first, second] = [parser.parse(head), parser.parse(head.replace('/a', '/b'))]

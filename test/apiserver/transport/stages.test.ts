@@ -11,7 +11,7 @@ import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1
 /** Duration of a slow read in milliseconds, which exceeds the time limit of a stage. */
 const slowReadMs = 6
 
-test('connections that become readable while a stage is interrupted are read after earlier connections', async () => {
+test('connections that become readable while the reading stage is interrupted are read after earlier connections', async () => {
   const read: string[] = []
   const add = (name: string, followUp?: string) =>
     readInStage({
@@ -28,7 +28,7 @@ test('connections that become readable while a stage is interrupted are read aft
   assert.deepEqual(read, [...names, 'follow-up of 1'])
 })
 
-test('responses are sent after all requests in a stage are handled', async () => {
+test('responses are sent only after all requests in the same stage are handled', async () => {
   const sockets = [new Socket(), new Socket()]
   const corks = () => sockets.map(({ writableCorked }) => writableCorked)
   for (const socket of sockets) corkInStage(socket)

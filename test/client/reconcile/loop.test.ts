@@ -128,7 +128,7 @@ test('a timer source enqueues its key immediately and then periodically until th
   assert.equal(seen.length, 3)
 })
 
-test('waiting for a key waits for a reconcile attempt that starts after the change', async (t) => {
+test('settled resolves only after a reconcile attempt that starts after the change to the key', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {

@@ -59,7 +59,7 @@ test('an unused claim is deleted immediately', async (t) => {
   await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
 })
 
-test('a claim in use remains until its pod is deleted, also for ephemeral volumes', async (t) => {
+test('a claim in use, including the claim of an ephemeral volume, remains until its pod is deleted', async (t) => {
   const client = await begin(t)
   const users = {
     used: { persistentVolumeClaim: { claimName: 'used' } },

@@ -83,7 +83,7 @@ test('the next manager continues an interrupted migration', async (t) => {
   assert.equal(await versionOf('later'), later.metadata.resourceVersion)
 })
 
-test('the rules of migrations are those of Kubernetes', async (t) => {
+test('migrations are validated in the same way as in Kubernetes', async (t) => {
   const { client, vendor } = await openLoopServer(t, flags)
   const migrations = inDomainOf(vendor, kinds.StorageVersionMigration)
   const causesOf = async (write: Promise<unknown>) => {

@@ -97,11 +97,11 @@ test('the streams of a command are translated, and closing stdin reaches the nod
   })
 })
 
-test('all output arrives although the node closes the connection at once', async () => {
+test('all output arrives even if the node closes the connection immediately', async () => {
   assert.deepEqual(await exec('stdout=true&stderr=true'), { ends, stdout: large, stderr: 'done', exitCode: '3' })
 })
 
-test('terminal sizes reach the node', async () => {
+test('terminal resizes are forwarded to the node', async () => {
   assert.deepEqual(await exec('stdout=true&tty=true', ['\u0004{"Width":80,"Height":24}']), {
     ...{ ends, stdout: `${large}80x24`, stderr: '', exitCode: '3' },
   })

@@ -110,7 +110,7 @@ test('the server forwards commands from same-origin pages and rejects commands f
   assert.equal((await run('https://evil.example')).status, 403)
 })
 
-test('the server relays pod logs with their options, requires a container name, and returns errors of the node', async () => {
+test('the server relays pod logs with their options, requires a container name, and returns errors from the node', async () => {
   const log = (query: string) => client.get(`${pods}/web/log?${query}`)
   assert.equal((await log('container=c&tailLines=1')).text, 'three\n')
   assert.equal((await log('container=c&sinceTime=2030-01-01T00:00:00Z')).text, '')

@@ -103,7 +103,7 @@ test('a sidecar must be started before the next init container starts', () => {
   assert.equal(isTrue(run.status, 'Ready'), true)
 })
 
-test('a failed init container restarts with a growing delay, or fails the pod if nothing restarts', () => {
+test('a failed init container restarts with a growing delay, or fails the pod if the restart policy is Never', () => {
   const spec = { initContainers: [sidecar('a'), container('bad', 'exit 3')], containers: [container('main')] }
   const failed = new Run({ ...spec, restartPolicy: 'Never' }).to(5)
   assert.deepEqual(failed.log.slice(-2), ['0 Killing Stopping container a', '0 Failed'])
@@ -155,7 +155,7 @@ test('a deleted pod stops after its preStop hooks, but at most after its grace p
   assert.deepEqual(log(3), ['13 Killing Stopping container c', '13 Killing Stopping container a', '13 gone'])
 })
 
-test('a simulated node drives such a pod on a server until it is deleted', async () => {
+test('a simulated node runs a pod with init containers and sidecars until the pod is deleted', async () => {
   const server = await serveUp(endOfFile(), ['--nodes=1', '--emulated-version=1.36', '--simulation-speed=100'])
   const client = new Client(server.transport())
   const [namespace, name] = ['default', 'p']

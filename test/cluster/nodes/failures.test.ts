@@ -171,7 +171,7 @@ test('an Event reports that real nodes and their pods ignore a failure rule', as
   assert.equal(await hasEvent('exempt', 'Ignored'), false)
 })
 
-test('the seed of a failure rule with a probability decides which names it selects, and the first rule by name applies', () => {
+test('the seed of a probabilistic failure rule determines which names it selects, and the first matching rule by name applies', () => {
   const rule = (name: string, spec: RuleSpec): SimulationRule => ({
     apiVersion: 'ops.orch.io/v1',
     kind: 'SimulationRule',

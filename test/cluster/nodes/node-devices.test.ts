@@ -35,7 +35,7 @@ spec:
     attributes: {model: {string: b}}
 `
 
-test('nodes publish the devices of a file, and pods get them', async () => {
+test('nodes publish the devices listed in a file, and pods can use the devices', async () => {
   const path = join(directory, 'devices.yaml')
   writeFileSync(path, file)
   const loops = '--controllers=*,scheduler'
@@ -80,7 +80,7 @@ test('nodes publish the devices of a file, and pods get them', async () => {
   assert.deepEqual([spec?.pool?.generation, spec?.devices?.[0]?.capacity?.memory?.value], [2, '80Gi'])
 })
 
-test('a file with other kinds or fields is rejected', () => {
+test('a device file with unsupported kinds or fields is rejected', () => {
   assert.throws(() => readDevices('kind: Pod'), /contains a Pod instead of a ResourceSlice/)
   assert.throws(
     () => readDevices('kind: ResourceSlice\nspec: {driver: d, nodeName: n}'),

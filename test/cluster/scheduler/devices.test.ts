@@ -121,7 +121,7 @@ test('CEL selectors choose devices by attributes, versions and capacity', async 
   for (const name of ['by-memory', 'by-slot']) await remove(name)
 })
 
-test('a pod waits until a device is free, with the reason in words', async () => {
+test('a pod waits until a device is free, and its condition states the reason', async () => {
   const large = `device.attributes["${driver}"].model == "large"`
   await run('first', one(large, { count: 2 }))
   assert.deepEqual(await devicesOf('first'), ['r b-1 node-2', 'r b-2 node-2'])
@@ -132,7 +132,7 @@ test('a pod waits until a device is free, with the reason in words', async () =>
   await remove('second')
 })
 
-test('the first available alternative is taken, and constraints relate the devices of a claim', async () => {
+test('the scheduler allocates the first available alternative, and constraints apply across the devices of a claim', async () => {
   const huge = `device.capacity["${driver}"].memory.isGreaterThan(quantity("100Gi"))`
   const small = `device.attributes["${driver}"].model == "small"`
   const firstAvailable = [
@@ -164,7 +164,7 @@ test('administrative access shares devices, and tolerations allow tainted device
   for (const name of ['user', 'refused', 'tolerant']) await remove(name)
 })
 
-test('a claim from a template is allocated, and missing claims and classes are named', async () => {
+test('a claim from a template is allocated, and missing claims and classes are reported by name', async () => {
   const small = exactly(`device.attributes["${driver}"].model == "small"`, { allocationMode: 'All' })
   const spec = { spec: { devices: { requests: [{ name: 'all', exactly: small }] } } }
   const template = { metadata: { name: 'all', namespace }, spec }
@@ -177,7 +177,7 @@ test('a claim from a template is allocated, and missing claims and classes are n
   await untilRefused('classless', /request r: device class none does not exist/)
 })
 
-test('a claim whose search takes too long is refused with advice', async () => {
+test('a claim whose allocation takes too long to compute is rejected with advice', async () => {
   await makeNode('node-3')
   await makeSlice(
     'node-3',

@@ -85,7 +85,7 @@ test('groups of joined objects within the memory limit survive lists with more o
   assert.ok(joined.bytes > 50_000 && joined.bytes <= 100_000)
 })
 
-test('groups of joined objects that no list uses make room for other groups', () => {
+test('groups of joined objects that no list uses are evicted to make room for other groups', () => {
   const joined = new JoinedObjects(100_000)
   const [former, later] = ['f', 'l'].map((name) => Array.from({ length: 180 }, (_, i) => objectOf(`${name}${i}`)))
   for (let i = 0; i < 3; i++) itemsOf(joined, former!)

@@ -202,7 +202,7 @@ test('orchctl describe ignores null values in lists from the server', async (t) 
   }
 })
 
-test('every kind with its own describe output is tested here or in the command rows', () => {
+test('every kind with its own describe output has a test here or in the command rows', () => {
   const manifest = readFileSync(join(import.meta.dirname, 'described.yaml'), 'utf8')
   const here = Array.from(manifest.matchAll(/^kind: (\w+)$/gm), ([, kind]) => kind!)
   const elsewhere = [

@@ -259,7 +259,7 @@ test('references in two kustomize bases with the same object names stay separate
   }
 })
 
-test('a kustomize generator with behavior merge keeps name and hash setting and can set the type', async () => {
+test('a kustomize generator with behavior merge keeps its name and hash setting, and can set the type', async () => {
   const root = write({
     'base/kustomization.yaml': `generatorOptions: {disableNameSuffixHash: true}
 secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immutable: true}}]

@@ -88,7 +88,7 @@ test('a table loads all objects if they are few, or if the server does not sort 
   assert.deepEqual([unsorted.names().length, unsorted.value().total], [count, undefined])
 })
 
-test('an informer requests the fields that its reader uses, and changes have all fields', async () => {
+test('an informer lists only the fields that its reader uses, but changed objects have all fields', async () => {
   const stop = new AbortController()
   shared.after(() => stop.abort())
   const { client, lists } = recordingClient(extended)

@@ -76,7 +76,7 @@ describe('operations pages of the console', { timeout }, () => {
     assert.deepEqual([body.status.conditions[0].type, body.status.certificate], ['Denied', undefined])
   })
 
-  test('a page of many objects shows the first of them, and all of them on request', async () => {
+  test('a console page with many objects shows the first objects, and all objects on request', async () => {
     const names = Array.from({ length: 2_100 }, (_, i) => `many-${String(i).padStart(4, '0')}`)
     for (let i = 0; i < names.length; i += 50)
       await Promise.all(names.slice(i, i + 50).map((name) => create(`${inDefault}/secrets`, { metadata: { name } })))
@@ -173,7 +173,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByRole('heading', { name: 'going' }).waitFor({ state: 'detached' })
   })
 
-  test('the console page for quotas shows bars that follow usage', async () => {
+  test('the console page for quotas shows usage bars that are updated live', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'small' } })
     // Every namespace contains the CA certificate. An object created at the same moment as a quota is counted later.
     const certificate = '/api/v1/namespaces/small/configmaps/kube-root-ca.crt'

@@ -28,7 +28,7 @@ async function readTurns(turns: ReadingTurns, log: string[][], count: number): P
   }
 }
 
-test('all clients together share the time of a turn', async () => {
+test('all clients share the time budget of an event-loop turn', async () => {
   const turns = new ReadingTurns()
   const log: string[][] = []
   const clients = Array.from({ length: 20 }, (_, i) => `client-${i}`)
@@ -48,7 +48,7 @@ test('a client whose connections need little time is read before clients that ne
   assert.deepEqual(log.at(-1)!.slice(0, 3), ['light', 'light', 'light'])
 })
 
-test('a client that needs much time is read in spite of many light clients', async () => {
+test('a client that needs much time is not starved by many light clients', async () => {
   const turns = new ReadingTurns()
   const log: string[][] = []
   addWaiting(turns, log, 'heavy', 3, 20)
@@ -59,7 +59,7 @@ test('a client that needs much time is read in spite of many light clients', asy
   assert.equal(log.flat().filter((client) => client === 'heavy').length, 3)
 })
 
-test('a resumed connection is charged once, for its actual time or its expected time', async () => {
+test('a resumed connection is charged only once, for either its actual or its expected time', async () => {
   const turns = new ReadingTurns()
   const log: string[][] = []
   addWaiting(turns, log, 'client', 8, 1)

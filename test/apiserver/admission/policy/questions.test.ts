@@ -59,7 +59,7 @@ async function parameters(ref: object, name: string) {
   return { names: found.outcome === 'parameters' ? found.objects.map((each) => each?.metadata.name) : found.why, keys }
 }
 
-test('a write depends on the parameters of its policies, unless the written object is such a parameter', async () => {
+test('admission records a dependency on each policy parameter, except on the written object itself', async () => {
   assert.deepEqual(await parameters({ name: 'one' }, 'x'), { names: ['one'], keys: ['one'] })
   assert.deepEqual(await parameters({ name: 'three' }, 'x'), { names: ['three'], keys: ['three'] })
   const ref = { selector: { matchLabels: { role: 'p' } } }
