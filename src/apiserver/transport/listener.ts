@@ -272,7 +272,7 @@ export class Listener {
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    // All connections of a client share one time budget.
+    // The limit on reading per turn applies to all connections of a client together.
     let client = `network ${networkOf(socket.remoteAddress ?? '')}`
     const peer = this.#peer(socket, { end: () => server.end(socket), onUser: ({ name }) => (client = `user ${name}`) })
     this.#peers.set(socket, peer)

@@ -100,7 +100,7 @@ export class UnauthenticatedConnections {
     if (stranger !== undefined) stranger.socket = socket
   }
 
-  /** Returns the admitted socket of the connection that this socket belongs to. */
+  /** Returns the recorded socket of this connection: the plain socket until the TLS handshake is complete. */
   find(socket: Socket): Socket | undefined {
     return this.#all.get(connectionKey(socket))?.socket
   }

@@ -102,7 +102,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
-  /** What is known about the server's support for streaming lists, and the key of this type in it. */
+  /** Whether the server supports streaming lists, by type and version. All reflectors of a client share the map. */
   readonly #support: Support
   readonly #supportKey: string
   #settle!: (synced: boolean) => void

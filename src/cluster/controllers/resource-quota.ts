@@ -114,7 +114,7 @@ function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
   return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
-/** Returns the milliseconds until the quota must be counted, even if it keeps changing. */
+/** Returns the milliseconds until the quota must be counted even if it keeps changing. */
 function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
   return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }

@@ -97,7 +97,7 @@ export class VolumeChooser {
     this.#candidates = claims.waiting.map((claim) => this.#candidatesFor(claim))
   }
 
-  /** Returns the volumes for a node. Returns a refusal if the node does not suit the Pod. */
+  /** Returns the volumes for a node. Returns a refusal if the volumes of the Pod cannot be used on the node. */
   choose(node: NodeInfo): VolumeChoice | Refusal {
     for (const volume of this.#claims.bound.values()) {
       if (volume === undefined) return volumeMissing

@@ -81,7 +81,7 @@ export class Caches {
   #feed: Promise<void> = Promise.resolve()
   /** The reason why the caches must be reloaded before they apply more changes. Undefined if no reload is needed. */
   #fault: string | undefined = 'the store has not been read yet'
-  /** Finds the events that are older than the retention time. Undefined if only memory limits the age of events. */
+  /** Finds the events that are older than the retention time. Undefined if only the memory limit removes events. */
   readonly #times: RevisionTimes | undefined
   /** The memory that is shared with other workers. Undefined if no memory is shared. */
   readonly #sharedBytes: SharedBytes | undefined

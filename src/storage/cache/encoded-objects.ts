@@ -14,9 +14,7 @@ export interface EncodedObject {
   readonly end: number
 }
 
-/**
- * Identifies the state of an object in a cache after a given number of loads. A reload invalidates all earlier states.
- */
+/** Identifies a state of an object. A reload of the cache invalidates all earlier states. */
 export interface KeptState {
   readonly key: string
   readonly revision: number

@@ -19,8 +19,7 @@ const comma = 0x2c
 export interface Joinable {
   readonly json: Buffer
   /**
-   * The group that starts with this object. The value `listed` means that a list has contained the object, but that no
-   * group starts with it.
+   * The group that starts with this object. The value `listed` means that the object was in a list but starts no group.
    */
   joined: JoinedGroup | 'listed' | undefined
 }

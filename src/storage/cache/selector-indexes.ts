@@ -31,8 +31,8 @@ export class SelectorIndexes {
   }
 
   /**
-   * Returns the objects that may satisfy the demand, in key order. Returns undefined if there is no complete index, or
-   * if there are too many such objects.
+   * Returns the objects that have one of the demanded values or whose value is unknown, in key order. Returns undefined
+   * if there is no complete index, or if there are too many such objects.
    */
   find(demand: IndexDemand): CachedObject[] | undefined {
     const name = `${demand.source} ${demand.key}`

@@ -40,8 +40,8 @@ export class Watcher {
   /** Called when the watcher is closed. */
   onEnd: () => void = () => {}
   /**
-   * The watcher has received or filtered out all events up to this revision. It is infinite until the watcher begins,
-   * so that no event is pushed.
+   * The watcher has received or filtered out all events up to this revision. The revision is infinite until the watcher
+   * begins, so that no event is pushed.
    */
   revision = Number.POSITIVE_INFINITY
   /** The encoding of the next event. */

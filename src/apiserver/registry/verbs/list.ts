@@ -169,7 +169,7 @@ function otherOrder(started: string | undefined, sent: string | undefined): stri
   return `the list of this continue token was started ${text(started)} and cannot be continued ${text(sent)}`
 }
 
-/** Returns whether the cached objects of the type have not changed since the given revision. */
+/** Returns whether the cached objects of the type are unchanged since the given revision. */
 function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }

@@ -1,5 +1,5 @@
 /**
- * Implements update. All changes of existing objects (PUT, PATCH, apply, subresources) use `updateObject`.
+ * Implements update. All changes to existing objects (PUT, PATCH, apply, subresources) use `updateObject`.
  *
  * Writers of the same object are queued (keyed-queue.ts). Each writer reads the object from the cache, computes the
  * next state with `transform`, validates it and commits it. If another server commits first, the write is retried with

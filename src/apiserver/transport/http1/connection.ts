@@ -268,7 +268,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
 
 /** A response that the client has not read completely. */
 interface Untaken {
-  /** Number of bytes written by the time `since`. */
+  /** `socket.bytesWritten` at the time `since`. */
   readonly bytesWritten: number
   readonly since: number
 }

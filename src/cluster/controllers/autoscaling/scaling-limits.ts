@@ -88,8 +88,8 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
 }
 
 /**
- * Returns the limit on the number of replicas that the policies for one direction set, relative to the start of their
- * periods.
+ * Returns how far the policies for one direction allow scaling now. Each policy limits the change since the start of
+ * its period.
  */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current

@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** Number of the type's latest list when the object was last observed. */
+  /** Number of the list, among the lists of this type, that was the latest when the object was last observed. */
   listing = 0
 
   constructor(uid: string) {

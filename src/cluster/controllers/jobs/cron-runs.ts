@@ -19,7 +19,7 @@ import type { CronJobParts } from './cron-parts.ts'
 import type { CronStatus } from './cron-status.ts'
 import { CronTimes, timestampInZone } from './cron-times.ts'
 
-/** The run to start now, or undefined if no run is due, and the time until the next run. */
+/** `at` is the time of the run to start now, undefined if no run is due. `waitMs` is the time until the next run. */
 export interface Due {
   readonly at?: number
   readonly waitMs?: number
@@ -68,8 +68,8 @@ function warning(reason: string, message: string): Happening {
 }
 
 /**
- * Returns the start of the period whose runs count. Without `now`, ignores the starting deadline and returns the
- * reference time of `@every` schedules.
+ * Returns the time after which runs count: the last run, or the start of the deadline if it is later. Without `now`,
+ * ignores the deadline.
  */
 function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {
   const last = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')

@@ -69,7 +69,7 @@ export class IndexSet {
     return common
   }
 
-  /** Returns up to `count` of the lowest indexes below the limit that are not in the set. */
+  /** Returns the lowest indexes below the limit that are not in the set, at most `count` of them. */
   missing(limit: number, count: number): number[] {
     const missing: number[] = []
     let next = 0

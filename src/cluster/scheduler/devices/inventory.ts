@@ -61,7 +61,7 @@ interface Reservation {
   readonly devices: ReadonlySet<string>
 }
 
-/** Place in the index of slices whose devices are not limited to one node. */
+/** Index key of slices whose devices are not limited to one node. */
 const anyNode = ''
 
 export class Inventory {

@@ -1,7 +1,7 @@
 /**
- * The two parts of a generation of the store (`store.ts`): the mapping between its keys and revisions and those of
- * etcd, and the feed of its events. A store in a single thread reads the offset and watches etcd itself
- * (`local-generation.ts`). In a worker, both come from the thread that watches for all workers (`relayed-feed.ts`).
+ * The two parts of a generation of the store (`store.ts`): the mapping of its keys and revisions to those of etcd, and
+ * the feed of its events. A store in a single thread reads the offset and watches etcd itself (`local-generation.ts`).
+ * In a worker, both come from the thread that watches for all workers (`relayed-feed.ts`).
  */
 import type { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision, StoreError } from '../store.ts'

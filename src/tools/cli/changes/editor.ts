@@ -14,7 +14,7 @@ import type { Output } from '../printers/output.ts'
 import type { Context } from '../program/command.ts'
 import { explainError, SeveralErrors } from '../program/explain-error.ts'
 
-/** The flag for editors on Windows. Saved text may have either type of line ending. */
+/** The flag for Windows line endings in the edited file. The saved text may have either type of line ending. */
 export const windowsLineEndingsFlag = toggle({
   name: 'windows-line-endings',
   help: 'use Windows line endings in the edited file',

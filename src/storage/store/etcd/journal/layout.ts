@@ -5,7 +5,7 @@
  *
  *   /orch/\0change                   the note of the last commit
  *   /orch/\0history                  the mark
- *   /orch\0history/k/KEY\0REVISION   a change of a key: its note, and the revision that it replaced
+ *   /orch\0history/k/KEY\0REVISION   a change to a key: its note, and the revision that it replaced
  *   /orch\0history/v/KEY\0REVISION   the value that it replaced
  *   /orch\0history/s/REVISION        a segment: the changes archived in one transaction, up to this revision
  *
