@@ -1,7 +1,7 @@
 /**
  * Forwards requests to aggregated API servers (see `apiserver/http/relay/request-forwarder.ts`) together with the
- * user's identity. The backend runs its own admission and has its own store. Requests to an unreachable backend fail at
- * once with a clear error.
+ * user's identity. The backend runs its own admission and has its own store. Requests to an unreachable backend fail
+ * immediately with a clear error.
  */
 
 import { ApiError, timeout } from '../../api/model/api-error.ts'

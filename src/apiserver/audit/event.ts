@@ -124,8 +124,8 @@ export interface AuditEvent {
   /** The audit stage. Sinks may filter events by stage. */
   readonly stage: Stage
   /**
-   * Whether the text may exceed a few kilobytes. The text of such an event is created at once, so that the event does
-   * not keep large objects in memory.
+   * Whether the text may exceed a few kilobytes. The text of such an event is created immediately, so that the event
+   * does not keep large objects in memory.
    */
   readonly isLong: boolean
 }

@@ -1,7 +1,7 @@
 /**
  * Bootstrap tokens, which new nodes use to join the cluster: `<id>.<secret>`, stored as the Secret
  * `bootstrap-token-<id>` in the system namespace. Every request reads the latest state of the Secret, so changes take
- * effect at once.
+ * effect immediately.
  *
  * All failures have the same response and timing: every rule is checked, and a token without a Secret is compared with
  * a dummy. Only the format, which is not secret, is checked first.

@@ -3,8 +3,8 @@
  * never expire. Only their hashes are stored and looked up, so that no comparison reveals which part of a guess was
  * correct.
  *
- * If the file changes while the server runs, removed tokens become invalid at once, and added tokens become valid after
- * a restart. See `stillGranted`.
+ * If the file changes while the server runs, removed tokens become invalid immediately, and added tokens become valid
+ * after a restart. See `stillGranted`.
  */
 import { hash as digest } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'

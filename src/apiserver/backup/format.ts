@@ -133,7 +133,7 @@ export function typeOfKey(key: string): string | undefined {
   return group === 'core' ? plural : `${plural}.${group!.replace(/\.$/, '')}`
 }
 
-/** Reads a backup. The header is read at once, and the entries on demand. */
+/** Reads a backup: the header immediately, and the entries on demand. */
 export class BackupReader {
   readonly header: BackupHeader
   /** Summary of the contents. Undefined until all entries have been read. */

@@ -141,8 +141,8 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Adds a request to its queue. The request may start at once. If it is alone in its queue and next to be served, it
-   * need not wait for a tick budget that other flows have used up.
+   * Adds a request to its queue. The request may start immediately. If it is alone in its queue and next to be served,
+   * it need not wait for a tick budget that other flows have used up.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter

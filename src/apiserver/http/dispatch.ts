@@ -131,7 +131,7 @@ export function dispatch(routes: Routes): Step {
 
 /**
  * Returns a promise if the cache that the request needs is still being loaded in the background. Lists and creates do
- * not wait, because they read the store themselves. Returns undefined if the request can be handled at once.
+ * not wait, because they read the store themselves. Returns undefined if the request can be handled immediately.
  */
 function whenReadable(resource: Resource, verb: Verb, { namespace, name }: ResourceInfo): Promise<void> | undefined {
   if (!resource.cache.isLoading || verb === 'list' || verb === 'create') return undefined

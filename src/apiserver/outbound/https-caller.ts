@@ -26,7 +26,7 @@ interface HttpsCall {
 }
 
 export interface HttpsPost extends HttpsCall {
-  /** The request body, which is JSON text. */
+  /** The request body as JSON text. */
   readonly body: string
 }
 

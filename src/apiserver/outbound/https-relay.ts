@@ -62,7 +62,7 @@ export class HttpsRelay {
     }
   }
 
-  /** Closes all tunnels and endless responses. Those that start later are closed at once. */
+  /** Closes all tunnels and endless responses. Those that start later are closed immediately. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()

@@ -57,7 +57,7 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials
-  /** The destinations of webhooks with a URL, which never change. */
+  /** The destinations of webhooks with a URL. They never change. */
   readonly #ofUrls = new WeakMap<WebhookAddress, Destination>()
 
   constructor(parts: ServiceAddressParts, credentials: ConfiguredCredentials) {

@@ -76,8 +76,8 @@ export interface ServerTransport {
   /** Sends the head of a streamed response. */
   open(status: number, headers: ResponseHeaders): void
   /**
-   * Writes a chunk. Returns undefined if more data can be written at once, and otherwise a promise that resolves when
-   * more data can be written.
+   * Writes a chunk. Returns undefined if more data can be written immediately, and otherwise a promise that resolves
+   * when more data can be written.
    */
   write(chunk: Buffer): Promise<void> | undefined
   /**

@@ -3,9 +3,9 @@
  * for authenticated clients, and no longer apply to a connection once its client is authenticated.
  *
  * When a limit is reached, an old unauthenticated connection is closed to make room for a new one. If all
- * unauthenticated connections are recent, for example because hundreds of clients reconnect at once, the new connection
- * is rejected and its client must try again. A connection of the address with the most connections is closed even if it
- * is recent. Otherwise an attacker who keeps reconnecting could lock out all other clients.
+ * unauthenticated connections are recent, for example because hundreds of clients reconnect at the same time, the new
+ * connection is rejected and its client must try again. A connection of the address with the most connections is closed
+ * even if it is recent. Otherwise an attacker who keeps reconnecting could lock out all other clients.
  *
  * Each worker enforces an equal share of these limits. The general limit on connections applies to all workers
  * together. When it is reached, a worker can also evict a connection for a client of another worker
@@ -35,7 +35,7 @@ export function networkOf(address: string): string {
   return family === 'IPv4' ? formatIp(ip) : `${formatIp({ family, number: (number >> 64n) << 64n })}/64`
 }
 
-/** The counters of unauthenticated connections, which the workers share. */
+/** The counters of unauthenticated connections, shared by all workers. */
 export type StrangerCounts = Pick<ConnectionCounts, 'networkCounter' | 'addStranger' | 'strangersOf'>
 
 /** The result for a new connection. `replaced` means that another connection was closed to make room. */

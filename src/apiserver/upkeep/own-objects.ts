@@ -61,7 +61,7 @@ export async function changeFields(
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
   const existing = getCached(resource, { namespace, name })
-  // A fast path for unchanged fields, which is the usual case.
+  // A fast path, because the fields are usually unchanged.
   if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous

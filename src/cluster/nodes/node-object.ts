@@ -92,7 +92,7 @@ export function offered(
 
 const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the node has disk pressure'] as const
 
-/** The current state of a node, which its status reports. */
+/** Inputs for computing the status of a node. */
 export interface NodeReport {
   /** The current status. Fields written by other clients, such as attached volumes, are preserved. */
   readonly previous: NodeStatus | undefined

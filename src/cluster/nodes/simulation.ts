@@ -68,7 +68,7 @@ export interface Simulation {
   readonly heartbeats: Loop
   /** Drives the pods through their stages. */
   readonly pods: Loop
-  /** The runtimes of the nodes, which the port of the nodes uses. */
+  /** The runtime of each node, for the port of the nodes. */
   readonly runtimes: readonly NodeRuntime[]
   /**
    * Removes the volumes of pods that were deleted while this process was not running. Must be called after the pods

@@ -43,7 +43,7 @@ export class Cluster {
   /** Returns the labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Labels
   readonly #nodes = new Map<string, NodeInfo>()
-  /** The Pods that are on a node, with that node, by key. */
+  /** The Pods on nodes, each with its node, by key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
   /** Pods whose deletion was requested, even if the watch does not show this yet. */

@@ -96,7 +96,7 @@ export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
-/** Does the same as `isOnNode`, for a node of which only the name and the labels are known. */
+/** Does the same as `isOnNode`, but knows only the name and the labels of the node. */
 export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
   const required = affinity?.required
   return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)

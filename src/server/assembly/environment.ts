@@ -49,7 +49,7 @@ export interface Environment {
 /** Members of the environment that have a default. */
 type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | 'stopping'
 
-/** The environment with its defaults, and with the stack that closes the server. */
+/** The environment with its defaults and the resources opened so far. */
 export type AssemblyContext = Environment &
   Required<Pick<Environment, Defaulted>> & {
     /** Collects the opened resources, so that the server can close them. */

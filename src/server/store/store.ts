@@ -159,8 +159,8 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
 const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
 
 /**
- * Returns how long the store keeps the history of objects, and for which objects the history omits the values. With
- * etcd, history is disabled unless a flag enables it.
+ * Returns how long the store keeps the history of objects, and the objects whose values the history omits. With etcd,
+ * history is disabled unless a flag enables it.
  */
 export function retentionOf(
   options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues' | 'etcdServers'>,

@@ -11,7 +11,7 @@ import type { MainWorker } from './main-worker.ts'
 import { Scaling, type ScalingThresholds } from './scaling.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
 
-/** The thresholds, and how loads are measured. */
+/** The thresholds and the measurement of loads. */
 export interface TeamScaling extends ScalingThresholds {
   readonly tickMs: number
   /** Replaces the measured loads of the workers, for tests. */

@@ -55,8 +55,8 @@ export class SelectorIndexes {
   }
 
   /**
-   * Builds an index at once if there are few objects, and in slices otherwise. Changes in the meantime update the index
-   * as usual.
+   * Builds an index in one step if there are few objects, and in slices otherwise. Changes in the meantime update the
+   * index as usual.
    */
   async #build(name: string, demand: IndexDemand): Promise<void> {
     const index = new SelectorIndex(demand)

@@ -18,7 +18,7 @@ interface Place {
   underWay: number
   /** Number of writes that have started. */
   begun: number
-  /** Resolves when new writes may start. Undefined if they may start at once. */
+  /** Resolves when new writes may start. Undefined if they may start immediately. */
   gate: Promise<void> | undefined
   onStill: () => void
 }

@@ -7,7 +7,7 @@
  * - A charge creates a debt for its refund. The commit that stores the object deletes the debt.
  * - A commit that reduces or removes an object's usage creates a debt for the refund.
  *
- * Servers settle their own debts at once. `apiserver/upkeep/quota-debts.ts` settles the debts of crashed servers.
+ * Servers settle their own debts immediately. `apiserver/upkeep/quota-debts.ts` settles the debts of crashed servers.
  *
  *   quota-debts/team-a/compute/6f1c... -> {"quota":"<uid>","change":{"pods":"-1"}}
  */

@@ -1,6 +1,6 @@
 /**
  * Circuit breaker of a webhook. The breaker opens after five consecutive failures. While the breaker is open, the
- * failure policy applies at once, and a few calls every ten seconds probe whether the webhook responds again. Only
+ * failure policy applies immediately, and a few calls every ten seconds probe whether the webhook responds again. Only
  * failures to reach the webhook count, such as timeouts, broken connections and invalid certificates. Any response
  * closes the breaker, even an invalid one.
  *

@@ -3,7 +3,7 @@
  * keyword becomes a rule, and a schema combines the rules of its keywords. The logic keywords (allOf, anyOf, oneOf,
  * not) are in value-logic.ts.
  *
- * A rule ignores values of types to which its keyword does not apply: `minLength` ignores numbers. The error texts are
+ * A rule ignores values of types that its keyword does not apply to: `minLength` ignores numbers. The error texts are
  * the same as in kube-apiserver 1.23, because programs match them.
  */
 

@@ -133,7 +133,7 @@ export function addressV3(place: string, hash: string): string {
   return `/openapi/v3/${place}?hash=${hash}`
 }
 
-/** Size in bytes of the pieces that are hashed and compressed at once. */
+/** Number of bytes to hash and compress in one step. */
 const pieceBytes = 256 * 1024
 
 /**

@@ -4,8 +4,8 @@
  *
  * Bodies, responses and watches are streamed at the reader's pace. If a backend is overloaded or does not respond, only
  * the requests to this backend fail. Redirects are never followed, and are relayed only if they stay on the requested
- * backend (CVE-2022-3172). A tunnel opens only after the backend has responded with 101, and only to the server to
- * which this request was resolved. Any other response is relayed as an ordinary response (CVE-2018-1002105,
+ * backend (CVE-2022-3172). A tunnel opens only after the backend has responded with 101, and only to the server that
+ * this request was resolved to. Any other response is relayed as an ordinary response (CVE-2018-1002105,
  * CVE-2020-8559).
  *
  * A browser would treat a relayed response as a page of this server's origin, so the page could act on behalf of the

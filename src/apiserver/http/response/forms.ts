@@ -1,6 +1,6 @@
 /**
  * The response formats. Each format converts the JSON that the server has in memory. Lists are converted object by
- * object, because converting a long list at once would exhaust memory or block the event loop.
+ * object, because converting a long list as a whole would exhaust memory or block the event loop.
  */
 import { type DocumentWorker, largeDocument } from '../../../api/codec/document-worker.ts'
 import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'

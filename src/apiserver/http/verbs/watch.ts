@@ -172,7 +172,7 @@ const maxLifetimeMs = 2 ** 31 - 1
 
 /**
  * Returns the requested timeout in milliseconds. The default is random, between one and two times the minimum, so that
- * watches do not all end at once.
+ * watches do not all end at the same time.
  */
 function lifetimeMs(query: URLSearchParams, minMs: number): number {
   const { timeoutSeconds } = readCounts(query)

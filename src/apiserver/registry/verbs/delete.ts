@@ -37,7 +37,7 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** The preconditions, which must all be met. */
+  /** All of these preconditions must be met. */
   readonly preconditions: readonly Preconditions[]
   /**
    * Throws an error if the deletion is based on an outdated list (`assertSameLoad`). Undefined if the deletion is not

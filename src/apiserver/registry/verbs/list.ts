@@ -57,9 +57,7 @@ export interface ListPage {
   readonly close?: () => void
 }
 
-/**
- * The state to list, and the position at which to start. The state belongs to an exact revision or is the latest state.
- */
+/** The state to list and the start position. The state belongs to an exact revision or is the latest state. */
 export interface At {
   readonly exact?: number | undefined
   /** The list starts after this key. Undefined for the start of the list. */

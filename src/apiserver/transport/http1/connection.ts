@@ -44,7 +44,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.peer = peer
     this.#owner = owner
     socket.on('data', this.#onData)
-    // If a client closes its side, the server also closes its own, because TLS closes both directions at once.
+    // If a client closes its side, the server also closes its own, because TLS closes both directions together.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }

@@ -78,7 +78,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     super(socket, limits, preface)
     this.peer = peer
     this.#owner = owner
-    // When a client closes its side, the server also closes its side, because TLS closes both directions at once.
+    // If a client closes its side, the server also closes its own, because TLS closes both directions together.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => this.#leave())
     this.outgoing.add(

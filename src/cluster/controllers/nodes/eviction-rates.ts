@@ -1,8 +1,8 @@
 /**
  * Limits how fast pods are evicted from nodes that are not ready. The default is one node every ten seconds in each
- * zone. If many nodes of a zone are not ready at once, the zone itself is probably at fault. Pods are then evicted more
- * slowly from a large zone, and not at all from a small zone. If no node in any zone is ready, the monitoring is
- * probably at fault and nothing is evicted.
+ * zone. If many nodes of a zone become unready at the same time, the zone itself is probably at fault. Pods are then
+ * evicted more slowly from a large zone, and not at all from a small zone. If no node in any zone is ready, the
+ * monitoring is probably at fault and nothing is evicted.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

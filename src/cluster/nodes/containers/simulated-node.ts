@@ -1,4 +1,4 @@
-/** The runtime of a simulated node, which its port serves: the pods bound to the node, and their containers. */
+/** Gives the port of a simulated node access to the pods on the node and to their containers. */
 
 import { once } from 'node:events'
 import type { Duplex, Writable } from 'node:stream'

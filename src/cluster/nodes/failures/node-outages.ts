@@ -88,7 +88,7 @@ export class NodeOutages {
       if (status?.phase === 'Running') this.#lostContainers.add(metadata.uid ?? '')
   }
 
-  /** Returns a source of the pods to evict. `speed` is the factor by which the nodes run faster than real time. */
+  /** Returns a source of the pods to evict. `speed` is how many times faster than real time the nodes run. */
   evictions(speed: number): Source {
     return {
       connect: (add, clock) =>

@@ -1,5 +1,5 @@
 /**
- * The store's thread: the only owner of the LMDB file. It processes all waiting messages at once. The commits among
+ * The store's thread: the only owner of the LMDB file. It processes all waiting messages together. The commits among
  * them form one transaction with one sync. The thread acknowledges them when the transaction is durable. Between two
  * groups of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor reads
  * starve.

@@ -82,8 +82,8 @@ export async function signInWithLink(link: string): Promise<void> {
 }
 
 /**
- * Returns the secret in the URL. Removes it from the URL at once, so that it remains neither in the history nor on the
- * screen.
+ * Returns the secret in the URL. Removes it from the URL immediately, so that it remains neither in the history nor on
+ * the screen.
  */
 export function takeLink(): string | undefined {
   const [, link] = /^#link=([\w-]+)$/.exec(location.hash) ?? []
