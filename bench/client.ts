@@ -46,7 +46,7 @@ export class Client {
   }
 
   /**
-   * Calls `onEvents` with the size of a chunk and the number of events that the chunk completed. Resolves when the
+   * Calls `onEvents` for each chunk, with its size and the number of events that it completed. Resolves when the
    * response begins.
    */
   async watch(

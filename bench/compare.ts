@@ -24,7 +24,7 @@ const objectCount = 1_000
 const clients = 16
 const maxStartMs = 180_000
 
-/** A running server, and the function that ends it. */
+/** A running server and a function that stops it. */
 interface Running {
   readonly connect: () => Promise<Client>
   /** The processes whose memory counts, including their descendants. Empty if the server runs in a container. */

@@ -1,6 +1,6 @@
 /**
- * Plots how costs grow as an SVG. Each line shows the cost of one kind of work by number of objects. Both scales are
- * logarithmic. A constant cost is a horizontal line.
+ * Plots how costs grow with the number of objects, as an SVG image. Each line shows the cost of one kind of work. Both
+ * scales are logarithmic. A constant cost is a horizontal line.
  */
 import { short } from './table.ts'
 

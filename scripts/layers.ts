@@ -1,5 +1,5 @@
 /**
- * The groups of `src/` and the folders of each group, such as `apiserver/http`, from the bottom up, and the
+ * Lists the groups of `src/` and the folders of each group, such as `apiserver/http`, from the bottom up. Also lists
  * restrictions on individual folders. The code calls such a folder a room. `check-layers.ts` checks imports against
  * this file, and ARCHITECTURE.md describes the groups and folders.
  */

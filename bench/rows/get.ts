@@ -1,4 +1,4 @@
-/** Measures a GET of one object with 1 kB, compared with a bare Node server that sends the same bytes. */
+/** Measures a GET of a 1 kB object, compared with a bare Node server that sends the same bytes. */
 import { compare, compared, type Drive, http1, http2, limits } from '../load.ts'
 import { pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'

@@ -1,6 +1,6 @@
 /**
- * Compares the server with kube-apiserver on etcd, both with default settings: reads, lists and writes of ConfigMaps
- * with 1 kB. The CPU time of kube-apiserver includes its etcd. The two servers alternate, so that other load on the
+ * Compares the server with kube-apiserver on etcd, both with default settings: reads, lists and writes of 1 kB
+ * ConfigMaps. The CPU time of kube-apiserver includes its etcd. The two servers alternate, so that other load on the
  * machine affects both. Runs only if ORCH_BENCH_KUBE_APISERVER and ORCH_BENCH_ETCD name the programs.
  */
 import { existsSync } from 'node:fs'

@@ -2,9 +2,10 @@
  * Measures 1,000 watchers that receive the events of one writer, compared with a bare server that writes the same bytes
  * to as many streams.
  *
- * 960 watchers belong to h2load, so that a slow generator is not the bottleneck, and 40 are ours and timed. First the
- * writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate, to measure the lag from a
- * write to its event. The number of bytes that h2load received proves that no watcher missed events.
+ * h2load opens 960 of the watchers, so that a slow load generator is not the bottleneck. This process opens and times
+ * the other 40. First the writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate,
+ * to measure the lag from a write to its event. The number of bytes that h2load received proves that no watcher missed
+ * events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'

@@ -17,7 +17,7 @@ import { long } from '../support/long.ts'
 import { manifest, manifestObject, manifestOf } from '../support/manifests.ts'
 import { withoutRootCa } from '../support/server.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('kubernetes')

@@ -18,7 +18,7 @@ import { manifestObject } from '../support/manifests.ts'
 import { protoName, protoText } from '../support/proto-text.ts'
 import { readEnvelope } from '../support/protobuf-model.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')

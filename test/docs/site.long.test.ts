@@ -10,7 +10,7 @@ import { buildOwnSite, buildTestSite } from './site.ts'
 
 const narrow = { width: 400, height: 800 }
 const wide = { width: 1280, height: 800 }
-/** Pages with every kind of block. The other pages are checked in one colour only. */
+/** Pages that together contain every kind of block. All other pages are checked in only one color scheme. */
 const samples = ['index.html', 'docs/compare.html', 'docs/operate/operating.html', 'docs/reference/versions.html']
 
 const site = buildTestSite({ after })

@@ -178,8 +178,8 @@ function measure(t: { diagnostic(text: string): void }, classes: Classes): void 
 }
 
 /**
- * Returns Welch's t of both durations, measured alternately in random order. Excludes the slowest tenth, when other
- * programs ran.
+ * Returns Welch's t of both durations, measured alternately in random order. Excludes the slowest tenth, during which
+ * other programs were running.
  */
 function distinguish({ early, late, ask }: Classes, count: number): number {
   const times: { early: number[]; late: number[] } = { early: [], late: [] }

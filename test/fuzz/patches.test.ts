@@ -33,7 +33,7 @@ import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 test('fuzzed JSON patches have the same result as a simple model', () => {

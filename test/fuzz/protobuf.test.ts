@@ -23,7 +23,7 @@ import { survivalCheck } from '../support/survival-check.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')

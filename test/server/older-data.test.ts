@@ -12,7 +12,7 @@ import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { startInProcess } from '../support/in-process.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 interface StoredObject {

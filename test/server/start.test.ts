@@ -347,7 +347,8 @@ test("the server writes the administrator's key without following an existing fi
   writeFileSync(victim, 'theirs')
   chmodSync(victim, 0o666)
   symlinkSync(victim, config)
-  // The shell becomes the server, so $$ is its process id, which used to be part of a temporary name.
+  // The shell replaces itself with the server, so `$$` is the server's process ID, which used to be part of a temporary
+  // file name.
   const script = 'ln -s "$0" "$1.$$"; ln -s "$0" "$1.tmp"; shift; exec "$@"'
   const args = ['apiserver', '--secure-port=0', `--data-dir=${directory}/data`, `--admin-kubeconfig=${config}`]
   const child = spawn('sh', ['-c', script, victim, config, join(root, 'bin/orch'), ...args], {

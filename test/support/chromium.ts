@@ -20,7 +20,7 @@ interface Message {
 
 type Send = (method: string, params: object, sessionId?: string) => Promise<NonNullable<Message['result']>>
 
-/** The browser does not verify certificates, because it does not know the CA of a test. */
+/** The browser does not verify certificates, because it does not trust the test CA. */
 export async function startChromium(t: Ending): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'orch-chromium-'))
   const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']

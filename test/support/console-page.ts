@@ -14,7 +14,7 @@ export interface ConsoleBrowser {
   takeFaults(): string[]
 }
 
-/** The browser does not verify certificates, because it does not know the CA of a test. */
+/** The browser does not verify certificates, because it does not trust the test CA. */
 export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
   const { chromium } = await import('playwright-core')
   const browser: Browser = await chromium.launch({

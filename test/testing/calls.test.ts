@@ -1,4 +1,4 @@
-/** Tests of the call log, and of calls that are made to fail once: in-process and over TLS. */
+/** Tests of the call log and of planned failures of single calls, in-process and over TLS. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'

@@ -101,7 +101,7 @@ describe('actual rule costs', () => {
       costsOf('cidr(self).containsIP("10.0.0.1")', { schema: text(), self: '10.0.0.0/8' }).actual,
       1 + 1 + 1 + 1,
     )
-    // The loop ends at the first element that determines the result of the loop.
+    // The loop ends at the first element that determines its result.
     assert.equal(costsOf('self.exists(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 6)
     assert.equal(costsOf('self.matches("^[a-z]+$")', { schema: text(), self: 'a'.repeat(99) }).actual, 1 + 10 * 2)
   })

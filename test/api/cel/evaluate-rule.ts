@@ -1,4 +1,4 @@
-/** Helpers for tests of rules, which compile them for JSON data with a schema and run them with a budget. */
+/** Helpers that compile rules for JSON data with a schema and evaluate them with a budget. */
 
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { fromJson } from '../../../src/api/cel/json-values.ts'

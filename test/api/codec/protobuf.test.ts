@@ -32,7 +32,7 @@ import { type FieldType, facts, fieldsOf } from '../../support/protobuf-facts.ts
 import { makeObject, makingFrom } from '../kinds/random-object.ts'
 import { validValues } from '../kinds/valid-values.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')

@@ -13,7 +13,7 @@ import { serve } from '../../support/in-process.ts'
 import { newObject, withoutStatus } from './new-object.ts'
 import { makingFrom } from './random-object.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const client = (await serve({ after }, [noControls])).client()

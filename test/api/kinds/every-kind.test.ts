@@ -1,7 +1,7 @@
 /**
- * Tests of the lifecycle of an object of every stored kind and version, with one profile for all kinds, and with the
- * other profile for some kinds (in the long form for all). The test creates, reads, lists and prints the object in a
- * table, changes it with a PUT and every patch type, writes its status and deletes it. A watch must report all changes.
+ * Tests the lifecycle of an object of every stored kind and version. One profile covers all kinds. The other profile
+ * covers some kinds, or all kinds in the long form. The test creates, reads, lists and prints the object in a table,
+ * changes it with a PUT and every patch type, writes its status and deletes it. A watch must report all changes.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -14,7 +14,7 @@ import { serveUp } from '../../support/in-process.ts'
 import { someOf } from '../../support/long.ts'
 import { manifestNames, manifestObject, manifestOf } from '../../support/manifests.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)

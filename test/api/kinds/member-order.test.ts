@@ -12,7 +12,7 @@ import { vendorOf } from '../../../src/api/model/vendor.ts'
 import * as metaTypes from '../../../src/api/schema/meta-types.ts'
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const notByNumber: { readonly [type: string]: string } = JSON.parse(

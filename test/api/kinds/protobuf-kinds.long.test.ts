@@ -16,7 +16,7 @@ import { differencesFromJson, type Loose, ProtobufClient } from '../../support/p
 import { hasServerWrittenStatus, readWithStatus } from '../../support/read-with-status.ts'
 import { until } from '../../support/until.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)

@@ -22,7 +22,7 @@ import { homeOf, newObject, withoutStatus } from './new-object.ts'
 import { makeObject, makingFrom } from './random-object.ts'
 import { validValues } from './valid-values.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 /** Virtual kinds are excluded because their objects are not stored. */

@@ -1,5 +1,5 @@
 /**
- * Tests of the admission chain: which controls run for which requests, in which order, and how flags and files select
+ * Tests of the admission chain: which plugins run for which requests and in which order, and how flags and files enable
  * them.
  */
 import assert from 'node:assert/strict'
@@ -45,7 +45,7 @@ function request(operation: AdmissionOperation, subresource = '', type = pods): 
   }
 }
 
-/** Creates a control that records its calls. */
+/** Creates an admission plugin that records its calls. */
 function noting(name: string, handles: Control['handles'], asked: string[]): Control {
   const note = (phase: string) => {
     asked.push(`${name} ${phase}`)

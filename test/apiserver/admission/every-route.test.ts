@@ -1,8 +1,8 @@
 /**
  * Tests that every request that changes an object passes admission. The routes come from discovery: every type in every
  * version, all subresources and writing verbs, all patch and apply formats, creation by PUT and apply, single and
- * collection deletion, and connections to nodes. A control that rejects everything must reject each of them after the
- * mutating controls have run, and nothing may change.
+ * collection deletion, and connections to nodes. An admission plugin that rejects everything must reject each of them
+ * after the mutating plugins have run, and nothing may change.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -12,7 +12,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { manifestNames, manifestObject } from '../../support/manifests.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 interface Discovered {

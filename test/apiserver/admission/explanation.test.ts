@@ -1,6 +1,6 @@
 /**
- * Tests of explanations of admission: which control changed which field, for authorized clients that request it,
- * regardless of the result of the write.
+ * Tests of admission explanations: authorized clients can request which plugin changed which field, regardless of the
+ * result of the write.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

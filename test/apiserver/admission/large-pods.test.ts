@@ -1,6 +1,6 @@
 /**
- * Tests of very large pods. The controls' work grows linearly with the pod, and messages stay short. The tests measure
- * CPU time, with limits that only quadratic work exceeds.
+ * Tests of very large pods. The work of the admission plugins grows linearly with the size of the pod, and messages
+ * stay short. The tests measure CPU time, with limits that only quadratic work exceeds.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

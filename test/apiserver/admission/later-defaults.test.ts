@@ -1,4 +1,6 @@
-/** Tests of differences in later Kubernetes versions: responses to claims, Ingresses and token requests. */
+/**
+ * Tests of defaults that later Kubernetes versions changed: the classes of claims and Ingresses, and token requests.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -10,7 +10,7 @@ import { type LevelObject, recordedRoles } from '../../support/levels.ts'
 
 const recorded = recordedRoles()
 
-/** Whether Kubernetes does not have the role or binding. */
+/** Whether the role or binding does not exist in Kubernetes. */
 const isOwn = (name: string) => name.startsWith('system:ops-')
 
 /** Returns the objects by namespace and name, without type and empty members. */

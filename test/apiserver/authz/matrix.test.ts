@@ -191,7 +191,7 @@ function judge(person: Person, wish: Wish, { status, text }: Answer): string {
 }
 
 /**
- * Whether the text is a rejection by authorization. Admission controls may reject an allowed request with other
+ * Whether the text is a rejection by authorization. Admission plugins may reject an allowed request with other
  * messages.
  */
 function isRefusal(text: string): boolean {

@@ -25,7 +25,7 @@ import {
   waitForEvent,
 } from './definitions.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const approved = { annotations: { 'api-approved.orch.io': 'unapproved, a test' } }

@@ -10,7 +10,7 @@ import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import type { WatchEvent } from '../../support/http-client.ts'
 import { embedded, type InProcess, startInProcess } from '../../support/in-process.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${namespace}/${plural}`

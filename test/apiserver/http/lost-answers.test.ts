@@ -17,7 +17,7 @@ import { longTest } from '../../support/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const owner = endOfFile()

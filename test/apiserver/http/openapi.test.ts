@@ -20,7 +20,7 @@ import { ownFacts } from '../../support/own-facts.ts'
 import { fieldsOf } from '../../support/protobuf-facts.ts'
 import { root } from '../../support/server.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 interface FieldFacts {

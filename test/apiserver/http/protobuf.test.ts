@@ -14,7 +14,7 @@ import { long } from '../../support/long.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../../support/protobuf-client.ts'
 import { readDocument, writeDocument } from '../../support/protobuf-model.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const server = await serve({ after })

@@ -19,7 +19,7 @@ import { embedded, serve, startInProcess } from '../../support/in-process.ts'
 import { root, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const deadlineMs = 10_000
@@ -32,7 +32,7 @@ let cluster: Cluster
 let servers: ServerHandle[]
 let one: HttpClient
 let two: HttpClient
-/** A third server, behind a proxy that a test may disturb (`mended`). */
+/** A third server behind a proxy that tests break. `mended` restores the proxy. */
 let wired: HttpClient
 let wire: Wire
 let secure: Cluster

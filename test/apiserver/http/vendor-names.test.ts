@@ -12,7 +12,7 @@ import { groupName, type ProfileName, vendorOf } from '../../../src/api/model/ve
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { root } from '../../support/server.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 /**

@@ -40,7 +40,7 @@ for (const [name, send] of Object.entries(floods))
     const caller = callerWith()
     let sent = false
     const hostile = await answerRaw({ after }, async (socket) => {
-      // Slightly less than the former limit for all responses together.
+      // All responses used to share a limit of 64 MiB. This response would have used up most of it.
       await send(socket, 64 * mebibyte - 1000)
       sent = true
     })

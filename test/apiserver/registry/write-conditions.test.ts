@@ -1,6 +1,6 @@
 /**
  * Tests of write conditions: a decision that depends on another object is still valid at the commit, for creates,
- * updates and deletes. The control receives the outcome of each attempt.
+ * updates and deletes. The admission plugin receives the outcome of each attempt.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

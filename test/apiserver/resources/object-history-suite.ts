@@ -185,7 +185,8 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
     const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
     const [second] = body.status.revisions
-    // Lists only the labels, even if the values are still in the store.
+    // The other changes concern only labels. The history conceals the values of a Secret even while the store still
+    // contains them.
     const steps = [{ member: 'data' }, { member: 'pass.word' }]
     assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })
     for (const { path } of second.changes.slice(1)) assert.equal(path, '.metadata.labels')

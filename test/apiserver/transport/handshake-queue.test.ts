@@ -38,7 +38,7 @@ async function begunTurns(addresses: readonly string[]): Promise<string[][]> {
 
 test('each event-loop turn starts only a few handshakes, no matter how many clients connect at once', async () => {
   const turns = await begunTurns(Array.from({ length: 40 }, () => '10.0.0.1'))
-  // The turn in which the records arrive also begins some.
+  // The turn in which the records arrive also starts some handshakes.
   for (const { length } of turns) assert.ok(length <= 8, `${length} handshakes in one turn`)
 })
 

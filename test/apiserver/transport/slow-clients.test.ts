@@ -91,7 +91,8 @@ test('an HTTP/2 connection with malformed headers gets a 400 and stays open', { 
   t.after(() => socket.destroy())
   const statuses: number[] = []
   socket.on('data', (chunk: Buffer) => {
-    // The first response headers start with the size of the dynamic table. 400 is entry 12 of the static table.
+    // The first response headers start with an update of the dynamic table size. Status 400 is entry 12 of the static
+    // table.
     if (chunk.includes(Buffer.from([1, endHeaders | endStream, 0, 0, 0, 3, 0x20, 0x8c]))) statuses.push(400)
   })
   // Sends a header name in upper case, which HTTP/2 forbids.

@@ -1,4 +1,7 @@
-/** Tests of attaching and detaching volumes of Pods: VolumeAttachments, and the attached volumes in the node status. */
+/**
+ * Tests of attaching and detaching the volumes of Pods: VolumeAttachments, and the list of attached volumes in the node
+ * status.
+ */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

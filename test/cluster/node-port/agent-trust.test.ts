@@ -23,7 +23,7 @@ import { issuePair } from '../../support/issued-pair.ts'
 import { TestNode } from '../../support/simulated-node.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const api = await startInProcess(allKinds, [])

@@ -1,4 +1,7 @@
-/** Tests of dynamic resource allocation by the scheduler, with its own account: devices for claims, or the reason. */
+/**
+ * Tests of dynamic resource allocation by the scheduler, with its own account: each claim gets devices, or the Pod
+ * reports why not.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the nodes that are feasible for a Pod, and of the reasons why other nodes are not, rule by rule, with the
- * wording of kube-scheduler 1.23.
+ * Tests each scheduling rule: which nodes are feasible for a Pod, and why other nodes are not, in the wording of
+ * kube-scheduler 1.23.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -11,7 +11,7 @@ import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { manifestObject, manifestOf } from '../../support/manifests.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')

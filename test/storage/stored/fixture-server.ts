@@ -17,7 +17,7 @@ import { HttpClient } from '../../support/http-client.ts'
 import { root, tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
 
-/** All kinds of Kubernetes 1.23. */
+/** The kinds that Kubernetes 1.23 serves. */
 const allKinds = kindsOfVersion('1.23')
 
 /** The directory of fixtures, with one subdirectory for each version that wrote some. */

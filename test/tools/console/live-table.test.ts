@@ -1,4 +1,6 @@
-/** Tests of the tables of the console: the first page of many objects, in the order of the server, and its changes. */
+/**
+ * Tests of console tables: the first page of many objects, in the order of the server, and live changes to that page.
+ */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Informer } from '../../../src/client/informers/informer.ts'

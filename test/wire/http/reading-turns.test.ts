@@ -1,4 +1,7 @@
-/** Tests of which waiting connections each turn of the event loop reads, according to the time charged to the turn. */
+/**
+ * Tests which waiting connections each turn of the event loop reads, depending on the time that is charged to each
+ * client.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

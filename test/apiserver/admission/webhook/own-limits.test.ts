@@ -29,7 +29,7 @@ const deny = (more: object = {}) => webhook(webhooks, '/deny/403/no', { failureP
 test('a webhook response with a flood of trailers does not cause other webhooks to be skipped', async () => {
   let flooded = false
   const flooding = await answerRaw({ after }, async (socket) => {
-    // Slightly less than the former limit for all responses together.
+    // All webhook responses used to share a limit of 64 MiB. This response would have used up most of it.
     await floods.trailers!(socket, 64 * 1024 * 1024 - 300)
     flooded = true
   })

@@ -19,7 +19,7 @@ type RestartProof = (store: Store, reopen: () => Promise<Store>) => Promise<void
 /** Timeout of a test in milliseconds. No test takes this long unless it hangs. */
 export const timeout = 30_000
 
-/** Returns a function that registers a test for a promise of the contract. */
+/** Returns a function that registers a test for one guarantee of the store contract. */
 export function provesOn(open: Open): (promise: string, proof: Proof) => void {
   return (promise, proof) =>
     void test(promise, { timeout }, async () => {
