@@ -21,7 +21,7 @@ export class Lines {
     this.#keptRoom = keptRoom
   }
 
-  /** Returns the length in bytes, including newlines. */
+  /** Returns the length of all lines in bytes, including newlines. */
   get length(): number {
     return this.#length
   }

@@ -50,7 +50,10 @@ import { openWays } from './ways-to-nodes.ts'
 /** The opened back end of a server. */
 export type Backend = Awaited<ReturnType<typeof openBackend>>
 
-/** Opens the caches, the records of control loops, backups and readiness. */
+/**
+ * Opens the caches and the scheduled backups. Creates the readiness check, and the log and metrics of the control
+ * loops.
+ */
 function openState(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, worker } = context
   const { store, failed, notice, metrics } = foundation

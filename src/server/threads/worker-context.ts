@@ -40,7 +40,7 @@ export interface WorkerContext {
 
 /** Memory in which all workers count limits. It can be posted to a thread. */
 export interface SharedLimits {
-  /** The number of workers that limits are divided among, as the only element. */
+  /** A single element: the number of workers that limits are divided among. */
   readonly count: Int32Array
   /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer

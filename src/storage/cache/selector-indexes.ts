@@ -14,7 +14,6 @@ const maxIndexes = 16
  */
 const maxFound = 5000
 
-/** The objects to index. */
 interface Objects {
   get(key: string): CachedObject | undefined
   /** Yields the objects that exist at the time of the call, in slices. */

@@ -32,7 +32,7 @@ const finders = new Map<string, FindSelectors>([
   ['resourceclaimtemplates', ({ spec }: ResourceClaimTemplate) => selectorsOf(spec?.spec, 'spec.spec')],
 ])
 
-/** Returns the kind with validation of its device selectors, or the kind itself if it has no selectors. */
+/** Returns the kind with a validation of its device selectors. A kind without selectors is returned unchanged. */
 export function withSelectorRules(kind: Kind, loadPatterns: LoadPatterns): Kind {
   const find = kind.group === 'resource' ? finders.get(kind.plural) : undefined
   if (find === undefined) return kind

@@ -40,8 +40,8 @@ export interface DeleteOptions {
   /** All of these preconditions must be met. */
   readonly preconditions: readonly Preconditions[]
   /**
-   * Throws an error if the deletion is based on an outdated list (`assertSameLoad`). Undefined if the deletion is not
-   * based on a list.
+   * Throws an error if the caches were reloaded after the list that the deletion is based on (`assertSameLoad`).
+   * Undefined if the deletion is not based on a list.
    */
   readonly assertCurrent?: () => void
 }

@@ -338,7 +338,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
 const nothing = Buffer.alloc(0)
 const noRequest = { method: '', target: '', rawHeaders: [] }
-/** The buffer for encoded headers. The headers are copied immediately. */
+/** The buffer that headers are encoded into. Each result is copied immediately, so all connections share the buffer. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
 function isLast({ flags: set }: Required<FrameHead>): boolean {

@@ -23,7 +23,9 @@ interface Mount {
   /** Directory of the volume, or undefined if this node writes no volumes. */
   readonly directory: string | undefined
   readonly within: string
-  /** Prefix of the places of written files, or undefined if the volume is read-only. */
+  /**
+   * Prefix of the place of each file written to the volume (see `WrittenFiles`). Undefined if the volume is read-only.
+   */
   readonly writable: string | undefined
 }
 
@@ -48,7 +50,7 @@ export class ContainerFiles {
   readonly #pod: Pod
   readonly #uid: string
   readonly #written: WrittenFiles
-  /** Prefix of the places of files in the writable layer. */
+  /** Prefix of the place of each file written to the writable layer. */
   readonly #layer: string
   /** Mounts by their path in the container. */
   readonly #mounts: ReadonlyMap<string, Mount>

@@ -38,12 +38,12 @@ export class WrittenFiles {
   readonly #pods = new Map<string, PodFiles>()
   #bytes = 0
 
-  /** Returns the file at the given place in a pod. */
+  /** Returns a file of a pod. `place` is the volume or writable layer of the file, followed by its path. */
   get(uid: string, place: string): WrittenFile | undefined {
     return this.#pods.get(uid)?.files.get(place)
   }
 
-  /** Returns the places of a pod's files that begin with the given text. */
+  /** Returns the places of a pod's files that start with the prefix. */
   places(uid: string, prefix: string): string[] {
     const files = this.#pods.get(uid)?.files
     return files === undefined ? [] : [...files.keys()].filter((place) => place.startsWith(prefix))

@@ -15,7 +15,7 @@ export interface Plugin {
   readonly words: readonly string[]
 }
 
-/** Returns the plugin for these arguments and the arguments to pass to it. */
+/** Returns the plugin for these arguments, and the arguments to pass to the plugin. */
 export function findPlugin(
   context: Context,
   args: readonly string[],

@@ -36,7 +36,7 @@ export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type !== 'Recreate'
 }
 
-/** Returns the number of pods allowed beyond the replicas. */
+/** Returns how many pods may exist in addition to the desired replicas. */
 export function maxSurge(deployment: Deployment): number {
   return isRolling(deployment) ? fenceposts(deployment).surge : 0
 }
