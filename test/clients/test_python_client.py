@@ -1,5 +1,5 @@
 """Python's client (Debian: python3-kubernetes) against `orch up --ephemeral`, which the fixture of
-docs/test-an-operator/typescript.md starts."""
+docs/test-an-operator/python.md starts."""
 
 import os
 import subprocess

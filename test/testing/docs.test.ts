@@ -1,7 +1,4 @@
-/**
- * Runs the marked examples in docs/test-an-operator/typescript.md as a user would: with the package installed in a
- * project.
- */
+/** Runs the marked examples of orch/testing in the documentation as a user would: with the package in a project. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,13 +18,14 @@ before(async () => {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}')
 })
 
-const text = readFileSync(join(root, 'docs/test-an-operator/typescript.md'), 'utf8')
+const pages = ['docs/test-an-operator/typescript.md', 'docs/coming-from/envtest.md']
+const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
 const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, code]) => ({
   name,
   code,
 }))
 
-test('all examples in docs/test-an-operator/typescript.md can run', () => {
+test('all examples of orch/testing in the documentation can run', () => {
   assert.deepEqual(
     examples.map(({ name }) => name),
     ['node-test', 'controller'],
