@@ -27,7 +27,7 @@ const checkout = `${home}/orch`
 const maxStepMs = 180_000
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl']
 /** Files of this checkout that a new checkout would not contain. */
-const leftovers = new Set(['.git', '.orch', '.tools', 'packages'])
+const leftovers = new Set(['.git', '.orch', '.tools', 'packages', 'site'])
 
 export interface StepResult {
   readonly code: number

@@ -157,7 +157,9 @@ test('the release packages are reproducible, small and run on their own', { time
   })
 
   await t.test('lintian finds no errors in the Debian package', async () => {
-    const { code, stdout, stderr } = await runCommand('lintian', ['--fail-on=error', '--allow-root', first.debian])
+    const { code, stdout, stderr } = await runCommand('lintian', ['--fail-on=error', '--allow-root', first.debian], {
+      timeoutMs: 600_000,
+    })
     assert.equal(code, 0, stdout + stderr)
   })
 
