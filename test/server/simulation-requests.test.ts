@@ -6,6 +6,7 @@ import type { ConfigMap } from '../../src/api/kinds/core/config-map.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
 import { parseFlags } from '../../src/base/flags/flags.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
+import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
 import { type UpOptions, upFlags } from '../../src/server/flags/up.ts'
@@ -13,7 +14,7 @@ import { MessageBatch } from '../../src/server/simulation/message-batch.ts'
 import type { RequestMessage, ResponseMessage } from '../../src/server/simulation/messages.ts'
 import { agentOf } from '../../src/server/simulation/own-nodes.ts'
 import { RequestServer } from '../../src/server/simulation/request-server.ts'
-import { readsSimulatedState } from '../../src/server/simulation/shared-reader.ts'
+import { readsSimulatedState, writesFinalizers } from '../../src/server/simulation/shared-reader.ts'
 import { startSimulation } from '../../src/server/simulation/simulation-host.ts'
 import { ThreadTransport } from '../../src/server/simulation/thread-transport.ts'
 import { giveAccount } from '../support/accounts.ts'
@@ -82,14 +83,39 @@ test('a simulated node has exactly the permissions of a node agent', async () =>
 })
 
 test('the informers of simulated nodes can only read nodes, pods and rules', async () => {
-  const reader = new Client(readsSimulatedState(async () => assert.fail('the request was sent'), vendorOf('orch')))
-  await assert.rejects(
-    reader.list(configMaps, { namespace: 'default' }),
-    /may only read nodes, pods and simulation rules/,
-  )
-  await assert.rejects(reader.get(nodes, { name: 'n1' }), /may only read nodes, pods and simulation rules/)
+  const never = async () => assert.fail('the request was sent')
+  const reader = new Client(readsSimulatedState(never, vendorOf('orch'), Promise.resolve()))
+  await assert.rejects(reader.list(configMaps, { namespace: 'default' }), /may only read nodes, pods, simulation rules/)
+  await assert.rejects(reader.get(nodes, { name: 'n1' }), /may only read nodes, pods, simulation rules/)
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } }
-  await assert.rejects(reader.create(nodes, node), /may only read nodes, pods and simulation rules/)
+  await assert.rejects(reader.create(nodes, node), /may only read nodes, pods, simulation rules/)
+})
+
+test('the stages of simulated nodes can only change the finalizers of pods', async () => {
+  const sent: string[] = []
+  const writer = new Client(
+    writesFinalizers(async ({ method, path }) => {
+      sent.push(`${method} ${path}`)
+      return { status: 200, headers: {}, body: (async function* () {})() }
+    }),
+  )
+  const name = { namespace: 'default', name: 'p' }
+  const merge = (metadata: object, more: object = {}) => ({ patch: { merge: { metadata, ...more } } })
+  const refused = /may only change the finalizers of pods/
+  const finalizers = ['example.com/a']
+  await assert.rejects(writer.patch(kinds.Pod, name, merge({ finalizers, labels: {} })), refused)
+  await assert.rejects(writer.patch(kinds.Pod, name, merge({ finalizers }, { spec: {} })), refused)
+  await assert.rejects(writer.patch(kinds.Pod, name, { patch: { merge: { metadata: null } } }), refused)
+  await assert.rejects(writer.patch(kinds.Pod, name, { patch: { strategic: { metadata: { finalizers } } } }), refused)
+  await assert.rejects(writer.patch(kinds.Node, { name: 'n' }, merge({ finalizers })), refused)
+  await assert.rejects(
+    writer.patch(kinds.Pod, name, { ...merge({ finalizers }), subresource: 'ephemeralcontainers' }),
+    refused,
+  )
+  await assert.rejects(writer.delete(kinds.Pod, name), refused)
+  assert.deepEqual(sent, [])
+  await writer.patch(kinds.Pod, name, merge({ resourceVersion: '1', finalizers })).catch(() => {})
+  assert.deepEqual(sent, ['PATCH /api/v1/namespaces/default/pods/p'])
 })
 
 test('a large response to the simulation thread is complete and waits for a slow reader', async () => {
@@ -149,6 +175,7 @@ test('a simulation thread whose heap is nearly full exits, and the server contin
   const options = parseFlags({ ...serverFlags, ...upFlags }, ['--nodes=1']) as ServerOptions & UpOptions
   const simulation = startSimulation(server, options, {
     within: (transport) => transport,
+    kwokInstalled: Promise.resolve(),
     stageTexts: undefined,
     heapMb: 212,
   })

@@ -25,6 +25,8 @@ test('a hanging simulation thread is replaced while the server continues to resp
     assert.equal(made.status, 201, made.text)
     await untilTrue(async () => (await client.get(`${pods}/${name}`)).body.status?.phase === 'Running')
   }
+  const account = '/api/v1/namespaces/default/serviceaccounts/default'
+  await untilTrue(async () => (await client.get(account)).status === 200)
   await runs('before')
   await untilTrue(async () => (await client.get(`${pods}/before/log`)).status === 200)
   writeFileSync(control, 'nodes stall')

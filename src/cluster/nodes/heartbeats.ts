@@ -22,6 +22,7 @@ import { isConflict, isNotFound, StatusError } from '../../client/requests/statu
 import { publishDevices } from './devices/node-devices.ts'
 import type { NodeOutages } from './failures/node-outages.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-object.ts'
+import type { NodeStages } from './stages/node-stages.ts'
 
 export interface HeartbeatParts {
   readonly nodes: ReadonlyMap<string, NodeDescription>
@@ -31,6 +32,8 @@ export interface HeartbeatParts {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly outages: Pick<NodeOutages, 'isUnreachable' | 'hasDiskPressure'>
+  /** Stages that write the status of the nodes that they select, instead of the heartbeats. */
+  readonly stages: Pick<NodeStages, 'step'>
   /** Additional sources of node keys. */
   readonly sources: readonly Source[]
 }
@@ -113,7 +116,8 @@ async function beat(
   }
   if (node === undefined) return 'done'
   state.isRegistered = true
-  await report(parts, { client, description, node }, signal)
+  const stageMs = await parts.stages.step(description, node, signal)
+  if (stageMs === undefined) await report(parts, { client, description, node }, signal)
   if (description.devices !== undefined && !state.hasPublished) {
     await publishDevices({ client, vendor: parts.vendor, node }, description.devices, signal)
     state.hasPublished = true
@@ -126,7 +130,8 @@ async function beat(
     state.lease = await renew({ client, node, isNew, lease: state.lease, now: parts.clock.now() }, signal)
     state.renewAt = state.renewAt === 0 ? state.firstRenewAt : Math.max(state.renewAt, now - renewMs) + renewMs
   }
-  return { afterMs: Math.max(1, state.renewAt - parts.clock.monotonic()) }
+  const renewMsLeft = state.renewAt - parts.clock.monotonic()
+  return { afterMs: Math.max(1, Math.min(renewMsLeft, stageMs ?? renewMsLeft)) }
 }
 
 interface Registration {

@@ -1,9 +1,10 @@
 /**
- * Records events about pods as the agents of their nodes. Each node gets its own recorder on first use. A rate limit
+ * Records events about nodes and their pods as the agents of the nodes. Each node gets its own recorder on first use. A rate limit
  * applies to all nodes together: after a burst, only a few events per second are written, because events must not be as
  * costly as the changes that they report.
  */
 
+import type { Node } from '../../api/kinds/core/node.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import { TokenBucket } from '../../base/limits/token-bucket.ts'
@@ -34,6 +35,11 @@ export class NodeEvents {
   record(pod: Pod, happening: Happening): void {
     if (this.#bucket.take() > 0) return
     this.#recorderOf(pod.spec?.nodeName ?? '').record({ ...pod, apiVersion: 'v1', kind: 'Pod' }, happening)
+  }
+
+  recordForNode(node: Node, happening: Happening): void {
+    if (this.#bucket.take() > 0) return
+    this.#recorderOf(node.metadata.name ?? '').record({ ...node, apiVersion: 'v1', kind: 'Node' }, happening)
   }
 
   close(): void {

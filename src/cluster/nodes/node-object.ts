@@ -71,7 +71,8 @@ export function nodeObject(description: NodeDescription, vendor: Vendor, now: nu
   }
 }
 
-const conditions: readonly (readonly [type: string, status: string, reason: string, message: string])[] = [
+/** The conditions of a healthy node. */
+export const nodeConditions: readonly (readonly [type: string, status: string, reason: string, message: string])[] = [
   ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'the node has sufficient memory available'],
   ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'the node has no disk pressure'],
   ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'the node has sufficient PIDs available'],
@@ -110,13 +111,13 @@ export function nodeStatus(
   const time = timestamp(now)
   const previousCondition = (type: string, status: string) =>
     previous?.conditions?.find((each) => each.type === type && each.status === status)
-  const own = new Set(conditions.map(([type]) => type))
+  const own = new Set(nodeConditions.map(([type]) => type))
   return {
     ...previous,
     capacity,
     allocatable: { ...capacity },
     conditions: [
-      ...conditions.map((usual) => {
+      ...nodeConditions.map((usual) => {
         const [type, status, reason, message] = hasDiskPressure && usual[0] === 'DiskPressure' ? diskPressure : usual
         const lastTransitionTime = previousCondition(type, status)?.lastTransitionTime ?? time
         return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime }

@@ -4,7 +4,6 @@
  * under its own identity, so the API server authorizes it like any other node.
  */
 
-import type { Json } from '../../api/json/json.ts'
 import type { Node } from '../../api/kinds/core/node.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -20,10 +19,11 @@ import { CommandMemory } from './containers/command-memory.ts'
 import { ContainerLogs } from './containers/container-logs.ts'
 import { SimulatedNode, type SimulatedNodeParts } from './containers/simulated-node.ts'
 import { WrittenFiles } from './containers/written-files.ts'
-import { type FollowedRules, followFailures } from './failures/follow-failures.ts'
+import { type Failures, type FollowedRules, followFailures } from './failures/follow-failures.ts'
 import type { NodeOutages } from './failures/node-outages.ts'
 import { followsContainers } from './failures/pod-failures.ts'
 import { heartbeatLoop } from './heartbeats.ts'
+import type { KwokObjects } from './kwok/kwok-objects.ts'
 import { NodeEvents } from './node-events.ts'
 import { type NodeDescription, offered } from './node-object.ts'
 import { PodAddresses } from './pods/addresses.ts'
@@ -31,6 +31,7 @@ import { defaultPodStages } from './pods/default-stages.ts'
 import { NodeRoom } from './pods/node-room.ts'
 import { podLoop } from './pods/pod-loop.ts'
 import { simulationKeys } from './pods/simulation-keys.ts'
+import { NodeStages } from './stages/node-stages.ts'
 import { readStage } from './stages/read-stage.ts'
 import type { Stage } from './stages/stage.ts'
 import { PodVolumes } from './volumes/pod-volumes.ts'
@@ -47,19 +48,17 @@ export interface SimulationParts {
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: TimerClock
-  /** The lifecycle of pods. Defaults to the built-in stages. */
-  readonly stages?: PodStages
+  /** Stages from files, which replace the built-in lifecycle of pods. */
+  readonly stages?: readonly Stage[]
+  /** The objects of KWOK's kinds. Undefined if the nodes follow no such objects. */
+  readonly kwok?: KwokObjects
+  /** Returns a client that may change the finalizers of the pods on a node. Defaults to the client of the node. */
+  readonly finalizerClientOf?: (node: string) => Client
   /** Directory for the volumes of pods. If undefined, volumes are not written and pods start without them. */
   readonly volumeDirectory?: string
   /** Maximum age in milliseconds of the ConfigMaps and Secrets cached for volumes. */
   readonly volumePollMs?: number
   readonly onError: (error: unknown) => void
-}
-
-/** Stages from a file, and the parser for the output of their templates. */
-export interface PodStages {
-  readonly stages: readonly Stage[]
-  readonly parseStatus: (text: string) => Json
 }
 
 /** A set of simulated nodes. */
@@ -82,7 +81,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const { vendor, clock, clientOf, onError, speed = 1 } = parts
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))
   const events = new NodeEvents({ clientOf, vendor, clock, onError })
-  const { stages = [], parseStatus } = parts.stages ?? builtIn(vendor)
+  const stages = stagesOf(parts)
   const readiness = parts.stages === undefined ? nodeReadiness(parts) : undefined
   const logs = new ContainerLogs()
   const written = new WrittenFiles()
@@ -93,7 +92,10 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const pods = podLoop({
     clock,
     clientOf,
-    stages,
+    finalizerClientOf: parts.finalizerClientOf ?? clientOf,
+    startedAt: clock.now(),
+    stages: stages.pods,
+    stageObjects: stages.podObjects,
     informer: parts.pods,
     addressesOf: addressesOf(parts, byName),
     roomOf: roomOf(parts, byName, outages),
@@ -110,31 +112,46 @@ export function simulateNodes(parts: SimulationParts): Simulation {
       written.forget(pod.metadata.uid ?? '')
       void volumes?.remove(pod).catch(onError)
     },
-    ...(parseStatus === undefined ? {} : { parseStatus }),
     ...(volumes === undefined ? {} : volumeUpkeep(volumes)),
     isNodeReady: readiness?.isReady,
     sources: [
       ...(volumes === undefined ? [] : [polled(volumes, onError)]),
       ...(readiness?.sources ?? []),
       ...failures.podSources,
+      ...stages.podSources,
     ],
   })
   return {
-    heartbeats: heartbeatLoop({
-      nodes: byName,
-      informer: parts.nodeObjects,
-      clientOf,
-      vendor,
-      clock,
-      outages,
-      sources: failures.nodeSources,
-    }),
+    heartbeats: heartbeatsOf(parts, { byName, events, failures, stages }),
     pods: { ...pods, onStop: async () => events.close() },
     runtimes: runtimesOf(parts, { logs, volumes, written, outages, speed }),
     removeLeftovers: async () => {
       await volumes?.removeAllBut(new Set([...parts.pods.objects()].map(({ metadata }) => metadata.uid ?? '')))
     },
   }
+}
+
+interface HeartbeatDependencies {
+  readonly byName: ReadonlyMap<string, NodeDescription>
+  readonly events: NodeEvents
+  readonly failures: Failures
+  readonly stages: ReturnType<typeof stagesOf>
+}
+
+function heartbeatsOf(
+  { nodeObjects: informer, clientOf, vendor, clock, speed = 1 }: SimulationParts,
+  { byName: nodes, events, failures: { outages, nodeSources }, stages }: HeartbeatDependencies,
+): Loop {
+  const nodeStages = new NodeStages({
+    stages: stages.nodes,
+    clientOf,
+    clock,
+    startedAt: clock.now(),
+    speed,
+    record: (node, event) => events.recordForNode(node, event),
+  })
+  const sources = [...nodeSources, ...stages.nodeSources]
+  return heartbeatLoop({ nodes, informer, clientOf, vendor, clock, outages, stages: nodeStages, sources })
 }
 
 function volumesOf(
@@ -202,8 +219,24 @@ function runtimesOf(
   )
 }
 
-function builtIn(vendor: Vendor): Partial<PodStages> {
-  return { stages: defaultPodStages(vendor).map((stage) => readStage(stage)) }
+const noStages: readonly Stage[] = []
+
+/** Returns the stages of pods and nodes, and the sources of the objects whose stages have changed. */
+function stagesOf({ stages: files, kwok, vendor, nodes, pods }: SimulationParts) {
+  const own = new Set(nodes.map(({ name }) => name))
+  const stagesOfFiles = files ?? defaultPodStages(vendor).map((stage) => readStage(stage))
+  const nodeStages = stagesOfFiles.filter(({ resource }) => resource === 'Node')
+  const podKeys = () => [...pods.objects()].filter(({ spec }) => own.has(spec?.nodeName ?? '')).map(objectKey)
+  return {
+    pods: stagesOfFiles.filter(({ resource }) => resource === 'Pod'),
+    podObjects: () => kwok?.stages.of('Pod') ?? noStages,
+    nodes: () => {
+      const objects = kwok?.stages.of('Node') ?? noStages
+      return objects.length > 0 ? objects : nodeStages
+    },
+    podSources: kwok === undefined ? [] : [kwok.stages.source('Pod', podKeys)],
+    nodeSources: kwok === undefined ? [] : [kwok.stages.source('Node', () => own)],
+  }
 }
 
 function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>, outages: NodeOutages) {

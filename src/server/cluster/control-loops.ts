@@ -25,6 +25,7 @@ import { concurrencyOf } from '../flags/loops.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
 import { managerLease, runElected, usualTiming } from '../manager/election.ts'
+import { kwokKinds } from '../simulation/kwok.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
@@ -88,8 +89,10 @@ function startLoopsOf(
   if (options.nodes === 0) return startTable(server, options, parts)
   if (inProcessNodes !== undefined)
     return startTable(server, options, { ...parts, nodes: inProcessNodes(server, options, parts) })
-  const loops = startTable(server, options, parts)
-  const simulation = startSimulation(server, options, { within: parts.within, stageTexts, devices })
+  const kwok = kwokKinds(server, options, parts.within)
+  const loops = startTable(server, options, { ...parts, nodes: kwok.loops })
+  const simulationParts = { within: parts.within, kwokInstalled: kwok.installed, stageTexts, devices }
+  const simulation = startSimulation(server, options, simulationParts)
   return {
     firstPass: Promise.all([loops.firstPass, simulation.firstPass]).then(() => {}),
     stop: async () => {
@@ -100,7 +103,7 @@ function startLoopsOf(
 
 interface TableParts extends Pick<LoopFiles, 'scheduler'> {
   readonly within: (transport: Transport) => Transport
-  /** The loops of simulated nodes that run in this thread. */
+  /** Loops for simulated nodes that run in this thread. */
   readonly nodes?: readonly ControlLoop[]
 }
 

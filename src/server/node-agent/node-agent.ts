@@ -19,8 +19,9 @@ import { Client } from '../../client/requests/client.ts'
 import type { NodePort } from '../../cluster/node-port/node-port.ts'
 import { followRules } from '../../cluster/nodes/failures/follow-failures.ts'
 import { rangeOfName } from '../../cluster/nodes/pods/addresses.ts'
-import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
+import { type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
+import type { Stage } from '../../cluster/nodes/stages/stage.ts'
 import type { NodeAgentOptions } from '../flags/node-agent.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import { learnVendor, learnVersion } from '../manager/learn-vendor.ts'
@@ -93,7 +94,7 @@ interface Around {
   readonly clock: TimerClock
   readonly log: Log
   readonly directory: string
-  readonly stages: PodStages | undefined
+  readonly stages: readonly Stage[] | undefined
   readonly port: () => number
 }
 

@@ -25,7 +25,13 @@ import { MessageBatch } from './message-batch.ts'
 import type { FromThread, ResponseMessage, SimulationData, ToThread } from './messages.ts'
 import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
-import { readsSimulatedState, sharedReader, sharedReaderUser } from './shared-reader.ts'
+import {
+  finalizerWriter,
+  readsSimulatedState,
+  sharedReader,
+  sharedReaderUser,
+  writesFinalizers,
+} from './shared-reader.ts'
 
 /** The entry point of the thread. */
 const threadProgram = {
@@ -42,6 +48,8 @@ export type SimulationServer = Pick<
 export interface SimulationParts {
   /** Ends a transport's requests when the leader's term ends. */
   readonly within: (transport: Transport) => Transport
+  /** Resolves when KWOK's kinds are served. */
+  readonly kwokInstalled: Promise<void>
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
   /** The devices of every node. */
@@ -99,6 +107,7 @@ class SimulationHost {
   readonly #volumeDirectory: string | undefined
   readonly #transports = new Map<string, Transport>()
   readonly #reader: Transport
+  readonly #finalizers: Transport
   readonly #firstPass = Promise.withResolvers<void>()
   /** The current run. Undefined if the last thread could not be started. */
   #life: Life | undefined
@@ -111,7 +120,9 @@ class SimulationHost {
     this.#options = options
     this.#parts = parts
     this.#nodes = new Set(ownNodeNames(options.nodes))
-    this.#reader = readsSimulatedState(parts.within(server.transport(sharedReaderUser)), vendorOf(options.profile))
+    const shared = parts.within(server.transport(sharedReaderUser))
+    this.#reader = readsSimulatedState(shared, vendorOf(options.profile), parts.kwokInstalled)
+    this.#finalizers = writesFinalizers(shared)
     this.#records = new HostRecords(server.loopRecords)
     this.#volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
     this.#start()
@@ -195,11 +206,12 @@ class SimulationHost {
   }
 
   /**
-   * Returns a transport that acts as the agent of a node of this thread, or as the reader. Returns undefined for other
-   * names.
+   * Returns a transport that acts as the agent of a node of this thread, as the reader, or as the writer of finalizers.
+   * Returns undefined for other names.
    */
   #transportOf(node: string): Transport | undefined {
     if (node === sharedReader) return this.#reader
+    if (node === finalizerWriter) return this.#finalizers
     if (!this.#nodes.has(node)) return undefined
     const transport = this.#transports.get(node) ?? this.#parts.within(this.#server.transport(agentOf(node)))
     this.#transports.set(node, transport)

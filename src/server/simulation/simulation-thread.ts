@@ -21,13 +21,15 @@ import { localNode } from '../../cluster/node-port/local-nodes.ts'
 import { type NodePort, openNodePort } from '../../cluster/node-port/node-port.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 import { followRules } from '../../cluster/nodes/failures/follow-failures.ts'
-import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
+import { followKwokObjects } from '../../cluster/nodes/kwok/kwok-objects.ts'
+import { type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
+import type { Stage } from '../../cluster/nodes/stages/stage.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
 import { MessageBatch } from './message-batch.ts'
 import type { FromThread, RequestMessage, SimulationData, ToThread } from './messages.ts'
 import { ownNodes } from './own-nodes.ts'
-import { sharedReader } from './shared-reader.ts'
+import { finalizerWriter, sharedReader } from './shared-reader.ts'
 import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
@@ -54,7 +56,7 @@ class SimulationThread {
   #port = 0
   #unseenBytes = 0
 
-  constructor(data: SimulationData, stages: PodStages | undefined) {
+  constructor(data: SimulationData, stages: readonly Stage[] | undefined) {
     this.#data = data
     this.#vendor = vendorOf(data.profile)
     this.#records = threadRecords(post, data.verbosity)
@@ -86,7 +88,7 @@ class SimulationThread {
     } else for (const each of message.messages) this.#transport.receive(each)
   }
 
-  #simulate(stages: PodStages | undefined): Simulation {
+  #simulate(stages: readonly Stage[] | undefined): Simulation {
     const { nodes: names, capacity, kubernetesVersion, devices, volumeDirectory } = this.#data
     const { log } = this.#records
     const podInformer = this.#informer(kinds.Pod)
@@ -100,6 +102,11 @@ class SimulationThread {
         onError: this.#onWatchError('simulationrules'),
         pageLimit,
       }),
+      kwok: followKwokObjects(this.#clientOf(sharedReader), {
+        onError: this.#onWatchError("KWOK's kinds"),
+        pageLimit,
+      }),
+      finalizerClientOf: () => this.#clientOf(finalizerWriter),
       speed: this.#data.speed,
       clientOf: (node) => this.#clientOf(node),
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
@@ -202,7 +209,7 @@ function post(message: FromThread, transfer: ArrayBuffer[] = []): void {
 }
 
 /** Reads the stages. Loads their parser only if stages are configured. */
-async function readStages({ stageTexts }: SimulationData): Promise<PodStages | undefined> {
+async function readStages({ stageTexts }: SimulationData): Promise<readonly Stage[] | undefined> {
   if (stageTexts === undefined) return undefined
   const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)

@@ -339,6 +339,7 @@ test('heartbeats of many nodes are sent concurrently even if the server does not
     vendor,
     clock: systemClock,
     outages: { isUnreachable: () => false, hasDiskPressure: () => false },
+    stages: { step: async () => undefined },
     sources: [],
   })
   // Uses only the source with the names of the nodes, because the informer would send requests too.

@@ -9,6 +9,7 @@ import { compileQuery } from '../../../src/cluster/nodes/stages/query.ts'
 import { readStage } from '../../../src/cluster/nodes/stages/read-stage.ts'
 import { readStageFiles } from '../../../src/cluster/nodes/stages/read-stage-files.ts'
 import { chooseStage, delayOf } from '../../../src/cluster/nodes/stages/stage.ts'
+import { toPatch } from '../../../src/cluster/nodes/stages/status-patch.ts'
 import { compileTemplate } from '../../../src/cluster/nodes/stages/template.ts'
 
 const directory = temporaryDirectory('orch-test-stages-')
@@ -91,9 +92,15 @@ test('selectors in a Stage match pods', () => {
 
 test('unsupported fields of a Stage are reported by name', () => {
   for (const [spec, message] of [
-    [{ resourceRef: { kind: 'Node' } }, /only stages for pods/],
-    [{ next: { patches: [] } }, /spec\.next\.patches is not supported/],
-    [{ immediateNextStage: true }, /spec\.immediateNextStage is not supported/],
+    [{ resourceRef: { kind: 'Service' } }, /only stages for pods and nodes/],
+    [{ resourceRef: { kind: 'Node' }, next: { delete: true } }, /stages for nodes support only/],
+    [{ next: { patches: [{ template: '' }] } }, /spec\.next\.patches\[0\]\.subresource: only the subresource "status"/],
+    [
+      { next: { patches: [{ subresource: 'status', impersonation: {} }] } },
+      /patches\[0\]\.impersonation is not supported/,
+    ],
+    [{ next: { patches: [{ subresource: 'status', template: '', type: 'apply' }] } }, /type: "apply" is not one of/],
+    [{ next: { statusPatchAs: {} } }, /spec\.next\.statusPatchAs is not supported/],
     [expression('.a', 'Near'), /operator "Near"/],
     [{ next: { step: 'Fly' } }, /"Fly" is not one of Start/],
     [{ delay: { durationMilliseconds: -1 } }, /not a non-negative number/],
@@ -140,6 +147,32 @@ test('if several Stages match, one of them is chosen by weight', () => {
 
 const functions = { Now: () => '2030-01-01T00:00:00Z' }
 const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
+
+test('the weight of a Stage can come from the object', () => {
+  const weightFrom = { expressionFrom: '.spec.priority' }
+  const stages = [readStage(stage({ weight: 1 }, 'fixed')), readStage(stage({ weight: 1, weightFrom }, 'own'))]
+  const withPriority = { ...pod, spec: { priority: 1e9 } }
+  for (let i = 0; i < 20; i++) assert.equal(chooseStage(stages, withPriority)?.name, 'own')
+})
+
+test('the patches of a Stage fail if the object has changed, and must be objects or JSON patches', () => {
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { resourceVersion: '7' } }
+  const patchOf = (type: 'json' | 'merge' | 'strategic', root: string, output: Json) =>
+    toPatch({ type, root, template: () => output }, object, {})
+  const metadata = { resourceVersion: '7' }
+  assert.deepEqual(patchOf('strategic', 'status', { phase: 'a' }), { strategic: { status: { phase: 'a' }, metadata } })
+  assert.deepEqual(patchOf('merge', '', { status: {}, metadata: { labels: {} } }), { merge: { status: {}, metadata } })
+  const operation = { op: 'remove', path: '/status/reason' }
+  const guard = { op: 'test', path: '/metadata/resourceVersion', value: '7' }
+  assert.deepEqual(patchOf('json', '', [operation]), { json: [guard, operation] })
+  for (const [type, root, output] of [
+    ['strategic', 'status', [1]],
+    ['merge', '', 'x'],
+    ['json', '', {}],
+    ['json', '', [1]],
+  ] as const)
+    assert.throws(() => patchOf(type, root, output as Json), { name: 'StageError' })
+})
 
 test('templates in a Stage produce the expected output', () => {
   for (const [text, expected] of [
@@ -191,12 +224,12 @@ test('files with Stages are parsed, and errors name the file', () => {
     file,
     `# two\n---\n${JSON.stringify(stage({ next: { statusTemplate: 'phase: {{ .x }}' } }, 'one'))}\n---\n`,
   )
-  const { stages, parseStatus } = readStageFiles([file], (each) => readFileSync(each, 'utf8'))
+  const stages = readStageFiles([file], (each) => readFileSync(each, 'utf8'))
   assert.deepEqual(
     stages.map(({ name }) => name),
     ['one'],
   )
-  assert.deepEqual(parseStatus('phase: Running\npodIPs:\n- ip: "1"\n'), { phase: 'Running', podIPs: [{ ip: '1' }] })
+  assert.deepEqual(stages[0]!.next.patches[0]!.template({ x: 'Running' }, {}), { phase: 'Running' })
   for (const [text, message] of [
     ['kind: Pod\napiVersion: v1\n', /stages\.yaml: the file contains a Pod of v1 instead of a Stage/],
     [JSON.stringify(stage({ next: { statusTemplate: '{{ fly }}' } }, 'two')), /stages\.yaml: stage "two": .*"fly"/],

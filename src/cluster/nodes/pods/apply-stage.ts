@@ -1,16 +1,16 @@
 /** Applies one stage to a pod as its node agent: finalizers, event, status and deletion, in this order. */
 
-import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
-import { asJson, timestamp } from '../../../api/model/object.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import type { NodeDescription } from '../node-object.ts'
 import type { FinalizerChange, Next, Stage, StageEvent } from '../stages/stage.ts'
-import { StageError } from '../stages/stage-error.ts'
+import { toPatch } from '../stages/status-patch.ts'
+import { templateFunctions } from '../stages/template-functions.ts'
 import type { PodAddresses } from './addresses.ts'
 import { podTransitions } from './pod-transitions.ts'
 
@@ -26,8 +26,10 @@ export interface StageEffects {
    * Prepares the resources that containers need before they start. Returns the reason if the containers cannot start.
    */
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
-  /** Parses the output of a status template. */
-  readonly parseStatus?: (text: string) => Json
+  /** Returns a client that may change the finalizers of a pod on this node. */
+  readonly finalizerClientOf: (node: string) => Client
+  /** Time at which this process started the nodes, for templates. */
+  readonly startedAt: number
 }
 
 interface Application {
@@ -52,7 +54,8 @@ export async function applyStage(
     return 'later'
   }
   let current = pod
-  if (next.finalizers !== undefined) current = await changeFinalizers({ client, pod, change: next.finalizers }, signal)
+  if (next.finalizers !== undefined)
+    current = await changeFinalizers(effects.finalizerClientOf(node), { pod, change: next.finalizers }, signal)
   if (next.event !== undefined) effects.record(pod, next.event)
   current = await writeStatus(effects, { client, pod: current, podJson, next, podIp: podIp ?? '' }, signal)
   if (next.delete) await deleteNow(client, current, signal)
@@ -95,27 +98,34 @@ export async function startBlocker(
 
 async function whyNotStarted(
   effects: StageEffects,
-  { pod, next: { step, statusTemplate }, podIp }: Starting,
+  { pod, next: { step, patches }, podIp }: Starting,
 ): Promise<StageEvent | undefined> {
-  const isStart = step === 'Start' || step === 'StartUnready' || (statusTemplate !== undefined && !pod.status?.podIP)
+  const isStart = step === 'Start' || step === 'StartUnready' || (patches.length > 0 && !pod.status?.podIP)
   return isStart ? await startBlocker(effects, pod, podIp) : undefined
 }
 
 interface FinalizerWrite {
-  readonly client: Client
   readonly pod: Pod
   readonly change: FinalizerChange
 }
 
-async function changeFinalizers({ client, pod, change }: FinalizerWrite, signal: AbortSignal): Promise<Pod> {
-  const present = pod.metadata.finalizers ?? []
-  const remainingFinalizers = change.empty ? [] : present.filter((name) => !change.remove.includes(name))
-  const desiredFinalizers = [...new Set([...remainingFinalizers, ...change.add])]
-  if (desiredFinalizers.length === present.length && desiredFinalizers.every((name) => present.includes(name)))
-    return pod
+async function changeFinalizers(client: Client, { pod, change }: FinalizerWrite, signal: AbortSignal): Promise<Pod> {
+  const finalizers = changedFinalizers(pod.metadata.finalizers ?? [], change)
+  if (finalizers === undefined) return pod
   const { name = '', namespace = '', resourceVersion } = pod.metadata
-  const merge = { metadata: { resourceVersion, finalizers: desiredFinalizers } }
+  const merge = { metadata: { resourceVersion, finalizers } }
   return await client.patch(kinds.Pod, { name, namespace }, { patch: { merge }, signal })
+}
+
+/** Returns the finalizers after a change, or undefined if the change has no effect. */
+export function changedFinalizers(
+  present: readonly string[],
+  { add, remove, empty }: FinalizerChange,
+): string[] | undefined {
+  const remaining = empty ? [] : present.filter((name) => !remove.includes(name))
+  const desired = [...new Set([...remaining, ...add])]
+  const isSame = desired.length === present.length && desired.every((name) => present.includes(name))
+  return isSame ? undefined : desired
 }
 
 interface StatusWrite {
@@ -128,7 +138,7 @@ interface StatusWrite {
 
 async function writeStatus(effects: StageEffects, write: StatusWrite, signal: AbortSignal): Promise<Pod> {
   const { client, pod, next } = write
-  if (next.statusTemplate !== undefined) return await patchStatus(effects, write, signal)
+  if (next.patches.length > 0) return await patchStatus(effects, write, signal)
   if (next.step === undefined) return pod
   // The next request deletes a pod that has no finalizers, so the pod needs no final status.
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
@@ -163,31 +173,20 @@ function exitCodeOf({ exitCodeFrom }: Next, podJson: JsonObject): number {
 }
 
 async function patchStatus(
-  effects: StageEffects,
+  { nodeOf, clock, startedAt }: StageEffects,
   { client, pod, next, podIp }: StatusWrite,
   signal: AbortSignal,
 ): Promise<Pod> {
-  const node = effects.nodeOf(pod.spec!.nodeName!)
-  const text = next.statusTemplate!(asJson(pod), {
-    Now: () => timestamp(effects.clock.now()),
-    NodeIP: () => node.address,
-    NodeIPWith: () => node.address,
-    NodeName: () => node.name,
-    NodePort: () => node.port(),
-    PodIP: () => podIp,
-    PodIPWith: () => podIp,
-  })
-  const status = effects.parseStatus!(text)
-  if (!isObject(status)) throw new StageError('the output of the statusTemplate is not an object')
-  const { name = '', namespace = '', resourceVersion } = pod.metadata
-  const patch = { strategic: { metadata: { resourceVersion }, status } }
-  return await client.patch(kinds.Pod, { name, namespace }, { patch, subresource: 'status', signal })
+  const node = nodeOf(pod.spec!.nodeName!)
+  const functions = templateFunctions({ node, podIp, now: clock.now(), startedAt })
+  const { name = '', namespace = '' } = pod.metadata
+  let current = pod
+  for (const each of next.patches) {
+    const patch = toPatch(each, current, functions)
+    current = await client.patch(kinds.Pod, { name, namespace }, { patch, subresource: 'status', signal })
+  }
+  return current
 }
-
-/** Functions that are passed to every template call. */
-export const placeFunctions: ReadonlySet<string> = new Set([
-  ...['Now', 'NodeIP', 'NodeIPWith', 'NodeName', 'NodePort', 'PodIP', 'PodIPWith'],
-])
 
 /**
  * Deletes the pod without a grace period, on behalf of the node. The server deletes the pod with this UID immediately,

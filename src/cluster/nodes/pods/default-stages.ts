@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import { kwokApiVersion } from '../kwok/kinds.ts'
 import { type SimulationKeys, simulationKeys } from './simulation-keys.ts'
 
 const lives = [rule('.metadata.deletionTimestamp', 'DoesNotExist')]
@@ -158,7 +159,7 @@ function endings(keys: SimulationKeys): JsonObject[] {
 
 function stage(name: string, matchExpressions: JsonObject[], rest: JsonObject): JsonObject {
   const spec = { resourceRef: { apiGroup: 'v1', kind: 'Pod' }, selector: { matchExpressions }, ...rest }
-  return { apiVersion: 'kwok.x-k8s.io/v1alpha1', kind: 'Stage', metadata: { name }, spec }
+  return { apiVersion: kwokApiVersion, kind: 'Stage', metadata: { name }, spec }
 }
 
 function rule(key: string, operator: string, values: string[] = []): JsonObject {

@@ -8,10 +8,10 @@
  * after at least one second.
  */
 
-import { sameJson } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { asJson } from '../../../api/model/object.ts'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
+import { messageOf } from '../../../base/text/errors.ts'
 import type { TimerClock } from '../../../base/time/clock.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
@@ -23,7 +23,9 @@ import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import type { NodeOutages } from '../failures/node-outages.ts'
 import { withAnnotations } from '../failures/pod-failures.ts'
-import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
+import type { Stage } from '../stages/stage.ts'
+import { isStageFault } from '../stages/stage-error.ts'
+import { type StageChoice, StageProgress, type StageSubject, type WaitingStage } from '../stages/stage-progress.ts'
 import { addressFor, applyStage, deleteNow, type StageEffects, startBlocker } from './apply-stage.ts'
 import { nextStep } from './container-lifecycle.ts'
 import type { NodeRoom } from './node-room.ts'
@@ -35,7 +37,13 @@ export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
   readonly isOwnNode: (node: string) => boolean
   readonly roomOf: (node: string) => NodeRoom
+  /** The stages of the default lifecycle, or of stage files. */
   readonly stages: readonly Stage[]
+  /**
+   * Returns the Stage objects for pods. While one of them selects a pod, only these stages apply to the pod. The result
+   * stays the same object until a stage changes.
+   */
+  readonly stageObjects: () => readonly Stage[]
   readonly clock: TimerClock
   /** Maintains a running pod, for example its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
@@ -67,7 +75,6 @@ export interface Upkeep {
 
 /** Maximum number of concurrent pod writes. */
 const concurrency = 64
-const repeatMs = 1000
 /** How long a node waits before it retries a resize that does not fit yet. */
 const resizeRetryMs = 10_000
 
@@ -76,9 +83,9 @@ interface Progress {
   readonly uid: string
   /** The resourceVersion that the last write replaced. */
   actedOn: string
-  /** The stage whose delay has not passed yet, with the resourceVersion and the failure that it was chosen for. */
-  waiting: Waiting | undefined
-  last: { readonly stage: Stage; readonly at: number } | undefined
+  /** The Stage objects at the time of the last write. */
+  actedWith: readonly Stage[] | undefined
+  readonly stages: StageProgress
   /** Monotonic times of the starts and ends of containers, if the node drives the containers one by one. */
   seen: BoundedMap<string, number> | undefined
 }
@@ -87,13 +94,6 @@ interface Progress {
 const maxSeen = 64
 /** An event of at most this age counts as new when this process sees it first. */
 const recentMs = 2000
-
-interface Waiting {
-  readonly stage: Stage
-  readonly version: string
-  readonly failure: Annotations | undefined
-  readonly due: number
-}
 
 export function podLoop(parts: PodLoopParts): Loop {
   const driver = new PodDriver(parts)
@@ -145,18 +145,39 @@ class PodDriver {
     const { outages, clock, isNodeReady } = this.#parts
     const node = pod.spec!.nodeName!
     // The node continues when its SimulationRule changes.
-    if (outages.isUnreachable(node) || progress.actedOn === version) return 'done'
+    if (outages.isUnreachable(node) || this.#isUpToDate(progress, version)) return 'done'
     if (outages.hasLostContainers(pod)) return await this.#restart(pod, signal)
     const ending = this.#whyEnded(key, pod)
     if (ending !== undefined) return await this.#fail(pod, ending, signal)
     const fit = () => this.#parts.roomOf(node).fitOf(key, pod)
-    const correction = isNodeReady?.(node) ? corrected(pod, clock.now(), fit) : undefined
+    const choice = this.#choiceFor(pod)
+    const correction = !choice.limitsEach && isNodeReady?.(node) ? corrected(pod, clock.now(), fit) : undefined
     if (correction !== undefined) {
       await this.#report(pod, correction, signal)
       return 'done'
     }
-    const outcome = sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
+    const outcome = sooner(await this.#advance(key, { pod, progress, choice }, signal), this.#deadlineInMs(pod))
     return sooner(outcome, isResizeDeferred(pod) ? resizeRetryMs : undefined)
+  }
+
+  /** Whether the state of the pod was acted on already. Its own change triggers the pod again. */
+  #isUpToDate({ actedOn, actedWith }: Progress, version: string): boolean {
+    return actedOn === version && actedWith === this.#parts.stageObjects()
+  }
+
+  #markActedOn(progress: Progress, { metadata }: Pod): void {
+    progress.actedOn = metadata.resourceVersion!
+    progress.actedWith = this.#parts.stageObjects()
+  }
+
+  /** Returns the pod as stages see it, and the stages that may apply: Stage objects if one of them selects the pod. */
+  #choiceFor(pod: Pod): Choice {
+    const { stages, stageObjects, clock, speed, failureOf } = this.#parts
+    const failure = failureOf(pod)
+    const subject = { object: asJson(withAnnotations(pod, failure)), version: pod.metadata.resourceVersion!, failure }
+    const objects = stageObjects()
+    const limitsEach = objects.some(({ matches }) => matches(subject.object))
+    return { subject, stages: limitsEach ? objects : stages, limitsEach, clock, speed }
   }
 
   /** Returns the reason why the node itself ends a pod regardless of stages, or undefined if it does not. */
@@ -185,18 +206,15 @@ class PodDriver {
     return started + seconds * 1000 - this.#parts.clock.now()
   }
 
-  async #advance(
-    key: string,
-    { pod, progress }: { readonly pod: Pod; readonly progress: Progress },
-    signal: AbortSignal,
-  ): Promise<StepOutcome> {
-    if (this.#parts.followsContainers(pod, this.#parts.failureOf(pod)))
+  async #advance(key: string, turn: Turn, signal: AbortSignal): Promise<StepOutcome> {
+    const { pod, progress, choice } = turn
+    if (!choice.limitsEach && this.#parts.followsContainers(pod, choice.subject.failure))
       return await this.#advanceContainers(key, { pod, progress }, signal)
-    const waiting = this.#waiting(progress, pod)
+    const waiting = progress.stages.next(choice.subject, choice)
     if (waiting === undefined) return await this.#keepUp(pod, signal)
     const remainingMs = waiting.due - this.#parts.clock.monotonic()
     if (remainingMs > 0) return { afterMs: remainingMs }
-    return await this.#carryOut(key, { pod, progress, waiting }, signal)
+    return await this.#carryOut(key, { ...turn, waiting }, signal)
   }
 
   /** Writes the next change to a pod whose containers run one by one. */
@@ -215,7 +233,7 @@ class PodDriver {
       record(pod, blocker)
       return 'later'
     }
-    progress.waiting = undefined
+    progress.stages.reset()
     const { name: node, address: hostIp } = nodeOf(spec!.nodeName!)
     const elapsed = (event: string, time: string) => this.#elapsed(progress, event, time)
     const next = nextStep(pod, { now: clock.now(), hostIp, podIp: podIp ?? '', elapsed })
@@ -223,7 +241,7 @@ class PodDriver {
     else if (next.status === undefined)
       return sooner(await this.#keepUp(pod, signal), next.afterMs && Math.ceil(next.afterMs / speed))
     else if (await this.#report(pod, next.status, signal)) for (const event of next.events) record(pod, event)
-    progress.actedOn = metadata.resourceVersion!
+    this.#markActedOn(progress, pod)
     return 'done'
   }
 
@@ -244,52 +262,32 @@ class PodDriver {
   #progressOf(key: string, uid: string): Progress {
     const existing = this.#progress.get(key)
     if (existing?.uid === uid) return existing
-    const fresh: Progress = { uid, actedOn: '', waiting: undefined, last: undefined, seen: undefined }
+    const stages = new StageProgress()
+    const fresh: Progress = { uid, actedOn: '', actedWith: undefined, stages, seen: undefined }
     this.#progress.set(key, fresh)
     return fresh
   }
 
-  /**
-   * Returns the stage to wait for. A waiting stage that still applies after a change keeps waiting. Otherwise a new
-   * stage is chosen.
-   */
-  #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
-    const { waiting, last } = progress
-    const version = pod.metadata.resourceVersion!
-    const failure = this.#parts.failureOf(pod)
-    const object = asJson(withAnnotations(pod, failure))
-    const isSame =
-      sameJson(waiting?.failure, failure) && (waiting?.version === version || waiting?.stage.matches(object))
-    if (waiting !== undefined && isSame) {
-      progress.waiting = { ...waiting, version }
-      return progress.waiting
-    }
-    const stage = chooseStage(this.#parts.stages, object)
-    progress.waiting = undefined
-    if (stage === undefined) return undefined
-    const { clock, speed } = this.#parts
-    const delay = delayOf(stage.delay, object, clock.now()) / speed
-    const repeated = last?.stage === stage ? last.at + repeatMs : 0
-    progress.waiting = { stage, version, failure, due: Math.max(clock.monotonic() + delay, repeated) }
-    return progress.waiting
-  }
-
   async #carryOut(
     key: string,
-    { pod, progress, waiting: { stage, failure } }: { pod: Pod; progress: Progress; waiting: Waiting },
+    { pod, progress, choice, waiting }: Turn & { readonly waiting: WaitingStage },
     signal: AbortSignal,
   ): Promise<StepOutcome> {
+    const { stage } = waiting
     try {
-      const podJson = asJson(withAnnotations(pod, failure))
-      const outcome = await applyStage(this.#parts, { key, pod, podJson, stage }, signal)
+      const outcome = await applyStage(this.#parts, { key, pod, podJson: choice.subject.object, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
+      if (isStageFault(error)) {
+        const message = `cannot apply stage ${stage.name}: ${messageOf(error)}`
+        this.#parts.record(pod, { type: 'Warning', reason: 'StageFailed', message })
+        return 'later'
+      }
       // The pod was changed or deleted. That change triggers the pod again, and a new stage is then chosen.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
-    progress.actedOn = pod.metadata.resourceVersion!
-    progress.waiting = undefined
-    progress.last = { stage, at: this.#parts.clock.monotonic() }
+    this.#markActedOn(progress, pod)
+    progress.stages.applied(waiting, choice)
     return 'done'
   }
 
@@ -341,6 +339,16 @@ class PodDriver {
       throw error
     }
   }
+}
+
+/** The stages that may apply to a pod, and the pod as they see it. */
+type Choice = StageChoice & { readonly subject: StageSubject }
+
+/** A step of one pod. */
+interface Turn {
+  readonly pod: Pod
+  readonly progress: Progress
+  readonly choice: Choice
 }
 
 interface Ending {

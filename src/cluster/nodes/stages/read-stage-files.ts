@@ -6,34 +6,29 @@
 import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
 import { isObject, type Json } from '../../../api/json/json.ts'
 import { messageOf } from '../../../base/text/errors.ts'
-import { placeFunctions } from '../pods/apply-stage.ts'
-import type { PodStages } from '../simulation.ts'
-import { readStage } from './read-stage.ts'
+import { kwokApiVersion } from '../kwok/kinds.ts'
+import { readTemplatedStage } from './read-templated-stage.ts'
+import type { Stage } from './stage.ts'
 import { StageError } from './stage-error.ts'
-import { compileTemplate } from './template.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
 const maxStages = 1000
-/** Maximum size of a status in bytes. Statuses are small objects. */
-const maxStatusBytes = 1024 * 1024
 
 /**
  * Reads stages from files. `read` returns the text of a file, or throws an error with the reason. Throws StageError
  * with the file name if the contents are invalid.
  */
-export function readStageFiles(files: readonly string[], read: (file: string) => string): PodStages {
+export function readStageFiles(files: readonly string[], read: (file: string) => string): Stage[] {
   const stages = files.flatMap((file) => {
     const text = read(file)
     try {
-      return documentsOf(text).map((value) =>
-        readStage(value, { compileTemplate: (text) => compileTemplate(text, placeFunctions) }),
-      )
+      return documentsOf(text).map(readTemplatedStage)
     } catch (error) {
       throw new StageError(`${file}: ${messageOf(error)}`, { cause: error })
     }
   })
   if (stages.length > maxStages) throw new StageError(`there are more than ${maxStages} stages`)
-  return { stages, parseStatus }
+  return stages
 }
 
 function documentsOf(text: string): Json[] {
@@ -49,15 +44,9 @@ function documentsOf(text: string): Json[] {
 
 function assertStage(value: Json): Json {
   const { apiVersion, kind } = isObject(value) ? value : {}
-  if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith('kwok.x-k8s.io/v1alpha1'))
+  if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith(kwokApiVersion))
     throw new StageError(
-      `the file contains a ${String(kind)} of ${String(apiVersion)} instead of a Stage of kwok.x-k8s.io/v1alpha1`,
+      `the file contains a ${String(kind)} of ${String(apiVersion)} instead of a Stage of ${kwokApiVersion}`,
     )
   return value
-}
-
-function parseStatus(text: string): Json {
-  const [first, ...more] = parseYamlDocuments(text, maxStatusBytes)
-  if (more.length > 0) throw new StageError('the output of the statusTemplate has several documents')
-  return first?.value ?? {}
 }

@@ -5,24 +5,27 @@ import {
   type Delay,
   type FinalizerChange,
   type Next,
+  type PatchTemplate,
   type Stage,
   type StageEvent,
+  type StageResource,
+  type StatusPatch,
   type StepName,
+  stageResources,
   stepNames,
 } from './stage.ts'
 import { StageError } from './stage-error.ts'
-import type { Template } from './template.ts'
 
 export interface StageReaderOptions {
-  /** Compiles `next.statusTemplate`. Undefined if no stage has a template. */
-  readonly compileTemplate?: (text: string) => Template
+  /** Compiles the templates of patches. Undefined if no stage has a template. */
+  readonly compileTemplate?: (text: string) => PatchTemplate
 }
 
 /** Parses a stage. Throws StageError with the name of the stage and the field. */
 export function readStage(value: Json, options: StageReaderOptions = {}): Stage {
   const name = nameOf(value)
   try {
-    const { spec } = fields(value, 'the stage', ['apiVersion', 'kind', 'metadata', 'spec'])
+    const { spec } = fields(value, 'the stage', ['apiVersion', 'kind', 'metadata', 'spec', 'status'])
     return { name, ...readSpec(spec, options) }
   } catch (error) {
     if (error instanceof StageError) throw new StageError(`stage ${JSON.stringify(name)}: ${error.message}`)
@@ -38,19 +41,37 @@ function nameOf(value: Json): string {
 }
 
 function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<Stage, 'name'> {
-  const spec = fields(value, 'spec', ['resourceRef', 'selector', 'weight', 'delay', 'next'])
-  const { apiGroup = 'v1', kind } = fields(spec.resourceRef, 'spec.resourceRef', ['apiGroup', 'kind'])
-  if (kind !== 'Pod' || (apiGroup !== 'v1' && apiGroup !== ''))
-    throw new StageError(
-      `spec.resourceRef: only stages for pods (apiGroup v1, kind Pod) are supported, not for ${String(apiGroup)} ${String(kind)}`,
-    )
+  // Each stage is followed by the next one as soon as possible, so `immediateNextStage` changes nothing.
+  const spec = fields(value, 'spec', [
+    ...['resourceRef', 'selector', 'weight', 'weightFrom', 'delay', 'next', 'immediateNextStage'],
+  ])
+  const resource = readResource(spec.resourceRef)
+  const next = readNext(spec.next, options)
+  if (resource === 'Node' && (next.delete || next.step !== undefined))
+    throw new StageError('spec.next: stages for nodes support only event, finalizers, statusTemplate and patches')
   return {
+    resource,
     matches: readSelector(spec.selector),
     weight: number(spec.weight, 'spec.weight') ?? 0,
+    ...query('weightFrom', expression(spec.weightFrom, 'spec.weightFrom')),
     delay: readDelay(spec.delay),
-    next: readNext(spec.next, options),
+    next,
   }
 }
+
+function readResource(value: Json | undefined): StageResource {
+  const { apiGroup = 'v1', kind } = fields(value, 'spec.resourceRef', ['apiGroup', 'kind'])
+  const resource = stageResources.find((each) => each === kind)
+  if (resource === undefined || (apiGroup !== 'v1' && apiGroup !== ''))
+    throw new StageError(
+      `spec.resourceRef: only stages for pods and nodes (apiGroup v1, kind Pod or Node) are supported, not for ${String(apiGroup)} ${String(kind)}`,
+    )
+  return resource
+}
+
+/** Maximum number of requirements of a selector, because every change of an object is compared with all stages. */
+const maxRequirements = 64
+const maxPatches = 16
 
 type Requirement = (object: JsonObject) => boolean
 
@@ -59,11 +80,13 @@ function readSelector(value: Json | undefined): Requirement {
   if (value === undefined || value === null) return () => false
   const knownFields = ['matchLabels', 'matchAnnotations', 'matchExpressions']
   const { matchLabels, matchAnnotations, matchExpressions } = fields(value, 'spec.selector', knownFields)
-  const requirements = [
+  const requirements: Requirement[] = [
     ...members(matchLabels, 'labels'),
     ...members(matchAnnotations, 'annotations'),
     ...array(matchExpressions, 'spec.selector.matchExpressions').map(readExpression),
   ]
+  if (requirements.length > maxRequirements)
+    throw new StageError(`spec.selector has more than ${maxRequirements} requirements`)
   return (object) => requirements.every((holds) => holds(object))
 }
 
@@ -121,26 +144,66 @@ function expression(value: Json | undefined, where: string): Query | undefined {
   return compileQuery(text(expressionFrom, `${where}.expressionFrom`))
 }
 
-const nextFields = ['step', 'exitCodeFrom', 'reason', 'message', 'statusTemplate', 'event', 'finalizers', 'delete']
+const nextFields = [
+  ...['step', 'exitCodeFrom', 'reason', 'message', 'statusTemplate', 'statusSubresource', 'patches'],
+  ...['event', 'finalizers', 'delete'],
+]
 
-function readNext(value: Json | undefined, { compileTemplate }: StageReaderOptions): Next {
-  const next = fields(value, 'spec.next', nextFields)
-  const { statusTemplate: template, step } = next
-  const isGiven = (field: Json | undefined) => field !== undefined && field !== null && field !== ''
-  if (isGiven(template) && isGiven(step))
-    throw new StageError('spec.next: statusTemplate and step are mutually exclusive')
+function readNext(value: Json | undefined, options: StageReaderOptions): Next {
+  const next = fields(value ?? {}, 'spec.next', nextFields)
+  const { step, delete: isDeletion } = next
+  const patches = readPatches(next, options)
+  if (patches.length > 0 && isGiven(step))
+    throw new StageError('spec.next: statusTemplate, patches and step are mutually exclusive')
   if (isGiven(step) && !stepNames.includes(step as StepName))
     throw new StageError(`spec.next.step: ${JSON.stringify(step)} is not one of ${stepNames.join(', ')}`)
   return {
     ...(isGiven(step) ? { step: step as StepName } : {}),
-    ...(isGiven(template) ? { statusTemplate: compileTemplate!(text(template, 'spec.next.statusTemplate')) } : {}),
+    patches,
     ...(isGiven(next.reason) ? { reason: text(next.reason, 'spec.next.reason') } : {}),
     ...(isGiven(next.message) ? { message: text(next.message, 'spec.next.message') } : {}),
     ...query('exitCodeFrom', expression(next.exitCodeFrom, 'spec.next.exitCodeFrom')),
     ...(isGiven(next.event) ? { event: readEvent(next.event) } : {}),
     ...(isGiven(next.finalizers) ? { finalizers: readFinalizers(next.finalizers) } : {}),
-    delete: next.delete === true,
+    delete: isDeletion === true,
   }
+}
+
+function isGiven(field: Json | undefined): boolean {
+  return field !== undefined && field !== null && field !== ''
+}
+
+/** Reads `statusTemplate`, which is a strategic merge patch of the field `status`, and `patches`. */
+function readPatches(
+  { statusTemplate, statusSubresource, patches }: JsonObject,
+  options: StageReaderOptions,
+): StatusPatch[] {
+  assertStatus(statusSubresource, 'spec.next.statusSubresource')
+  const list = array(patches, 'spec.next.patches')
+  if (list.length > maxPatches) throw new StageError(`spec.next.patches has more than ${maxPatches} patches`)
+  const statusPatch = { subresource: 'status', root: 'status', template: statusTemplate! }
+  return [
+    ...(isGiven(statusTemplate) ? [readPatch(statusPatch, 'spec.next.statusTemplate', options)] : []),
+    ...list.map((patch, i) => readPatch(patch, `spec.next.patches[${i}]`, options)),
+  ]
+}
+
+const patchTypes: readonly StatusPatch['type'][] = ['json', 'merge', 'strategic']
+
+function readPatch(value: Json, where: string, { compileTemplate }: StageReaderOptions): StatusPatch {
+  const patch = fields(value, where, ['subresource', 'root', 'template', 'type'])
+  assertStatus(patch.subresource ?? '', `${where}.subresource`)
+  const type = patchTypes.find((each) => each === (patch.type ?? 'strategic'))
+  if (type === undefined)
+    throw new StageError(`${where}.type: ${JSON.stringify(patch.type)} is not one of ${patchTypes.join(', ')}`)
+  const root = text(patch.root ?? '', `${where}.root`)
+  if (type === 'json' && root !== '') throw new StageError(`${where}.root must be empty for a JSON patch`)
+  return { type, root, template: compileTemplate!(text(patch.template, `${where}.template`)) }
+}
+
+function assertStatus(value: Json | undefined, where: string): void {
+  if (value !== undefined && value !== null && value !== 'status')
+    throw new StageError(`${where}: only the subresource "status" can be patched, not ${JSON.stringify(value)}`)
 }
 
 function readEvent(value: Json | undefined): StageEvent {

@@ -1,6 +1,6 @@
 /**
- * Stages describe the next change to a pod as data. A stage has a selector for pods, a delay, and an effect: a status,
- * an event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
+ * Stages describe the next change of a pod or node as data. A stage has a selector, a delay, and an effect: patches of
+ * the status, an event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
  * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields are not ignored but cause a StageError.
  *
  * There are two extensions: `next.step` names a built-in step (`pods/pod-transitions.ts`) instead of a template, and
@@ -10,16 +10,25 @@
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { parseDuration } from '../../../base/time/duration.ts'
 import type { Query } from './query.ts'
-import type { Template } from './template.ts'
+import type { PlaceFunctions } from './template.ts'
 
 /** A compiled stage. */
 export interface Stage {
   readonly name: string
+  /** The kind of the objects that the stage changes. */
+  readonly resource: StageResource
   readonly matches: (object: JsonObject) => boolean
   readonly weight: number
+  /** Finds a number in the object, which overrides `weight`. */
+  readonly weightFrom?: Query
   readonly delay: Delay
   readonly next: Next
 }
+
+/** The kinds whose objects stages can change. */
+export const stageResources = ['Pod', 'Node'] as const
+
+export type StageResource = (typeof stageResources)[number]
 
 /** The delay of a stage, which starts when the stage first applies to the object. */
 export interface Delay {
@@ -47,11 +56,23 @@ export interface Next {
   /** Reason why the containers wait or have ended, for the steps Wait and End. */
   readonly reason?: string
   readonly message?: string
-  readonly statusTemplate?: Template
+  /** Patches of the status, in the order in which they are applied. */
+  readonly patches: readonly StatusPatch[]
   readonly event?: StageEvent
   readonly finalizers?: FinalizerChange
   readonly delete: boolean
 }
+
+/** A patch of the subresource `status` of an object. */
+export interface StatusPatch {
+  readonly type: 'json' | 'merge' | 'strategic'
+  /** The field that contains the output of the template, or '' if the output is the whole patch. */
+  readonly root: string
+  readonly template: PatchTemplate
+}
+
+/** Executes a template with an object and parses its output. Throws StageError. */
+export type PatchTemplate = (object: Json, functions: PlaceFunctions) => Json
 
 /** Names of the built-in steps (see `pods/pod-transitions.ts`). */
 export const stepNames = [
@@ -125,12 +146,18 @@ function waitingTime(text: string, now: number): number | undefined {
 export function chooseStage(stages: readonly Stage[], object: JsonObject): Stage | undefined {
   const fitting = stages.filter(({ matches }) => matches(object))
   if (fitting.length <= 1) return fitting[0]
-  const total = fitting.reduce((sum, { weight }) => sum + weight, 0)
+  const weights = fitting.map((stage) => weightOf(stage, object))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return fitting[Math.floor(Math.random() * fitting.length)]
   let remainingWeight = Math.random() * total
-  for (const stage of fitting) {
-    remainingWeight -= stage.weight
+  for (const [i, stage] of fitting.entries()) {
+    remainingWeight -= weights[i]!
     if (remainingWeight < 0) return stage
   }
   return fitting.at(-1)
+}
+
+function weightOf({ weight, weightFrom }: Stage, object: JsonObject): number {
+  const own = Number(weightFrom?.(object)[0] ?? weight)
+  return Number.isFinite(own) && own >= 0 ? own : weight
 }

@@ -24,7 +24,7 @@ const limits = { steps: 100_000, characters: 1024 * 1024 }
  * StageError.
  */
 export function compileTemplate(text: string, placeFunctions: ReadonlySet<string>): Template {
-  if (text.length > maxLength) throw new StageError(`statusTemplate is longer than ${maxLength} characters`)
+  if (text.length > maxLength) throw new StageError(`the template is longer than ${maxLength} characters`)
   const has = (name: string) => placeFunctions.has(name) || stageFunctions.has(name)
   const template = asStageError(() => parseGoTemplate(text, { has }))
   return (object, place) => {
@@ -37,7 +37,7 @@ function asStageError<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof TemplateError) throw new StageError(`statusTemplate: ${error.message}`, { cause: error })
+    if (error instanceof TemplateError) throw new StageError(`template: ${error.message}`, { cause: error })
     throw error
   }
 }

@@ -1,0 +1,82 @@
+/**
+ * Compiles the objects of one of KWOK's kinds. Each version of an object is compiled once. Invalid objects are left out:
+ * the loop `kwok-objects` reports them.
+ */
+import type { Json } from '../../../api/json/json.ts'
+import { asJson } from '../../../api/model/object.ts'
+import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import { objectKey } from '../../../client/requests/resource-type.ts'
+import { StageError } from '../stages/stage-error.ts'
+import type { KwokObject } from './kinds.ts'
+
+/** Maximum number of objects of a kind that apply, because every pod change may be compared with all of them. */
+export const maxObjects = 200
+
+/** The members of an informer that the compiled objects need. */
+export type KwokInformer = Pick<Informer<KwokObject>, 'objects' | 'onChange'>
+
+interface Entry<T> {
+  readonly key: string
+  readonly version: string
+  readonly compiled: T | undefined
+}
+
+/** The valid objects of a kind, sorted by namespace and name. */
+export class CompiledObjects<T extends object> {
+  readonly #informer: KwokInformer
+  readonly #compile: (object: Json) => T
+  #entries = new Map<string, Entry<T>>()
+  #current: readonly T[] | undefined
+
+  constructor(informer: KwokInformer, compile: (object: Json) => T) {
+    this.#informer = informer
+    this.#compile = compile
+    informer.onChange(({ previous, object }) => {
+      // A change of the status changes nothing here.
+      if (previous === undefined || object === undefined || versionOf(previous) !== versionOf(object))
+        this.#current = undefined
+    })
+  }
+
+  /** Returns the compiled objects. The list stays the same object until a specification changes. */
+  get all(): readonly T[] {
+    this.#current ??= this.#compileAll()
+    return this.#current
+  }
+
+  #compileAll(): readonly T[] {
+    const objects = [...firstObjects(this.#informer)]
+    this.#entries = new Map(objects.map((object) => [objectKey(object), this.#entryOf(object)]))
+    return [...this.#entries.values()].flatMap(({ compiled }) => (compiled === undefined ? [] : [compiled]))
+  }
+
+  #entryOf(object: KwokObject): Entry<T> {
+    const key = objectKey(object)
+    const version = versionOf(object)
+    const existing = this.#entries.get(key)
+    if (existing?.version === version) return existing
+    const result = compiledOr(() => this.#compile(asJson(object)))
+    return { key, version, compiled: result instanceof StageError ? undefined : result }
+  }
+}
+
+/** Returns the objects that apply: the first by namespace and name. */
+export function firstObjects(informer: Pick<KwokInformer, 'objects'>): readonly KwokObject[] {
+  return [...informer.objects()].sort((a, b) => compareUtf8(objectKey(a), objectKey(b))).slice(0, maxObjects)
+}
+
+/** Returns the result of a compilation, or the StageError that explains why an object is invalid. */
+export function compiledOr<T>(compile: () => T): T | StageError {
+  try {
+    return compile()
+  } catch (error) {
+    if (error instanceof StageError) return error
+    throw error
+  }
+}
+
+/** Identifies the specification of an object: the generation does not change with the status. */
+function versionOf({ metadata: { uid, generation } }: KwokObject): string {
+  return `${uid}/${generation}`
+}

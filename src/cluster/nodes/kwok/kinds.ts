@@ -1,0 +1,109 @@
+/**
+ * The kinds of KWOK's API that simulated nodes support, and their CustomResourceDefinitions. The schemas accept every
+ * field, so that an unsupported field is not dropped silently. The loop `kwok-objects` reports it in the status.
+ */
+import type { JsonObject } from '../../../api/json/json.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+
+const kwokGroup = 'kwok.x-k8s.io'
+const kwokVersion = 'v1alpha1'
+
+/** The `apiVersion` of the objects. */
+export const kwokApiVersion = `${kwokGroup}/${kwokVersion}`
+
+/** An object of one of the kinds. */
+export interface KwokObject extends ApiObject {
+  readonly spec?: JsonObject
+  readonly status?: { readonly conditions?: readonly KwokCondition[] }
+}
+
+/** Reports whether simulated nodes support an object. */
+export interface KwokCondition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+  readonly lastTransitionTime: string
+}
+
+interface KindNames {
+  readonly kind: string
+  readonly plural: string
+  readonly namespaced: boolean
+  readonly doc: string
+}
+
+const cluster = (kind: string, plural: string, doc: string): KindNames => ({ kind, plural, namespaced: false, doc })
+
+/** The supported kinds. */
+export const kwokKinds = {
+  stage: cluster('Stage', 'stages', 'A step in the lifecycle of the pods or nodes of a simulated cluster.'),
+} as const satisfies { readonly [name: string]: KindNames }
+
+export function kwokType({ kind, plural, namespaced }: KindNames): ResourceType<KwokObject> {
+  return { group: kwokGroup, version: kwokVersion, plural, namespaced, kind }
+}
+
+/** The path at which all objects of a kind are listed. */
+export function kwokPath({ plural }: KindNames): string {
+  return `/apis/${kwokGroup}/${kwokVersion}/${plural}`
+}
+
+const text = { type: 'string' }
+
+const schema = (doc: string, { extensionPrefix }: Vendor): JsonObject => ({
+  type: 'object',
+  description: doc,
+  properties: {
+    spec: {
+      type: 'object',
+      description: "Specification in KWOK's format. The condition Supported reports unsupported fields.",
+      [`${extensionPrefix}preserve-unknown-fields`]: true,
+    },
+    status: {
+      type: 'object',
+      description: 'Observed status.',
+      properties: {
+        conditions: {
+          type: 'array',
+          description: 'Conditions of the object. The condition Supported is true if simulated nodes use the object.',
+          items: {
+            type: 'object',
+            properties: { type: text, status: text, reason: text, message: text, lastTransitionTime: text },
+          },
+        },
+      },
+    },
+  },
+})
+
+const supported = '.status.conditions[?(@.type=="Supported")]'
+
+/** Returns the definition of a kind. */
+export function definitionOf({ kind, plural, namespaced, doc }: KindNames, vendor: Vendor): JsonObject {
+  const singular = kind.toLowerCase()
+  return {
+    metadata: { name: `${plural}.${kwokGroup}` },
+    spec: {
+      group: kwokGroup,
+      names: { kind, plural, singular, listKind: `${kind}List` },
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      versions: [
+        {
+          name: kwokVersion,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schema(doc, vendor) },
+          subresources: { status: {} },
+          additionalPrinterColumns: [
+            { name: 'Supported', type: 'string', jsonPath: `${supported}.status` },
+            { name: 'Message', type: 'string', jsonPath: `${supported}.message`, priority: 1 },
+            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+          ],
+        },
+      ],
+    },
+  }
+}

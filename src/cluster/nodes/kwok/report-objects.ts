@@ -1,0 +1,94 @@
+/**
+ * Reports in the condition Supported of each object of KWOK's kinds whether simulated nodes use the object, or which of
+ * its fields they do not support.
+ */
+import type { Json } from '../../../api/json/json.ts'
+import { asJson, timestamp } from '../../../api/model/object.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { Informer } from '../../../client/informers/informer.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOfKey, objectKey } from '../../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
+import { readTemplatedStage } from '../stages/read-templated-stage.ts'
+import { StageError } from '../stages/stage-error.ts'
+import { compiledOr, firstObjects, maxObjects } from './compiled-objects.ts'
+import { type KwokCondition, type KwokObject, kwokKinds, kwokType } from './kinds.ts'
+
+export interface ReportParts {
+  /** A client that may read the objects and write their status. */
+  readonly client: Client
+  readonly clock: Clock
+  /** Resolves when the kinds are served. */
+  readonly installed: Promise<void>
+  readonly onError: (error: unknown) => void
+}
+
+/** Reads an object of each kind. Throws StageError if the object is not supported. */
+const readers: { readonly [name in keyof typeof kwokKinds]: (object: Json) => unknown } = {
+  stage: readTemplatedStage,
+}
+
+/** Returns one loop per kind. */
+export function reportKwokObjectsLoops(parts: ReportParts): Loop[] {
+  return (Object.keys(readers) as (keyof typeof kwokKinds)[]).map((name) => reportLoop(name, parts))
+}
+
+function reportLoop(name: keyof typeof kwokKinds, { client, clock, installed, onError }: ReportParts): Loop {
+  const type = kwokType(kwokKinds[name])
+  const informer = new Informer(client, type, { onError })
+  const feed = {
+    run: async (signal: AbortSignal) => {
+      await Promise.race([installed, new Promise((resolve) => signal.addEventListener('abort', resolve))])
+      await informer.run(signal)
+    },
+    synced: informer.synced,
+  }
+  return {
+    name: `kwok-${type.plural}`,
+    sources: [
+      {
+        feed,
+        connect: (add) =>
+          informer.onChange(({ key, object }) => {
+            if (object !== undefined) add(key)
+            // A deleted object may make room for others.
+            else if (informer.size >= maxObjects) for (const each of informer.objects()) add(objectKey(each))
+          }),
+      },
+    ],
+    reconcile: async (key, signal) => {
+      const object = informer.get(nameOfKey(key))
+      if (object === undefined) return 'done'
+      const condition = conditionOf(object, informer, { read: readers[name], now: clock.now() })
+      const previous = object.status?.conditions?.find(({ type: each }) => each === condition.type)
+      if (previous?.status === condition.status && previous.message === condition.message) return 'done'
+      const others = (object.status?.conditions ?? []).filter(({ type: each }) => each !== condition.type)
+      const status = { ...object.status, conditions: [...others, condition] }
+      try {
+        await client.update(type, { ...object, status }, { subresource: 'status', signal })
+      } catch (error) {
+        // The object was changed or deleted, which triggers it again.
+        if (!isConflict(error) && !isNotFound(error)) throw error
+      }
+      return 'done'
+    },
+  }
+}
+
+function conditionOf(
+  object: KwokObject,
+  informer: Informer<KwokObject>,
+  { read, now }: { readonly read: (object: Json) => unknown; readonly now: number },
+): KwokCondition {
+  const result = compiledOr(() => read(asJson(object)))
+  const isIncluded = informer.size <= maxObjects || firstObjects(informer).includes(object)
+  const [reason, message] =
+    result instanceof StageError
+      ? ['NotSupported', result.message]
+      : isIncluded
+        ? ['Supported', '']
+        : ['TooManyObjects', `only the first ${maxObjects} objects by name apply`]
+  const status = reason === 'Supported' ? 'True' : 'False'
+  return { type: 'Supported', status, reason, message, lastTransitionTime: timestamp(now) }
+}

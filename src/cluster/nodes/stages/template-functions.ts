@@ -1,0 +1,33 @@
+/** The functions of stage templates that depend on the node and the pod. */
+import { timestamp } from '../../../api/model/object.ts'
+import { type NodeDescription, nodeConditions } from '../node-object.ts'
+import type { PlaceFunctions } from './template.ts'
+
+/** The context in which a template is executed. */
+export interface TemplatePlace {
+  readonly node: NodeDescription
+  /** Address of the pod, or '' in templates for nodes. */
+  readonly podIp: string
+  readonly now: number
+  /** Time at which this process started the nodes. */
+  readonly startedAt: number
+}
+
+/** Functions by name. As in KWOK, the `With` functions accept the name of a node and properties of a pod. */
+const functionsByName: { readonly [name: string]: (place: TemplatePlace) => ReturnType<PlaceFunctions[string]> } = {
+  Now: ({ now }) => timestamp(now),
+  StartTime: ({ startedAt }) => timestamp(startedAt),
+  NodeConditions: () => nodeConditions.map(([type, status, reason, message]) => ({ type, status, reason, message })),
+  NodeIP: ({ node }) => node.address,
+  NodeIPWith: ({ node }) => node.address,
+  NodeName: ({ node }) => node.name,
+  NodePort: ({ node }) => node.port(),
+  PodIP: ({ podIp }) => podIp,
+  PodIPWith: ({ podIp }) => podIp,
+}
+
+export const templateFunctionNames: ReadonlySet<string> = new Set(Object.keys(functionsByName))
+
+export function templateFunctions(place: TemplatePlace): PlaceFunctions {
+  return Object.fromEntries(Object.entries(functionsByName).map(([name, call]) => [name, () => call(place)]))
+}
