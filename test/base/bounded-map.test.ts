@@ -40,7 +40,7 @@ test('get does not change the order of a bounded map; use moves the entry to the
   assert.deepEqual([...map.values()], [2, 1, 3])
 })
 
-test('a large bounded map evicts the oldest entries in batches and keeps the newest 63 of 64', () => {
+test('a large bounded map evicts the oldest 64th of its entries at once', () => {
   const map = filled(1024, 1025)
   assert.equal(map.size, 1024 + 1 - 16)
   assert.deepEqual([map.has('k15'), map.has('k16'), map.has('k1024')], [false, true, true])

@@ -87,7 +87,7 @@ test('suspended tasks resume in order even if other work uses the whole budget o
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
-test('a short task resumes before all tasks that have worked for long', async () => {
+test('a short task resumes before all tasks that have already run for a long time', async () => {
   let pieces = 0
   const long = Array.from({ length: 20 }, async () => {
     const timeSlice = new TimeSlice()

@@ -251,7 +251,7 @@ test('a client certificate authenticates its user', async (t) => {
   assert.deepEqual((await new Client(http.send).list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('an invalid token and an untrusted CA are errors', async (t) => {
+test('requests with an invalid token or to a server with an untrusted CA fail', async (t) => {
   const server = await serve(t)
   const stranger = new HttpTransport({ server: server.url })
   t.after(() => stranger.close())

@@ -22,7 +22,7 @@ test('every fenced block of a page names its language, so that a test runs its c
   assert.ok(blocks.filter(({ block }) => block.type === 'commands').length > 50)
 })
 
-test('a command block of a page is skipped only if the sandbox cannot provide what the block needs', () => {
+test('a command block of a page is skipped only if the sandbox cannot meet its requirements', () => {
   const reasons = new Set([
     'needs root',
     'needs the internet',
@@ -107,7 +107,7 @@ $ false
   )
 })
 
-test('shown output may differ from the output only in values that vary', () => {
+test('the output shown on a page may differ from the real output only in values that vary between runs', () => {
   assert.ok(isShown('NAME   AGE\nweb-6b98f48cf9-crrmh   2s', 'NAME      AGE\nweb-5769b97bdc-d6sxn   1m20s\n'))
   assert.ok(isShown('first\n...\nlast', 'first\n1\n2\nlast\n'))
   assert.ok(isShown('took … ms', 'took 3.5 ms\n'))

@@ -170,7 +170,7 @@ export const seeds: readonly Seed[] = [
       find: "!authorizationModesOf(options).includes('AlwaysAllow')",
       replace: "authorizationModesOf(options)[0] !== 'AlwaysAllow'",
     },
-    { ...identity, expected: 'anonymous requests with --authorization-mode=AlwaysDeny,AlwaysAllow' },
+    { ...identity, expected: 'as configured with --authorization-mode=AlwaysDeny,AlwaysAllow' },
   ),
   seed(
     'invalid base64 is accepted as in Node',
@@ -360,7 +360,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/node-restriction.test.ts',
-      expected: 'cannot change a restricted label of its Node',
+      expected: 'change a restricted label of its own Node',
     },
   ),
   seed(
@@ -370,7 +370,7 @@ export const seeds: readonly Seed[] = [
       find: "  if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')\n",
       replace: '',
     },
-    { test: 'test/apiserver/admission/node-restriction.test.ts', expected: 'cannot change an owner of its Node' },
+    { test: 'test/apiserver/admission/node-restriction.test.ts', expected: 'change an owner of its own Node' },
   ),
   seed(
     'ephemeral containers are not checked',
@@ -430,7 +430,7 @@ export const seeds: readonly Seed[] = [
       find: 'return this.#shared.revision',
       replace: 'return this.tail.revision',
     },
-    { ...workers, expected: 'a commit is in the revision of all' },
+    { ...workers, expected: 'revision includes a commit before the commit is acknowledged' },
   ),
   seed(
     'a worker keeps serving after it missed changes',
@@ -439,7 +439,7 @@ export const seeds: readonly Seed[] = [
       find: 'if (changes[0]?.revision === next) this',
       replace: 'if (changes.length > 0) this',
     },
-    { ...workers, expected: 'a worker that missed a change reports it' },
+    { ...workers, expected: 'a worker that missed a change reports an error' },
   ),
   seed(
     'a worker on etcd misses an event',

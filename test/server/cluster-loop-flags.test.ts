@@ -21,7 +21,7 @@ for (const [args, message] of [
     assert.throws(() => podRangesOf(read(...args)), { name: 'UsageError', message })
   })
 
-test('flags of control loops take effect', () => {
+test('control-loop flags set the options of the loops', () => {
   const args = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=26']
   const { podRanges, nodeHealth, ...others } = clusterLoopOptions(
     read(

@@ -69,7 +69,7 @@ for (const flags of [
   ['--emulated-version=1.23'],
   ['--emulated-version=1.36', '--feature-gates=APIServerIdentity=false'],
 ])
-  test(`a server with ${flags.join(' ')} has no Lease`, async (t) => {
+  test(`a server with ${flags.join(' ')} creates no Lease`, async (t) => {
     const client = (await serve(t, flags)).client()
     assert.doesNotMatch((await client.get('/metrics')).text, /name="identity-lease"/)
     assert.deepEqual(await identityLeases(client), [])

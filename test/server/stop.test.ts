@@ -71,7 +71,7 @@ test('SIGTERM stops the server cleanly despite an open watch and running request
   assert.deepEqual(items[0].data, { k: 'v' })
 })
 
-test('SIGTERM under load resets no connection because the last response announces that it will close', {
+test('SIGTERM under load resets no connection, because the last response on each connection announces its end', {
   timeout: 300_000,
 }, async (t) => {
   for (let round = 0; round < (long ? 10 : 1); round++) {
@@ -104,7 +104,7 @@ test('SIGTERM under load resets no connection because the last response announce
   }
 })
 
-test('a stopping server closes idle connections cleanly and responds to a request that is already on its way', {
+test('a stopping server closes idle connections cleanly and responds to requests that are already in flight', {
   timeout: 300_000,
 }, async (t) => {
   // If the machine was suspended for longer than the server waits, the request arrived too late, and the test tries

@@ -345,7 +345,7 @@ test('repeated integers may be packed or unpacked, and map entries may have key 
   })
 })
 
-test('times are truncated to the precision of the field, and an empty time is absent', () => {
+test('times are truncated to the precision of the field, and an empty time counts as unset', () => {
   const time = (number: number, seconds: number, nanos: number) =>
     written((w) =>
       w.message(number, (t) => {

@@ -221,7 +221,7 @@ const texts = [
   'x'.repeat(2000),
 ]
 
-test(`${texts.length} strings survive a YAML round trip as keys and as values, also with other parsers`, () => {
+test(`${texts.length} strings survive a YAML round trip as keys and as values, even with other parsers`, () => {
   for (const text of texts) {
     const value = {
       [text]: text,

@@ -209,7 +209,7 @@ const cells: [string, JsonObject, string, string][] = [
 ]
 
 for (const [name, status, duration, condition] of cells) {
-  test(`the table row of a CertificateSigningRequest: ${name}`, () => {
+  test(`the table row of a CertificateSigningRequest shows its state: ${name}`, () => {
     const object = requestObject(
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,

@@ -374,7 +374,7 @@ const addressRows: readonly AddressRow[] = [
   { on: () => pools([v4], ['10.0.0.9']), sent: { clusterIP: mapped }, gives: ['Invalid spec.clusterIPs'] },
 ]
 
-test('cluster IPs and IP families that a Service omits are derived from the request and the Service CIDRs', () => {
+test('missing cluster IPs and IP families of a Service are derived from its other fields and the Service CIDRs', () => {
   for (const { on, sent, gives } of addressRows) {
     const { object, faults } = create({ ports, ...sent }, on())
     const told = JSON.stringify(sent)

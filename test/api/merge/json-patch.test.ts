@@ -186,7 +186,7 @@ describe('JSON patch limits', () => {
     assert.equal(outcome({}, Array(10_001).fill({})), 413)
   })
 
-  test('a JSON patch whose copies double in size is aborted', () => {
+  test('a JSON patch whose copies repeatedly double in size is aborted', () => {
     const doubling = Array.from({ length: 60 }, (_, i) => ({ op: 'copy', from: '', path: `/c${i}` }))
     assert.equal(outcome({ a: 'x' }, doubling), 422)
   })

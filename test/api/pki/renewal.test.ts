@@ -99,7 +99,7 @@ test('a certificate whose installation failed is installed at the next check', a
   assert.equal(seen.errors.length, 1)
 })
 
-test('certificate renewal stops in every phase when its signal is aborted', async (t) => {
+test('aborting its signal stops certificate renewal in every phase', async (t) => {
   const idle = await renewal(t)
   idle.abort.abort()
   assert.equal(idle.waiting.length, 0)

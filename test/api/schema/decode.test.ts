@@ -75,7 +75,7 @@ test('base64 is decoded strictly, except for unused bits of the last character, 
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('the decoder records an explicit empty list outside the value, and the record survives copying', () => {
+test('the decoder omits empty lists from the value but remembers explicit empty lists, even for copies of the value', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),

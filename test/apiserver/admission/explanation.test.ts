@@ -42,7 +42,7 @@ const expected = [
   { control: 'DefaultTolerationSeconds', fields: ['spec.tolerations'] },
 ]
 
-test('the admission explanation lists changes in order, also for a dry run', async () => {
+test('the admission explanation lists changes in order, even for a dry run', async () => {
   for (const query of ['', '?dryRun=All']) {
     const answer = await ask(`${base}/pods${query}`, pod())
     assert.equal(answer.status, 201, answer.text)

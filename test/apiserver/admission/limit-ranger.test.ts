@@ -102,7 +102,7 @@ test('LimitRanger detects a violation among very many containers', async () => {
   assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
 })
 
-test('a pod is rejected as soon as the annotation that lists the LimitRange defaults is too long', async () => {
+test('a pod is rejected if the annotation that lists its LimitRange defaults would become too long', async () => {
   const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
   const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))

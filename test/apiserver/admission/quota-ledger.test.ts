@@ -84,7 +84,7 @@ test('a refund makes room for a concurrent charge', async () => {
   assert.deepEqual(stored, ['5', '4', '5'])
 })
 
-test('a quota charge without a known outcome is refunded only once and only to its own quota', async () => {
+test('a quota charge with an unknown outcome is refunded only once and only to its own quota', async () => {
   const one = owed('1')
   const two = owed('2')
   const other = { ...owed('4'), uid: 'of another that had the name' }
@@ -94,7 +94,7 @@ test('a quota charge without a known outcome is refunded only once and only to i
   assert.equal(records.size, 0)
 })
 
-test('deleting a quota deletes its charges without a known outcome', async () => {
+test('deleting a quota deletes its charges with an unknown outcome', async () => {
   const debt = owed('1')
   const { ledger, records, now } = open('10', '9', [debt])
   now.gone = true

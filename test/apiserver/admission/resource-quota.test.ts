@@ -48,7 +48,7 @@ test('the usage charged for a failed write is refunded', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
-test('no charges without a known outcome remain after writes, and a recount cancels such charges', async () => {
+test('no quota charge with an unknown outcome remains after a write, and a recount cancels such charges', async () => {
   const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
   const maps = `${base}/configmaps`
   const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length

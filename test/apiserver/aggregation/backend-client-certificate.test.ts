@@ -26,7 +26,7 @@ function give(name: string): void {
   writeFileSync(files.certificate, pair.certificate)
 }
 
-test('an aggregated API server trusts the configured client certificate, also after the certificate is replaced', async (t) => {
+test('an aggregated API server trusts the configured client certificate, even after the certificate is replaced', async (t) => {
   writeFileSync(files.authority, authority.certificate)
   give('given-proxy')
   const server = await serve(t, [

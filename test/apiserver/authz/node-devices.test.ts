@@ -74,7 +74,7 @@ test('a node agent can list and delete ResourceSlices only with a field selector
   )
 })
 
-test('before 1.32, the lists of a node agent need no field selector, and before 1.30, an agent has no slices', async () => {
+test('before 1.32, a node agent may list ResourceSlices without a field selector; before 1.30, it has no access to them', async () => {
   const headers = { 'impersonate-user': 'system:node:one', 'impersonate-group': 'system:nodes' }
   for (const [version, status] of [
     // The version of the API does not exist, but the request is authorized first.

@@ -189,7 +189,7 @@ describe('a CustomResourceDefinition on one server', () => {
     assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
   })
 
-  test('changes to a definition apply immediately, also to stored objects', async () => {
+  test('changes to a definition apply immediately, even to stored objects', async () => {
     const wanted = { plural: 'gears', kind: 'Gear' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)

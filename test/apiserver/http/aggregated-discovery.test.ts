@@ -116,7 +116,7 @@ for (const [accept, kind] of choices)
     assert.deepEqual([status, body.kind], [kind === 'Status' ? 406 : 200, kind])
   })
 
-test('the aggregated document is also available in YAML and Protobuf', async () => {
+test('the aggregated discovery document is available in YAML and Protobuf', async () => {
   const yaml = await client.get('/api', { accept: listOf('v2', 'application/yaml') })
   assert.equal(yaml.headers['content-type'], listOf('v2', 'application/yaml'))
   assert.match(yaml.text, /^apiVersion: apidiscovery\.orch\.io\/v2\nitems:\n- metadata: \{\}\n {2}versions:\n/)
@@ -125,19 +125,19 @@ test('the aggregated document is also available in YAML and Protobuf', async () 
   assert.match(protobuf.text, /APIGroupDiscoveryList.*serviceaccounts/s)
 })
 
-test('only GET is allowed, and group paths serve no aggregated document', async () => {
+test('aggregated discovery allows only GET and is not served at group paths', async () => {
   assert.equal((await client.send('/api', { method: 'POST', headers: v2, body: {} })).status, 405)
   assert.equal((await client.get('/apis/apps', v2)).status, 406)
   assert.equal((await client.get('/apis/apps/v1', v2)).status, 406)
 })
 
-test('version 1.23 serves only the unaggregated documents', async () => {
+test('Kubernetes 1.23 serves only unaggregated discovery documents', async () => {
   assert.equal((await oldest.client().get('/apis', v2)).status, 406)
   const { body } = await oldest.client().get('/api/v1')
   assert.ok(body.resources.every(({ singularName }: { singularName: string }) => singularName === ''))
 })
 
-test('a custom resource appears with its versions in order, changes the ETag and disappears', async () => {
+test('the aggregated document lists a custom resource until its definition is deleted, and the ETag changes', async () => {
   const before = (await client.get('/apis', v2)).headers.etag
   const version = (name: string, isStored: boolean) => ({
     name,

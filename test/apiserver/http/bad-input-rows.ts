@@ -33,7 +33,7 @@ export const apiServers: Rows = {
         'api/merge/json-patch.test.ts',
         'a JSON patch with 10,000 operations is accepted, and a JSON patch with more operations is rejected',
       ],
-      ['api/merge/json-patch.test.ts', 'a JSON patch whose copies double in size is aborted'],
+      ['api/merge/json-patch.test.ts', 'a JSON patch whose copies repeatedly double in size is aborted'],
     ],
   },
   'CVE-2018-1002105, CVE-2020-8559: upgrades and tunnels': {

@@ -111,7 +111,7 @@ test('a client that disconnects during a long list does not affect others', asyn
   assertWhole((await staying).text)
 })
 
-test('long lists between writes contain the same objects as short pages', async () => {
+test('long lists interleaved with writes contain the same objects as short pages', async () => {
   const client = server.client()
   const path = '/api/v1/namespaces/changing/configmaps'
   await client.post('/api/v1/namespaces', { metadata: { name: 'changing' } })

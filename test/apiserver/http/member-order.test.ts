@@ -214,7 +214,7 @@ function olderValue(key: string, name: string): Buffer {
   return bytes
 }
 
-test('stored objects keep their previous order until they are written again', async (t) => {
+test('objects stored by an earlier version keep their member order until they are written again', async (t) => {
   const other = await serve(t)
   await other.stop()
   for (const name of ['old-a', 'old-b']) {

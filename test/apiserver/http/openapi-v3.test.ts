@@ -84,7 +84,7 @@ test('OpenAPI v3 definitions have the same names, defaults and enums as in Kuber
   assert.deepEqual(PriorityClassList.properties.items.items.default, {})
 })
 
-test('OpenAPI lists parameters that all operations share once for the path, depending on the version', async () => {
+test('depending on the version, OpenAPI lists the parameters that all operations of a path share only once', async () => {
   const path = '/apis/scheduling.orch.io/v1/priorityclasses'
   const namesOf = (parameters: Loose[]) => parameters.map(({ name }) => name)
   const { post, parameters, get } = document.paths[path]

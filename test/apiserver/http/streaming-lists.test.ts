@@ -89,7 +89,7 @@ test('a watch with sendInitialEvents=false sends only changes', async () => {
   await client.delete(`${path}/d`)
 })
 
-test('a streaming list reports a resourceVersion that is not reached in time in the stream', async () => {
+test('if the resourceVersion of a streaming list is not reached in time, the stream reports the error', async () => {
   const [event] = await firstEvents(client, `${marked}&resourceVersion=99999999999`, 1)
   assert.equal(event?.type, 'ERROR')
   assert.equal(event.object.code, 504)

@@ -94,7 +94,7 @@ test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300
 
 for (const alpn of ['h2', 'http/1.1'])
   for (const event of ['ends', 'breaks'] as const)
-    test(`${alpn}: a watch ends with a connection that ${event}`, { timeout: 300_000 }, async (t) => {
+    test(`${alpn}: a watch ends when its connection ${event}`, { timeout: 300_000 }, async (t) => {
       const running = await begin(t)
       const socket = await openSocket(running, alpn)
       socket.resume()

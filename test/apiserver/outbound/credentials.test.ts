@@ -18,7 +18,7 @@ for (const [host, port, expected] of [
     assert.equal(credentialsFor(configured, host, port).token, expected)
   })
 
-test('no credentials are sent unless the kubeconfig contains some', () => {
+test('outbound calls send no credentials unless the kubeconfig contains credentials', () => {
   assert.deepEqual(headersOf(credentialsFor({ byName: new Map() }, 'a', 443)), {})
   const byDefault = { username: 'u', password: 'p' }
   assert.deepEqual(headersOf(credentialsFor({ byName: new Map(), byDefault }, 'a', 443)), {

@@ -115,7 +115,7 @@ test('admission of a dry run registers no dependencies and no follow-up actions'
     await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
 })
 
-test('an admission plugin is notified of a rejection, an unchanged object and a lost response', async () => {
+test('an admission plugin is notified if the write is rejected, changes nothing or loses its response', async () => {
   const outcomes: WriteOutcome[] = []
   const noting = (then: () => void) => ({
     ...plain,

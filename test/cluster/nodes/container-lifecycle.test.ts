@@ -114,7 +114,7 @@ test('a failed init container restarts with a growing delay, or fails the pod if
   assert.equal(bad!.state?.waiting?.reason, 'CrashLoopBackOff')
 })
 
-test('each container restarts on its own', () => {
+test('each container restarts independently of the others', () => {
   const run = new Run({ containers: [container('ends', 'sleep 1; exit 1'), container('stays')] }).to(15)
   assert.deepEqual(restarts(run.status), [2, 0])
   assert.equal(run.status.phase, 'Running')

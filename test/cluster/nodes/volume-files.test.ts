@@ -39,7 +39,7 @@ test('all files of a volume are published through one link with their modes and 
   assert.equal(statSync(join(volume, 'a')).mode & 0o777, 0o644)
 })
 
-test('volume files that a killed process left are overwritten', async () => {
+test('volume files that a killed process left behind are overwritten', async () => {
   const volume = join(directory, 'killed')
   await writeFiles(volume, files({ a: '1' }))
   writeFileSync(join(volume, '..data_tmp'), '')
@@ -47,7 +47,7 @@ test('volume files that a killed process left are overwritten', async () => {
   assert.equal(readFileSync(join(volume, 'a'), 'utf8'), '2')
 })
 
-test('no file path can leave its volume', async () => {
+test('no file path can escape from its volume', async () => {
   for (const path of ['../x', 'a/../../x', '/x', '', 'a//b', '..data', '..2030/x', 'a/\0'])
     await assert.rejects(writeFiles(join(directory, 'odd'), files({ [path]: '1' })), /not a path within a volume/, path)
   assert.throws(() => lstatSync(join(directory, 'x')))

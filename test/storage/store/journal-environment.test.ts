@@ -94,7 +94,7 @@ test('archived values in the data file are encrypted like current values and can
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('if a delete has no log record, the journal starts again at that revision, also after a server restart', async (t) => {
+test('if a delete has no log record, the journal starts again at that revision, even after a server restart', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')

@@ -202,7 +202,7 @@ async function inTables(directory: string, change: (tables: Tables) => void): Pr
 describe('record checksums', () => {
   const key = Buffer.from('b')
 
-  test('a record with a wrong revision has no value and can be deleted', () =>
+  test('a record with a wrong revision is returned without a value and can be deleted', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => {
         for (const name of ['a', 'b', 'c']) await put(store, name, name, 0)

@@ -98,7 +98,7 @@ const asKubectl = [
 
 // Each row starts kubectl, which costs more than orchctl in this process.
 for (const line of someOf(asKubectl, 16)) {
-  test(`orchctl prints the same as kubectl: ${line}`, async () => {
+  test(`orchctl prints the same output as kubectl: ${line}`, async () => {
     const args = line.split(' ')
     // This version of kubectl does not hide managed fields yet.
     const shown = /json|yaml/.test(line) ? ['--show-managed-fields'] : []

@@ -83,7 +83,7 @@ for (const line of [
   'get ds logs -o jsonpath={.spec.template}',
   'rollout undo ds/logs --to-revision=9',
 ])
-  test(`orchctl rollout prints the same as kubectl: ${line}`, async () => {
+  test(`orchctl rollout prints the same output as kubectl: ${line}`, async () => {
     const args = line.split(' ')
     const [ours, theirs] = await Promise.all([
       orchctl(['-n', 'ours', ...args], { env: { KUBECONFIG: configOf(server) } }),

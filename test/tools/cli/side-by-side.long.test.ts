@@ -293,7 +293,7 @@ function said({ stdout, stderr }: Ran): string[] {
   return [masked(stdout), masked(stderr)]
 }
 
-test('at least 130 commands print the same as kubectl, and at most 18 differ intentionally', () => {
+test('at least 130 commands print the same output as kubectl, and at most 18 differ intentionally', () => {
   const decided = rows.filter((row) => typeof row !== 'string').length
   assert.ok(rows.length - decided > 129, `${rows.length - decided} the same`)
   assert.ok(decided <= 18, `${decided} by decision`)

@@ -96,7 +96,7 @@ test('small chunks are joined while the reader of a connection is behind, in ord
   assert.ok(chunks.length < 100, `${chunks.length} chunks`)
 })
 
-test('the connections of one client share its time in each event-loop turn, and all of them deliver everything', async () => {
+test('the connections of one client share its time in each event-loop turn, and all data arrives', async () => {
   const sockets: Socket[] = []
   for (let i = 0; i < 6; i++) sockets.push(await openFull())
   const turns = new Map<number, number>()
@@ -122,7 +122,7 @@ test('the connections of one client share its time in each event-loop turn, and 
   assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
 })
 
-test('a connection does not wait longer because it delivered much in earlier turns', async () => {
+test('a connection does not wait longer because it delivered a lot of data in earlier turns', async () => {
   const sockets: Socket[] = []
   for (let i = 0; i < 17; i++) {
     connect(port, '127.0.0.1').on('error', () => {})

@@ -10,7 +10,7 @@ for (const [framing, length] of [
   ['a chunked body', undefined],
   ['a body of known length', 5000],
 ] as const)
-  test(`${framing} occupies one part of the connection buffer, even if the parts of the body are very small`, async () => {
+  test(`the connection buffers only one part of ${framing} at a time, even if the parts are very small`, async () => {
     const accept: (() => void)[] = []
     let received = ''
     const socket = new Writable({

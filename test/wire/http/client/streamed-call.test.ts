@@ -138,7 +138,7 @@ test('small parts of a streamed response are joined while its reader is behind',
   assert.ok(parts.length < 100, `${parts.length} parts`)
 })
 
-test('chunk framing without data is limited in a stream', async () => {
+test('the amount of chunk framing without data in a stream is limited', async () => {
   const server = await raw(
     (socket) =>
       void socket.write(`${ok}transfer-encoding: chunked\r\n\r\n${`1;${'x'.repeat(1000)}\r\na\r\n`.repeat(100)}`),
