@@ -30,6 +30,7 @@ import { defaultUnusedTokenMs, legacyTokenCleanerLoop } from './legacy-token-cle
 import { namespaceLoop } from './namespace.ts'
 import { nodeIpamLoop } from './nodes/node-ipam.ts'
 import { defaultNodeHealth, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
+import { taintKey } from './nodes/node-taints.ts'
 import { nodeTtlLoop } from './nodes/node-ttl.ts'
 import { podGcLoop } from './nodes/pod-gc.ts'
 import { simulationRulesLoop } from './nodes/simulation-rules.ts'
@@ -349,12 +350,13 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'nodelifecycle',
     account: 'node-controller',
     cluster: true,
-    make: ({ client, recorder, informer, vendor, clock, options: { nodeHealth = defaultNodeHealth } }) =>
+    make: ({ client, recorder, informer, vendor, emulation, clock, options: { nodeHealth = defaultNodeHealth } }) =>
       nodeLifecycleLoop({
         client,
         recorder,
         vendor,
         clock,
+        recordsDisruption: emulation.gates.has('PodDisruptionConditions'),
         ...nodeHealth,
         nodes: informer(kinds.Node),
         pods: informer(kinds.Pod),
@@ -393,8 +395,18 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'podgc',
     account: 'pod-garbage-collector',
     cluster: true,
-    make: ({ client, informer, clock, options: { maxEndedPods = 12_500 } }) =>
-      podGcLoop({ client, clock, pods: informer(kinds.Pod), nodes: informer(kinds.Node), maxEnded: maxEndedPods }),
+    make: ({ client, informer, vendor, emulation, clock, options: { maxEndedPods = 12_500 } }) =>
+      podGcLoop({
+        client,
+        clock,
+        recordsDisruption: emulation.gates.has('PodDisruptionConditions'),
+        outOfServiceKey: emulation.gates.has('NodeOutOfServiceVolumeDetach')
+          ? taintKey(vendor, 'out-of-service')
+          : undefined,
+        pods: informer(kinds.Pod),
+        nodes: informer(kinds.Node),
+        maxEnded: maxEndedPods,
+      }),
   },
   {
     name: 'pv-protection',

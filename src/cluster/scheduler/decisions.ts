@@ -29,6 +29,8 @@ import type { Followed } from './sources.ts'
 import { ClaimWaiters, writeVolumes } from './volume-writes.ts'
 
 export interface DecisionParts extends Followed {
+  /** Whether an evicted Pod gets the condition DisruptionTarget. */
+  readonly recordsDisruption: boolean
   readonly client: Client
   readonly vendor: Vendor
   readonly clock: Clock
@@ -90,7 +92,12 @@ export class Decisions {
     this.#queue = queue
     this.#begin = begin
     this.claimWaiters = new ClaimWaiters(parts.claims, bindingKeys(vendor))
-    this.#podWrites = new PodWrites({ client, type: parts.pods.type, now: () => clock.now() })
+    this.#podWrites = new PodWrites({
+      client,
+      type: parts.pods.type,
+      now: () => clock.now(),
+      recordsDisruption: parts.recordsDisruption,
+    })
     this.#boundPods = new BoundPods({
       confirmMs,
       isUnconfirmed: (pod) => this.#cluster.isAssumed(pod),
@@ -270,7 +277,7 @@ export class Decisions {
   async #evict(entry: QueuedPod, victim: PodInfo, node: string): Promise<void> {
     if (victim.isTerminating) return
     try {
-      await this.#podWrites.evict(victim, this.signal)
+      await this.#podWrites.evict(victim, entry.pod, this.signal)
     } catch (error) {
       this.#cluster.unmarkGoing(victim)
       throw error

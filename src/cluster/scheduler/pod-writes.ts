@@ -6,6 +6,7 @@ import { timestamp } from '../../api/model/object.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { type ResourceType, subresource } from '../../client/requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../../client/requests/status-error.ts'
+import { recordDisruption } from './disruption-target.ts'
 import type { PodInfo } from './pod-info.ts'
 import { fieldManager } from './volume-writes.ts'
 
@@ -13,6 +14,8 @@ export interface PodWriteParts {
   readonly client: Client
   readonly type: ResourceType<Pod>
   readonly now: () => number
+  /** Whether an evicted Pod gets the condition DisruptionTarget. */
+  readonly recordsDisruption: boolean
 }
 
 /** Reason why a Pod is not scheduled, for its status. */
@@ -90,8 +93,14 @@ export class PodWrites {
   }
 
   /** Evicts a Pod in favor of a Pod with a higher priority, with its normal grace period. */
-  async evict({ namespace, name, uid }: PodInfo, signal: AbortSignal): Promise<void> {
-    const { client, type } = this.#parts
+  async evict(victim: PodInfo, { pod: preemptor }: PodInfo, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid } = victim
+    const { client, type, now, recordsDisruption } = this.#parts
+    if (recordsDisruption) {
+      const message = `${preemptor.spec?.schedulerName}: preempting to accommodate a higher priority pod`
+      const write = { client, type, now: now(), signal, fieldManager }
+      await unlessOver(recordDisruption(victim.pod, { reason: 'PreemptionByScheduler', message }, write))
+    }
     await unlessOver(client.delete(type, { namespace, name }, { preconditions: { uid }, signal }))
   }
 

@@ -52,6 +52,8 @@ export interface NodeLifecycleParts extends NodeHealthOptions {
   readonly recorder: EventRecorder
   readonly vendor: Vendor
   readonly clock: Clock
+  /** Whether an evicted pod gets the condition DisruptionTarget. */
+  readonly recordsDisruption: boolean
   readonly nodes: Informer<Node>
   readonly pods: Informer<Pod>
   readonly leases: Informer<Lease>

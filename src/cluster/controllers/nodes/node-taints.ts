@@ -22,7 +22,7 @@ const taintsOfConditions: ReadonlyMap<string, string> = new Map([
   ['PIDPressure=True', 'pid-pressure'],
 ])
 
-function taintKey(vendor: Vendor, name: string): string {
+export function taintKey(vendor: Vendor, name: string): string {
   return vendorKey(vendor, name, 'node')
 }
 

@@ -14,6 +14,7 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, type ObjectName } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
+import { recordDisruption } from '../../scheduler/disruption-target.ts'
 import { ignoreNotFound } from '../ignore-not-found.ts'
 import { isTerminating } from '../workloads/pod-state.ts'
 import { evictingTaints, toleratedMs } from './node-taints.ts'
@@ -22,6 +23,8 @@ export interface TaintEvictionParts {
   readonly client: Client
   readonly recorder: EventRecorder
   readonly clock: Clock
+  /** Whether an evicted pod gets the condition DisruptionTarget. */
+  readonly recordsDisruption: boolean
   readonly nodes: Informer<Node>
   readonly pods: Informer<Pod>
 }
@@ -31,6 +34,11 @@ export interface TaintEvictionParts {
  * immediately.
  */
 const maxTimerMs = 60 * 60_000
+
+const evictedByTaint = {
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+}
 
 export class TaintEviction {
   readonly #parts: TaintEvictionParts
@@ -79,11 +87,16 @@ export class TaintEviction {
   }
 
   async #evict(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { client, recorder, clock, recordsDisruption } = this.#parts
     const { namespace, name, uid = '' } = pod.metadata
     const message = `Marking for deletion Pod ${namespace}/${name}`
-    this.#parts.recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
+    recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
     try {
-      await ignoreNotFound(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
+      if (recordsDisruption)
+        await ignoreNotFound(
+          recordDisruption(pod, evictedByTaint, { client, type: kinds.Pod, now: clock.now(), signal }),
+        )
+      await ignoreNotFound(client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
       // A conflict means that the name now belongs to a different pod.
       if (!isConflict(error)) throw error
