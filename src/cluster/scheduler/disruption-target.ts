@@ -8,11 +8,13 @@ import { timestamp } from '../../api/model/object.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOf, type ResourceType } from '../../client/requests/resource-type.ts'
 
+/** Why the cluster ends a Pod. */
 export interface Disruption {
   readonly reason: string
   readonly message: string
 }
 
+/** How to write the status of the Pod. */
 export interface DisruptionWrite {
   readonly client: Client
   readonly type: ResourceType<Pod>
