@@ -27,7 +27,7 @@ const maxStartMs = 180_000
 /** A running server and a function that stops it. */
 interface Running {
   readonly connect: () => Promise<Client>
-  /** The processes whose memory counts, including their descendants. Empty if the server runs in a container. */
+  /** Processes whose memory is measured, including their descendants. Empty if the server runs in a container. */
   readonly processes: readonly number[]
   stop(): Promise<void>
 }

@@ -42,7 +42,7 @@ async function report(directory: string, revision: number): Promise<Report> {
     try {
       await readAll(store, revision, read)
       await work(store)
-      // Compaction has waited for the page check, so the result of the check is known by now.
+      // Compaction has waited for the page check, so the check has finished by now.
       const damage = await Promise.race([failed.promise, undefined])
       if (damage !== undefined) throw damage
     } finally {

@@ -35,7 +35,7 @@ export async function everyOne(total: number, atOnce: number, run: (lane: number
   await Promise.all(Array.from({ length: atOnce }, (_, number) => lane(number)))
 }
 
-/** The valid reasons for each code. */
+/** The Status reasons that are valid for each status code. */
 const reasons: { readonly [code: number]: readonly string[] } = {
   400: ['BadRequest'],
   403: ['Forbidden'],

@@ -169,7 +169,7 @@ function sentText(random: RandomSource, query: URLSearchParams): string {
   }
   const text = query.toString()
   if (!random.chance(0.1)) return text
-  // Escapes characters that are invalid in a request target, because other tests cover them.
+  // Escapes characters that are invalid in a request target. Other tests cover such characters.
   return damaged(random, text)
     .toString('latin1')
     .replaceAll(/[^!-"$-~]/g, (unit) => encodeURIComponent(unit))

@@ -39,7 +39,7 @@ export class AggregatedServer {
   readonly smuggled: string[] = []
   /** For each early response, whether the whole body of the request arrived. */
   readonly bodies: ('whole' | 'cut')[] = []
-  /** Number of megabytes of a huge response that were sent. */
+  /** Number of megabytes of a huge response that the server has sent. */
   sent: number | undefined
   readonly group: string
   readonly version: string

@@ -1,4 +1,4 @@
-/** Reads the CPU time of a process from the system (Linux). No other measure is less affected by other load. */
+/** Reads the CPU time of a process from the system (Linux). CPU time is the measure that other load affects least. */
 import { readFileSync } from 'node:fs'
 
 /** Returns the user and system time so far in milliseconds, with a resolution of ten milliseconds. */

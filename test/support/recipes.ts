@@ -354,7 +354,7 @@ test('recipe: the page shows a greeting', { timeout }, async () => {
   },
 }
 
-/** The recipes by their names in the table of CONTRIBUTING.md. */
+/** The recipes, keyed by their names in the table of CONTRIBUTING.md. */
 const laterField: Recipe = {
   added: {},
   changed: {

@@ -1,7 +1,7 @@
 /**
- * The last run time of each test file on this machine. For files without one, the usual times of slow files
- * (`usual-times.json`). The slowest files start first, so that no process is left working alone at the end of a run.
- * The times affect only the order.
+ * Stores the last run time of each test file on this machine. Slow files without a stored time use the times in
+ * `usual-times.json`. The slowest files start first, so that no process is left working alone at the end of a run. The
+ * times affect only the order.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ export interface Spent {
   readonly cpuMs: number
 }
 
-/** Milliseconds by file. */
+/** Run times in milliseconds, by file. */
 export type Times = { readonly [file: string]: number }
 
 const root = dirname(dirname(import.meta.dirname))

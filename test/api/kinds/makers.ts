@@ -42,7 +42,7 @@ export const modes: MakeField = ({ pick }) =>
 export const fullSecret = maybe((making) => ({ name: subdomain(making)!, namespace: word(making)! }))
 export const namedSecret = maybe((making) => ({ name: subdomain(making)! }))
 
-/** Removes all of these fields that are set, except for one. */
+/** Keeps one of these fields and removes the others. */
 export function keepOne(object: JsonObject, names: readonly string[], { pick }: Making): void {
   const there = names.filter((name) => object[name] !== undefined)
   if (there.length < 2) return

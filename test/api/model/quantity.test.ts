@@ -55,7 +55,7 @@ const canonical: { readonly [text: string]: string } = {
   '7Ei': '7Ei',
   '8Ei': '9223372036854775807',
   '-100Ei': '-9223372036854775807',
-  // An exponent remains an exponent, in steps of three.
+  // A quantity with an exponent keeps the exponent notation, with multiples of three.
   '1e3': '1e3',
   '1E3': '1E3',
   '1e+3': '1e+3',

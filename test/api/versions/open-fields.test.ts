@@ -16,8 +16,8 @@ const builtForAdmission = ['v1', 'v1beta1'].flatMap((version) =>
 )
 
 /**
- * Later fields of network and storage kinds whose rules are implemented. All types of the group `resource` are
- * complete.
+ * Fields that later versions added to network and storage kinds, and whose rules are implemented. All types of the
+ * group `resource` are complete.
  */
 const builtForNetworkAndStorage = [
   'coordination.v1.LeaseSpec.preferredHolder',

@@ -5,7 +5,7 @@ import { requestPem } from '../../api/pki/encode.ts'
 import { makeAuthority } from '../../api/pki/issue.ts'
 import { serve } from '../../support/in-process.ts'
 
-// Trust bundles need this Kubernetes version.
+// ClusterTrustBundles require this Kubernetes version.
 const server = await serve({ after }, ['--emulated-version=1.36', '--runtime-config=certificates.orch.io/v1beta1'])
 const admin = server.client()
 const bob = server.client('bob-token')

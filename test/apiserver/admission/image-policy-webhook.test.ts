@@ -1,4 +1,4 @@
-/** Tests of ImagePolicyWebhook with a real HTTPS backend. */
+/** Tests of ImagePolicyWebhook with a real HTTPS server as the backend. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'

@@ -1,7 +1,7 @@
 /**
- * Tests of all checks of the pod security standard: for each kind of container and each part of a pod, a compliant and
- * a violating pod at each level, with the rules of the first release, the release before the check was introduced, the
- * release that introduced it, and the latest release. All writes are dry runs.
+ * Tests every check of the Pod Security Standards for each kind of container and each part of a pod. A compliant and a
+ * violating pod are created at each level, under the rules of the first release, the release before the check was
+ * introduced, the release that introduced it, and the latest release. All writes are dry runs.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

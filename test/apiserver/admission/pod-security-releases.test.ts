@@ -1,4 +1,4 @@
-/** Tests of the pod security standard of later releases: the settings that each release allows or forbids. */
+/** Tests of later releases of the Pod Security Standards: the settings that each release allows or forbids. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodSpec } from '../../../src/api/kinds/core/types/pod-spec.ts'

@@ -194,7 +194,7 @@ test('a metric records the duration of conversions', async () => {
   assert.match(text, new RegExp(`apiserver_crd_webhook_conversion_duration_seconds_count\\{${labels}\\} [1-9]`))
 })
 
-test('changing the storage version under load neither loses nor mixes objects', async () => {
+test('changing the storage version under load neither loses objects nor mixes them up', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `w${i}`)
   await Promise.all(names.map((each, i) => made('v1', each, { size: i })))
   let rolled = false

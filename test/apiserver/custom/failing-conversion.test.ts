@@ -128,7 +128,7 @@ for (const [response, [answer, message]] of Object.entries(faults))
     await client.delete(`${collection('v1')}/${named}`)
   })
 
-test('a list that fails names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
+test('the error of a failed list names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
   const names = [await stored({ size: 1 }), await stored({ size: 2 })]
   converter.answer = changed((object) => (object.spec.dimensions.size === '2' ? { ...object, kind: 'X' } : object))
   const { status, body } = await client.get(collection('v2'))

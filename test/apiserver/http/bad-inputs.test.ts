@@ -1,7 +1,7 @@
 /**
- * Tests of a table of bad inputs and their expected responses. The table contains known faults of such servers. Longer
- * series have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method). `bad-input-rows.ts`
- * lists all kinds and where they are tested. Prints the number of inputs and of wrong responses.
+ * Tests of a table of bad inputs and their expected responses. The table contains faults that are known from other API
+ * servers. Longer series have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method).
+ * `bad-input-rows.ts` lists all kinds and where they are tested. Prints the number of inputs and of wrong responses.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

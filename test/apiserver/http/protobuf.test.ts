@@ -113,7 +113,7 @@ test('a list at a resourceVersion older than the cache is the same in Protobuf a
   }
 })
 
-test('Protobuf messages larger than a chunk, or than the rest of a chunk, arrive complete', async () => {
+test('Protobuf messages that exceed a chunk, or the remaining space in a chunk, arrive complete', async () => {
   const path = '/api/v1/namespaces/chunks/configmaps'
   await client.post('/api/v1/namespaces', { metadata: { name: 'chunks' } })
   const sizes = [10, 70_000, 64_000, 1, 300_000, 65_500, 30_000, 30_000, 30_000]

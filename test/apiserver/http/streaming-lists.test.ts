@@ -96,7 +96,7 @@ test('if the resourceVersion of a streaming list is not reached in time, the str
   assert.equal(event.object.details.causes[0].reason, 'ResourceVersionTooLarge')
 })
 
-test('in a streaming list as Table, the last row marks the end of the initial events', async () => {
+test('in a streaming list that is returned as a Table, the last row marks the end of the initial events', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   const { text } = await client.get(`${marked}&timeoutSeconds=1&labelSelector=name%3Da`, { accept })
   const [first, last] = text

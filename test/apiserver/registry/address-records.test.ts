@@ -127,7 +127,7 @@ test('no Service gets an address whose IPAddress belongs to another object', asy
   await make(services, service('full'), 422)
 })
 
-test('another ServiceCIDR adds addresses to the pool while the ServiceCIDR is ready', async () => {
+test('an additional ServiceCIDR adds its addresses to the pool as long as it is ready', async () => {
   await make(cidrs, cidr('more', '10.1.0.0/29'))
   const { spec } = await make(services, service('f'))
   assert.match(spec.clusterIP, /^10\.1\.0\.[1-6]$/)

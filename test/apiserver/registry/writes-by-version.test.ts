@@ -195,7 +195,7 @@ test('a create may specify a resourceVersion only in a dry run, which returns it
   assert.equal((await admin.post(maps, object)).status, 400)
 })
 
-test('since Kubernetes 1.27, a key pair in a TLS Secret that no server can use causes a warning', async () => {
+test('since Kubernetes 1.27, a TLS Secret with a key pair that no server can use causes a warning', async () => {
   const path = '/api/v1/namespaces/default/secrets'
   const secret = (stringData: object) => ({ metadata: { generateName: 't-' }, type: 'orch.io/tls', stringData })
   const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
@@ -217,7 +217,7 @@ test('a deletion ignores the fieldValidation parameter', async () => {
   assert.equal(status, 200)
 })
 
-test('objects under a duplicate key are merged for built-in kinds', async () => {
+test('in built-in kinds, the object values of a duplicate JSON key are merged', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const raw = '{"metadata":{"name":"twice"},"data":{"k":"1"},"data":{"l":"2"}}'
   const { body: created } = await admin.send(path, { method: 'POST', raw })

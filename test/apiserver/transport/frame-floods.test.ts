@@ -147,7 +147,7 @@ function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
   socket.on('error', () => socket.destroy())
   socket.on('close', () => resolve(goAwayCode(text)))
   socket.on('data', (chunk: Buffer) => {
-    // The test needs only the last bytes.
+    // Keeps only the last bytes, because the test needs only the ping response or the GOAWAY at the end.
     text = (text + chunk.toString('latin1')).slice(-2 * chunk.length - 100)
     if (text.includes(answer.toString('latin1'))) resolve(undefined)
     else if (goAwayCode(text) !== undefined) resolve(goAwayCode(text))

@@ -1,4 +1,7 @@
-/** Tests of a namespace with a thousand objects of twenty kinds, and the loops that take part in its deletion. */
+/**
+ * Tests the deletion of a namespace with a thousand objects of twenty kinds, together with the loops that this deletion
+ * involves.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -122,7 +122,7 @@ test('a ReplicaSet adopts orphaned pods, and releases and replaces pods that no 
 
 const quotas: ResourceType = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
 
-test('a ReplicaSet reports an exhausted quota in an Event and a condition, with few retries', async () => {
+test('a ReplicaSet reports an exhausted quota in an Event and a condition, and retries only a few times', async () => {
   const events: ResourceType = { ...quotas, plural: 'events' }
   const where = 'tight'
   const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }

@@ -164,7 +164,7 @@ test('a second quota count corrects the usage of objects that are deleted during
   assert.deepEqual(await look(600), [{ afterMs: 4400 }, '3'])
   await use('4')
   assert.deepEqual(await look(4400), ['done', '0'])
-  // After the second count, the quota is counted only after it has not changed for a while.
+  // After the second count, the loop counts the quota again only once it has not changed for a while.
   await use('2')
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })

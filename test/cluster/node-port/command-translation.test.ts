@@ -90,7 +90,7 @@ async function exec(query: string, inputs: readonly string[] = []) {
 
 const ends = ['v5.channel.k8s.io', 1000]
 
-test('the streams of a command are translated, and closing stdin reaches the node', async () => {
+test('command streams are translated from WebSocket to SPDY, and the end of stdin is forwarded to the node', async () => {
   const inputs = ['\u0000all', '\u0000 of it', '\u00ff\u0000']
   assert.deepEqual(await exec('stdin=true&stdout=true&stderr=true', inputs), {
     ...{ ends, stdout: 'all of it', stderr: 'done', exitCode: '3' },

@@ -43,7 +43,7 @@ test('kubectl logs prints the whole log or its last lines', { timeout: 20_000 },
   assert.match(previous.stderr, /previous terminated container "c" in pod "web" not found/)
 })
 
-test('kubectl exec passes input, output and exit codes', { timeout: 20_000 }, async () => {
+test('kubectl exec transfers input, output and exit codes', { timeout: 20_000 }, async () => {
   const large = randomBytes(3_000_000)
   writeFileSync(join(container.directory, 'large'), large)
   const ran = await kubectl(['exec', '-i', 'web', '--', 'sh', '-c', 'cat; echo oops >&2; exit 3'], 'from afar\n')

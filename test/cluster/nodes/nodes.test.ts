@@ -108,7 +108,7 @@ test('annotations delay or prevent the readiness of a pod, and readiness gates b
   assert.equal(condition(await read('never'), 'Ready'), 'False')
 })
 
-test('terminated containers restart depending on restart policy and exit code', async () => {
+test('terminated containers restart according to their restart policy and exit code', async () => {
   const soon = { [key('run-for')]: '10ms', [key('restart-after')]: '10ms' }
   await makePod('succeeds', soon, { restartPolicy: 'Never' })
   await makePod('fails', { ...soon, [key('exit-code')]: '3' }, { restartPolicy: 'Never' })
@@ -218,7 +218,7 @@ test('a pod wrongly marked as not ready becomes ready again, and readiness gates
   const readyIs = (status: string) => (pod: Pod) => condition(pod, 'Ready') === status
   await makePod('mistaken')
   await untilPod('mistaken', readyIs('True'))
-  // Simulates the loop that considers a node lost.
+  // Simulates the loop that treats a node as lost.
   await set('mistaken', 'Ready', 'False')
   await untilPod('mistaken', readyIs('True'))
   await makePod('with-a-gate', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })

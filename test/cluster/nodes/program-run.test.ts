@@ -1,4 +1,4 @@
-/** Tests that simulated containers run as long as their command specifies. */
+/** Tests that simulated containers run for as long as their command specifies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runOf } from '../../../src/cluster/nodes/containers/program-run.ts'

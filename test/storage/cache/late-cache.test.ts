@@ -92,7 +92,7 @@ async function atPresent(caches: Caches, store: MemoryStore): Promise<void> {
   assert.ok(await caches.reached(await store.revision(), 5000))
 }
 
-test('a cache created late contains writes made during its list once and reports them once to later watches', async (t) => {
+test('a cache created late contains every write made during its list once, and reports it once to later watches', async (t) => {
   const { store, caches } = await start(t)
   await put(store, 'kept', 1)
   await put(store, 'changed', 1)

@@ -6,7 +6,7 @@ import type { ApiObject } from '../../../src/api/model/object.ts'
 import { Caches } from '../../../src/storage/cache/caches.ts'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 
-test('no change is visible in the cache before its revision', async (t) => {
+test('a change becomes visible in the cache only together with its revision', async (t) => {
   const store = new MemoryStore()
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const cache = caches.add('core', 'widgets')

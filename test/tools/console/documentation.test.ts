@@ -76,7 +76,7 @@ test('the console links to the documentation only if the server serves it', asyn
   }
 })
 
-test('without a built site, --docs is an error, and auto serves nothing', async () => {
+test('without a built site, --docs=true is rejected, and --docs=auto serves nothing', async () => {
   const empty = pathToFileURL(`${import.meta.dirname}/none/dist/`)
   assert.equal(await openDocumentation('auto', empty), undefined)
   await assert.rejects(openDocumentation('true', empty), (error) => {

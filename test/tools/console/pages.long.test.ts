@@ -111,7 +111,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByText('verbs: [delete]').waitFor()
   })
 
-  test('the console page for admission shows active plugins, circuit breakers with their last error, and a dry run', async () => {
+  test('the console page for admission shows active plugins, circuit breakers with their last error, and the result of a dry run', async () => {
     const webhooks = await Webhooks.start(shared)
     await create('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
     const clientConfig = { url: 'https://127.0.0.1:1/unreachable' }
@@ -371,7 +371,7 @@ describe('events during a console session', { timeout }, () => {
     await other.context().close()
   })
 
-  test('after a watch falls behind, the console lists the objects again and the table is live', async () => {
+  test('after a watch falls behind, the console lists the objects again and resumes live updates', async () => {
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByText('Live').waitFor()
     const lists: string[] = []

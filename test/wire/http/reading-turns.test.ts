@@ -41,7 +41,7 @@ test('all clients share the time budget of an event-loop turn', async () => {
   assert.deepEqual(new Set(log.flat()), new Set(clients), 'all clients are read')
 })
 
-test('a client whose connections need little time is read before clients that need much', async () => {
+test('a client whose connections need little time is read before clients that need a lot of time', async () => {
   const turns = new ReadingTurns()
   const log: string[][] = []
   for (let i = 0; i < 20; i++) addWaiting(turns, log, `heavy-${i}`, 50, 3)
@@ -51,7 +51,7 @@ test('a client whose connections need little time is read before clients that ne
   assert.deepEqual(log.at(-1)!.slice(0, 3), ['light', 'light', 'light'])
 })
 
-test('a client that needs much time is not starved by many light clients', async () => {
+test('a client that needs a lot of time is not starved by many light clients', async () => {
   const turns = new ReadingTurns()
   const log: string[][] = []
   addWaiting(turns, log, 'heavy', 3, 20)
