@@ -1,6 +1,6 @@
 /**
  * Warns about webhook configurations that may lock out their owners. Such a webhook is called for system namespaces,
- * for leases or for the pods of its own backend, or its Service is missing, or its CA bundle cannot verify the backend.
+ * for leases or for the pods of its own backend, or its Service is missing, or its CA bundle contains no certificate.
  * These problems are not errors, because the configuration may be created before its backend.
  */
 import { X509Certificate } from 'node:crypto'
@@ -133,9 +133,9 @@ function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningPart
   return [`its service ${namespace}/${name} does not exist`]
 }
 
-function authorityRisks({ address: { service, authority } }: Webhook): string[] {
-  if (authority === undefined)
-    return service === undefined ? [] : ['it has no caBundle, and public CAs do not sign certificates for services']
+/** Does not warn about a missing CA bundle, because many projects add it after the installation. */
+function authorityRisks({ address: { authority } }: Webhook): string[] {
+  if (authority === undefined) return []
   try {
     new X509Certificate(authority)
     return []

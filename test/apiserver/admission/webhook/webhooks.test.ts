@@ -365,6 +365,15 @@ test('a webhook configuration that could lock out its owners causes warnings', a
     webhooks: [careful],
   })
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
+  // An installation often adds the CA bundle later.
+  const service = { namespace: 'hooked', name: 'hook' }
+  const scoped = { ...hook, rules: [{ ...everything, resources: ['secrets'] }], clientConfig: { service } }
+  const installed = await client.post(`${configurationPath('validating')}?dryRun=All`, {
+    metadata: { name: 'installed' },
+    webhooks: [scoped],
+  })
+  assert.equal(installed.status, 201)
+  assert.doesNotMatch(String(installed.headers.warning), /caBundle/)
 })
 
 test('a preview of a webhook configuration lists only the matching objects that the caller may list', async () => {
