@@ -11,5 +11,8 @@ export const userPages = [
     .map((name) => join('docs', name)),
 ].sort()
 
+/** Pages whose commands take longest: they back up, upgrade and package servers. */
+export const operatorPages: readonly string[] = userPages.filter((name) => name.startsWith('docs/operate/'))
+
 /** Pages that new users read first. Their commands also run in the short form of the tests. */
 export const firstPages: readonly string[] = ['README.md', 'docs/start/first-five-minutes.md']

@@ -12,10 +12,15 @@ import { hasStarted, isShown } from './shown-output.ts'
 const maxStartMs = 60_000
 const pollMs = 50
 
-/** Defines one test for each page. */
+/** Defines one test for each page that has commands. */
 export function testPages(names: readonly string[]): void {
   before(bundlePrograms)
-  for (const name of names) testPage(name)
+  for (const name of names.filter(hasCommands)) testPage(name)
+}
+
+function hasCommands(name: string): boolean {
+  const blocks = blocksOf(readFileSync(join(root, name), 'utf8'))
+  return blocks.some(({ type }) => type === 'commands' || type === 'background')
 }
 
 /** The checkout in the sandbox is read-only, so the programs cannot update themselves. */
