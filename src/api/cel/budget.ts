@@ -41,7 +41,7 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Counts steps that have no cost in Kubernetes or that exceed the charged cost. */
+  /** Counts steps that are free in Kubernetes, or that are not covered by the charged cost. */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps >= stepsBetweenLooks) this.#look()

@@ -28,13 +28,14 @@ export const foldCosts = {
   // result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
-  // The cost covers the empty list that the macro expands to.
+  // In cel-go, `cel.bind` expands to a loop over an empty list, whose cost is included here.
   bind: { begin: listCost, each: 0 },
-  // The cost of a macro over a map consists of the costs of the list of keys and of the names of both lists.
+  // In cel-go, `sortBy` expands to `cel.bind` and `map`. The cost covers the two lists that they create and the names
+  // that refer to these lists.
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
-/** The cost and size of a value, as far as they are known before evaluation. */
+/** The estimated cost and size of a value. */
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
@@ -61,7 +62,7 @@ const opaqueEqualitySince = 32
 const boundVariablesSince = 33
 
 export interface EstimateOptions {
-  /** Minor version of Kubernetes 1 whose estimate is returned. Defaults to the newest version. */
+  /** Kubernetes minor version whose estimate is returned. Defaults to the newest version. */
   readonly version?: number | undefined
   /**
    * Whether the sizes of computed values are unknown. Otherwise, they equal the sizes of the value that a rule
@@ -94,13 +95,16 @@ const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
 }
 
-/** The operand kinds for which selecting a field is charged. */
+/** The operand types for which field selection has a cost. */
 const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
   readonly #version: number
-  /** The position of the value that the rule validates, if computed values are assumed to have its size. */
+  /**
+   * The position of the validated value, whose size is assumed for computed values. Undeclared if their sizes are
+   * unknown.
+   */
   readonly #root: Place
   readonly #scopes: { readonly name: string; readonly known: Omit<CostEstimate, 'cost'> }[] = []
 

@@ -242,7 +242,7 @@ function structOf({ name, fields }: StructLiteral, values: readonly Evaluate[]):
 
 interface OptionalMapping {
   readonly slot: number
-  /** Whether the transforming expression of the macro itself returns an optional. */
+  /** Whether the macro's expression returns an optional (`optFlatMap`) rather than a plain value (`optMap`). */
   readonly isFlat: boolean
 }
 

@@ -36,7 +36,7 @@ const forms: { readonly [name in FoldName]: Form } = {
 
 /** Determines which macros are available. */
 export interface Dialect {
-  /** Minor version of Kubernetes 1. If undefined, the macros of all versions are available. */
+  /** Kubernetes minor version. If undefined, the macros of all versions are available. */
   readonly version?: number | undefined
   /** Whether `cel.bind(name, value, expression)` is available. */
   readonly hasBind?: boolean | undefined

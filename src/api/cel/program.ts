@@ -51,7 +51,7 @@ export interface Environment {
   readonly hasUnknownSizes?: boolean
   /** Whether `cel.bind` is available. */
   readonly hasBind?: boolean
-  /** Required type of the result. Defaults to bool. `any` accepts every type. */
+  /** Required type of the result. Defaults to bool. `any` accepts any type. */
   readonly result?: CelType['kind'] | 'any'
   /** The declared variables, in the order of their values. */
   readonly variables: ReadonlyMap<string, DeclaredType>

@@ -106,8 +106,8 @@ function fieldsType(members: JsonObject, required: Json | undefined, prefix: str
 const text: JsonObject = { type: 'string' }
 
 /**
- * Returns a schema for rules that describes metadata. Rules can access only the fields `name` and `generateName` of the
- * metadata.
+ * Returns the schema with type and metadata fields added. Of the metadata, rules can access only `name` and
+ * `generateName`.
  */
 function withMetadata(described: JsonObject): JsonObject {
   const metadata = own(described, 'metadata')

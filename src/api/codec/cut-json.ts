@@ -53,7 +53,7 @@ export class Cutter {
    * is valid until the next call.
    */
   cut(json: Buffer, first = 1): Buffer {
-    // The selected members are never longer than the whole object, which determines the size of the buffer.
+    // The buffer has room for the whole object, because the selected members are never longer.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
     this.#json = json
     this.#at = first

@@ -45,7 +45,10 @@ function freeOrder(schema: AnySchema): MemberOrder {
   return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
 }
 
-/** The vendor's fields have different names in each profile but the same positions. */
+/**
+ * Combines the fields of all profiles. Fields whose names contain the vendor's prefix differ by name, but have the same
+ * positions.
+ */
 const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {
   const types = profileNames.map((profile) => described(vendorOf(profile)))
   return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }

@@ -368,7 +368,8 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If the value has an intact older format except for its first bytes, only the first bytes are damaged.
+  // If the checksum of an older format matches, only the format byte is damaged, and the value is not from a newer
+  // version.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')

@@ -23,7 +23,7 @@ export function parseGoTemplate(text: string, functions: { has(name: string): bo
   return new Parser(text, functions).template()
 }
 
-/** Maximum nesting depth of a template. Templates in practice are less deep, and the limit protects the stack. */
+/** Maximum nesting depth of a template, which protects the stack. Templates in practice are far less deep. */
 const maxDepth = 200
 
 interface Ended {

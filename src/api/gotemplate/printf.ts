@@ -97,7 +97,7 @@ function ofCharacter(value: bigint, letter: string): string {
   return letter === 'c' ? character : `'${character}'`
 }
 
-/** Maximum precision, which exceeds the digit count of any number. */
+/** Maximum precision. More digits have no practical use. */
 const maxPrecision = 100
 
 function ofFloat(value: number, { letter, precision }: Verb): string {

@@ -1,4 +1,4 @@
-/** An error in a template that the parser or the execution reports. The message contains the line and the column. */
+/** A template error from parsing or execution. The message contains the line and the column. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }

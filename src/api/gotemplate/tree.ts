@@ -47,7 +47,7 @@ export interface Template {
 }
 
 /**
- * The functions that stop evaluating arguments at the first argument that determines the result. Every template can
- * call them.
+ * The short-circuiting functions, which stop at the first argument that determines the result. Every template can call
+ * them.
  */
 export const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or'])

@@ -8,8 +8,8 @@ import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 const manyValues = 1000
 
 /**
- * Number of members or elements of a large value to process between two yields. Each of them may contain almost as many
- * values as a large value. Processing this many members takes at most a few milliseconds.
+ * Number of members or elements of a large value to process between yields. This takes at most a few milliseconds, even
+ * if each of them is only slightly smaller than a large value.
  */
 export const partsPerSlice = 10
 
@@ -24,7 +24,7 @@ export function isLarge(value: Json | undefined): boolean {
 
 /** Objects that are known to have many keys. They are cached because they are checked repeatedly and do not change. */
 const wide = new WeakSet<JsonObject>()
-/** Number of keys above which accessing the first key takes longer than traversing the same number of values. */
+/** Number of keys above which accessing even the first key takes longer than visiting as many values. */
 const manyKeys = manyValues / 2
 
 /**

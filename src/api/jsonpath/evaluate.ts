@@ -2,8 +2,7 @@
  * Evaluates a JSONPath. Each visited value counts against a budget, because paths such as `..*..*..*` visit far more
  * values than an object contains.
  *
- * If a step does not match, some rules select nothing, and others throw an error. Columns and templates have different
- * rules.
+ * Columns and templates differ in their rules for a step that does not match: it either selects nothing or is an error.
  */
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'

@@ -153,7 +153,7 @@ function childrenOf(value: Json): readonly Json[] {
     .map((key) => own(value, key)!)
 }
 
-/** Returns the bounds of a slice. The index -1 selects the last element, so a range that starts there has no end. */
+/** Returns the bounds of a slice. For the index -1, which selects the last element, the slice has no end. */
 function rangeOf(slice: Slice): { from?: number; to?: number; by: number } {
   if (!('index' in slice)) return slice
   return slice.index === -1 ? { from: -1, by: 1 } : { from: slice.index, to: slice.index + 1, by: 1 }

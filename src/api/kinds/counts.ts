@@ -1,4 +1,4 @@
-/** Validation of numbers in more than one kind: counts, and counts that may be percentages. */
+/** Validation of counts and percentages, shared by several kinds. */
 import { type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 
 export type IntOrPercent = number | string

@@ -12,8 +12,8 @@ import { allKinds } from './all.ts'
 const kindsByVersion = new Map<EmulatedVersion, readonly Kind[]>()
 
 /**
- * Returns the kinds of a Kubernetes version. The result includes the stored form of each served kind, even if the
- * version does not serve that form. The catalogue does not serve it either.
+ * Returns the kinds of a Kubernetes version. The result includes the stored version of each served kind. If the
+ * Kubernetes version does not serve that version, it is used for storage only.
  */
 export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
   let kinds = kindsByVersion.get(version)

@@ -83,7 +83,7 @@ export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPat
   )
 }
 
-/** Returns warnings about the pod template of a changed object. */
+/** Returns warnings about the pod template of a new or changed object. */
 export function templateWarnings(
   template: PodTemplateSpec | undefined,
   path: FieldPath,

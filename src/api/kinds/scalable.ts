@@ -46,7 +46,7 @@ export function scaleOf<T extends Scalable>(
   }
 }
 
-/** Removes everything from an applied Scale except the replicas and the identifying metadata. */
+/** Returns an applied Scale reduced to the replicas and the identifying metadata. */
 function configOf(config: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
   const { replicas } = part(config, 'spec')
@@ -61,7 +61,9 @@ function part(config: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Whether a Scale must contain its namespace. Later versions set the namespace of the request. */
+/**
+ * Whether a Scale must contain its namespace. Since 1.24, the server sets a missing namespace to that of the request.
+ */
 function isNamespaceRequired(context: RuleContext): boolean {
   return !isAtLeast(emulationOf(context).version, '1.24')
 }

@@ -51,7 +51,7 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 export interface ApplyRequest {
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** The initial object of a create, which has no fields of the type. */
+  /** The object that a creating apply starts from. It contains none of the kind's own fields. */
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
@@ -62,8 +62,8 @@ export interface ApplyRequest {
   /** Paths of fields that this type of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
   /**
-   * Whether the configuration is of another type, such as Scale, that represents only a part of the object. The other
-   * parts of the object are then ignored.
+   * Whether the configuration is of another kind, such as Scale, which represents only a part of the object. If so, the
+   * other parts of the object are ignored.
    */
   readonly view?: boolean
   /** The other versions of the kind. Undefined unless the versions of the kind differ in structure. */

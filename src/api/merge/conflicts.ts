@@ -31,7 +31,7 @@ export interface Contest {
   readonly live: Json | undefined
   readonly requested: Json | undefined
   readonly manager: Manager
-  /** The fields of the manager that the apply would change. */
+  /** The manager's fields that the apply would change. */
   readonly fields: FieldSet
 }
 
@@ -125,7 +125,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 
 type Show = (value: Json | undefined) => string
 
-/** Describes a conflict. `show` is undefined if values are hidden. */
+/** Describes a conflict for the response. `show` formats values. Undefined hides them. */
 function describe({ manager, live, requested }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
   return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(requested)}`

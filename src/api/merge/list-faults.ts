@@ -1,6 +1,6 @@
 /**
- * Finds faulty elements in the sets and keyed lists of a value. `keyless-elements.ts` and `duplicate-elements.ts` define
- * the faults.
+ * Finds faulty elements in the sets and keyed lists of a value. `keyless-elements.ts` and `duplicate-elements.ts`
+ * define the faults.
  */
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { isLarge, partsPerSlice } from '../json/large-json.ts'

@@ -2,8 +2,8 @@
  * Determines the order of list elements after a strategic merge.
  *
  * An element has an identity: the value of a scalar, or the merge key of an object. The elements that the patch
- * contains are in the order of the patch. The other elements stay in their order. One of the other elements precedes an
- * element of the patch only if both existed before and were in that order:
+ * contains are in the order of the patch. The other elements stay in their order. Another element precedes an element
+ * of the patch only if it already did so before:
  *
  *   a b c d   patched in the order   d x b   gives   a d x b c
  */
@@ -24,8 +24,8 @@ export function identifyBy(key: string): Identify {
 }
 
 /**
- * Sorts elements in the order of `order`. Elements that are not in `order` stay at their position relative to the
- * elements in `before`.
+ * Sorts the elements that `order` lists. The other elements keep their order, and precede the next sorted element if
+ * they preceded it in `before`.
  */
 export function arrange(
   elements: readonly Json[],

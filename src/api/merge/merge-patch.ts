@@ -13,7 +13,7 @@ export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   return runToCompletion(mergePatchSliced(document, patch))
 }
 
-/** Number of members between two yields. */
+/** Number of members between yields. */
 const membersPerSlice = 1000
 
 /** Copies an object and yields periodically. */

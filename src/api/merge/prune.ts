@@ -71,8 +71,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Restores owned fields that were removed from `whole`. The value in `whole` is used even if `pruned` has a value,
- * because the field was removed in another version, and conversion may have changed the missing field to zero.
+ * Returns `pruned` with the owned fields that were removed from `whole`. Takes the value from `whole` even if `pruned`
+ * has one: if the field was removed in another version, conversion may have set it to zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -22,7 +22,7 @@ export function hasElements(schema: Schema): schema is ListSchema {
   return schema.type === 'list' && schema.list !== 'atomic'
 }
 
-/** The schema of members that the schema of an open object does not describe. */
+/** The schema of the members that an open object has in addition to its declared fields. */
 const undescribed: AnySchema = { type: 'any', granular: true }
 
 /** Returns the schema of a member, even if the object's schema does not describe the member. */
@@ -38,8 +38,8 @@ export interface Member {
 }
 
 /**
- * Caches the members of a schema with their path elements. Without the cache, hashing new strings as keys of sets would
- * need more time than all other work.
+ * Caches the members of a schema with their path elements. Without the cache, merging would spend most of its time on
+ * hashing newly created path elements.
  */
 const namedMembers = memoizeByObject(
   (schema: Membered): ReadonlyMap<string, Member> =>

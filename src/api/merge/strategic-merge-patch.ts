@@ -25,8 +25,8 @@ const orderPrefix = '$setElementOrder'
 const deletionPrefix = '$deleteFromPrimitiveList'
 
 /**
- * Maximum number of times a patch can name one element. A patch may legitimately name an element twice: two protocols
- * of a port have the same merge key, the port number. The cost of each merge grows with the size of the element.
+ * Maximum number of times that a patch may refer to one element. Two references can be legitimate: two protocols of a
+ * port have the same merge key, the port number. The cost of each merge grows with the size of the element.
  */
 const maxRepeats = 10
 

@@ -3,10 +3,10 @@
  *
  * The manager that writes becomes the owner of every field that it added or modified. Removed fields have no owner. An
  * object without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
- * replaces them if it is valid and not empty. A list with one empty entry removes all managers. Under 1.23, the writer
- * then owns the fields that it changes in the same write (spec: apply, rule 6). Since 1.24, as in Kubernetes, an empty
- * list removes all managers too, and the object is no longer tracked. Before 1.29, an object with duplicate list elements
- * is not tracked either.
+ * replaces them if it is valid and not empty. A list with one empty entry removes all managers. In 1.23, the writer
+ * then becomes the owner of the fields that the same write changes (spec: apply, rule 6). Since 1.24, as in Kubernetes,
+ * an empty list removes all managers too, and the object is no longer tracked. Before 1.29, an object with duplicate
+ * list elements is not tracked either.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../model/object.ts'

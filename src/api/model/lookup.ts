@@ -1,7 +1,7 @@
 /**
- * Gives parts of the server access to stored objects. Admission plugins look up namespaces, endpoints look up pods, and
- * authorizers look up roles. Each result includes the revision of the object, so that a write can require that the
- * object has not changed (docs/decisions/0008).
+ * Read access to stored objects for all parts of the server. Admission plugins look up namespaces, endpoints look up
+ * pods, and authorizers look up roles. Each result includes the revision of the object, so that a write can require
+ * that the object has not changed (docs/decisions/0008).
  *
  * Objects come from this server's cache and are shared, so callers must not modify them.
  */
@@ -81,6 +81,6 @@ export interface ListQuery {
    * they must fail closed.
    */
   readonly whole?: boolean
-  /** Selects only objects with the given label. Uses an index. */
+  /** Selects only objects with this label and value, by means of an index. */
   readonly label?: { readonly key: string; readonly value: string }
 }

@@ -17,6 +17,6 @@ export function parseVersion(text: string): number {
       `invalid resource version ${JSON.stringify(shorten(text, 50))}: use a version that the server returned`,
     )
   const revision = Number(text)
-  // No store revision exceeds 2^53, so larger numbers can be reduced to that limit.
+  // Larger numbers are reduced to this limit, which no store revision exceeds.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)
 }

@@ -1,4 +1,4 @@
-/** The user of a request. Only authorizers interpret the user. */
+/** The user of a request. Only authorizers interpret its name and groups. */
 import { shorten } from '../../base/text/shorten.ts'
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
@@ -61,8 +61,8 @@ export function authenticated(user: User): User {
 /** The group of node agents. The user name of a node agent is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
- * The user name of the API server when it connects to node agents. Servers do not accept this user as an API client,
- * because a node's address may lead to an API server.
+ * The user name of the API server when it connects to node agents. API servers reject this user as a client: a node's
+ * address could point to an API server, which would then receive requests with this certificate.
  */
 export const nodeClientName = 'system:apiserver-node-client'
 /** The user name prefix of node agents. */

@@ -38,15 +38,15 @@ export interface Vendor {
     readonly mandatoryObjects: string
     readonly loops: string | undefined
   }
-  /** The word that names use for the node agent, such as `nodeagent` or `kubelet`. */
+  /** The word for the node agent in names, such as `nodeagent` or `kubelet`. */
   readonly nodeAgent: string
   /** The environment variable that passes information from a client to a credential plugin. */
   readonly execInfoVariable: string
   /** The prefix of the vendor's OpenAPI extensions (`<extensionPrefix>list-type`) and headers. */
   readonly extensionPrefix: string
   /**
-   * The name prefixes of published definitions. The prefix `kinds` is for kinds. Shared types have a prefix for the
-   * first word of their name.
+   * The name prefixes of published definitions. Kinds have the prefix `kinds`. The prefix of a shared type depends on
+   * the first word of its name.
    */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
@@ -207,7 +207,7 @@ export function ownerOf(vendor: Vendor, group: string): Vendor | undefined {
   return [vendor, ...Object.values(profiles)].find((each) => isVendorKey(each, group))
 }
 
-/** Returns the default audience of tokens, which is this server. */
+/** Returns the audience that identifies this server, which is the default for tokens. */
 export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`
 }

@@ -60,7 +60,7 @@ export interface AuthorityOptions {
 }
 
 const day = 24 * 60 * 60 * 1000
-// How long before its creation a certificate becomes valid, for machines whose clocks differ or are set back.
+// How far the start of the validity precedes the creation of a certificate, for machines whose clocks are behind.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
 /** The files that the directory may contain. `front-proxy` is the directory of another CA. */
@@ -73,7 +73,7 @@ const noNames: AlternativeNames = { dns: [], ips: [] }
 interface PairFiles {
   readonly certificate: string
   readonly key: string
-  /** Instructions for the user if one of the two files cannot be used. */
+  /** Tells the user what to do if one of the two files cannot be used. */
   readonly remedy: string
 }
 
@@ -102,8 +102,8 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 }
 
 /**
- * Makes the pair the CA of a directory. It replaces an existing CA. Certificates that the former CA signed are renewed
- * on their next use.
+ * Installs a pair as the CA of a directory, and replaces the existing CA, if any. Certificates that the former CA
+ * signed are renewed on their next use.
  */
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)

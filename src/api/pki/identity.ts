@@ -1,8 +1,8 @@
 /**
- * Reads the identity in a client certificate: the common name, organizations and user IDs of its subject. Reads the DER itself,
- * because Node's text form is ambiguous: a crafted value can look like another name (CVE-2021-44533). Values are
- * returned unchanged, including NUL. A value whose bytes do not match its string type throws `MalformedDer`. Callers
- * decide whether the certificate is trusted and whether the name is acceptable as a user.
+ * Reads the identity in a client certificate: the common name, organizations and user IDs of its subject. Reads the DER
+ * itself, because Node's text form is ambiguous: a crafted value can look like another name (CVE-2021-44533). Values
+ * are returned unchanged, including NUL. A value whose bytes do not match its string type throws `MalformedDer`.
+ * Callers decide whether the certificate is trusted and whether the name is acceptable as a user.
  *
  * Programs disagree on which of multiple common names counts (Go uses the last, others the first), so the functions
  * return all of them. Callers reject a subject with multiple common names, because two programs would otherwise see two
@@ -28,7 +28,9 @@ export function readSubject(certificate: Buffer): Subject {
   return readName(subjectOf(certificate))
 }
 
-/** Reads the user IDs of a certificate's subject, which Kubernetes encodes as attributes of type 1.3.6.1.4.1.57683.2. */
+/**
+ * Reads the user IDs of a certificate's subject, which Kubernetes encodes as attributes of type 1.3.6.1.4.1.57683.2.
+ */
 export function readUserIds(certificate: Buffer): string[] {
   return readValues(subjectOf(certificate), userIdId)
 }

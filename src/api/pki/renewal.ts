@@ -1,8 +1,8 @@
 /**
- * Renews the certificates of a running server before they expire. At intervals, the authority renews certificates that
- * are due, and each certificate that differs from the one in use is installed, even if another process on the same
- * directory created it. If a check fails, the error is passed to `onError`, the certificates in use remain in use, and
- * the check is repeated at the next interval.
+ * Renews the certificates of a running server before they expire. A periodic check renews the certificates that are
+ * due. It installs every certificate that differs from the one in use, even if another process renewed it in the same
+ * directory. If a check fails, `onError` receives the error, the current certificates remain in use, and the next check
+ * tries again.
  */
 import type { CertifiedKey } from './authority.ts'
 

@@ -191,7 +191,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** Returns the schema that `#readPruned` uses to decode an object, or undefined if there is no such schema. */
+  /** Returns the schema for decoding an object whose unknown members are dropped, or undefined if there is none. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema

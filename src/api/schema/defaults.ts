@@ -53,7 +53,7 @@ export interface Filling {
   readonly room?: Room
 }
 
-/** The elements of a path in reverse order: the last element is the first in the list. */
+/** The elements of a path in reverse order, last element first. */
 type PathElements = (string | number)[]
 
 /** The fields that have a default, and the fields that contain fields with defaults. */

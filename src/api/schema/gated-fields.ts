@@ -40,7 +40,7 @@ export function dropGatedFields(
 /** The position of a value in the object. */
 interface Place {
   readonly path: FieldPath
-  /** Removes the object at this position. Undefined unless the object is the value of a field. */
+  /** Removes the object at this position from its parent. Undefined unless the object is the value of a field. */
   readonly dropOwner?: () => void
 }
 

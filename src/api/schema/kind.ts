@@ -95,10 +95,7 @@ export interface KindRules<T> {
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
-  /**
-   * Adds the fields that every version of a valid object contains. Called after validation. Modifies the object in
-   * place.
-   */
+  /** Adds fields that valid objects of all versions contain. Called after validation. Modifies the object in place. */
   readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object. `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
@@ -150,15 +147,15 @@ export interface KindLife<T> {
   /** Whether the deletion must wait even if the metadata has no finalizers left. */
   readonly holdsDeletion?: (object: T) => boolean
   /**
-   * Returns the type whose objects exist only as long as the object with the given name. Defined for kinds whose names
-   * identify a type.
+   * Returns the type that the object with the given name defines. Objects of this type exist only as long as the
+   * defining object. Set for kinds that define types.
    */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
   /** Makes additional changes when a deletion starts. Modifies `next`, which is already marked as terminating. */
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }
 
-/** The representations of objects in other forms, such as tables, selectors and subresources. */
+/** How objects are presented in tables, selected by fields and accessed through subresources. */
 export interface KindViews<T> {
   /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
@@ -192,11 +189,14 @@ export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 export interface BuiltInDeprecation {
   /** The Kubernetes version that deprecated the API version, such as `1.22`. Earlier versions send no warning. */
   readonly since: KubeVersion
-  /** The first version that sends the warning, if the warning announces a later deprecation. Defaults to `since`. */
+  /**
+   * The first version that sends the warning. Defaults to `since`, and is earlier if the warning announces a future
+   * deprecation.
+   */
   readonly warnsSince?: KubeVersion
   /**
-   * The announced version of the removal. Defined if it differs from the kind's `until`, the first version without the
-   * kind.
+   * The version in which the warning announces the removal. Set only if it differs from the kind's `until`, the first
+   * version without the kind.
    */
   readonly removal?: KubeVersion
   /** The replacement: group ID, version and kind. */
@@ -216,7 +216,7 @@ export interface Subresource<T> extends Availability {
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Paths of the fields that writes through the subresource cannot set. */
   readonly readOnly: readonly string[]
-  /** Other read-only paths for later versions, and the first version that uses them. */
+  /** Paths that replace `readOnly` from a later version on, with the first such version. */
   readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
@@ -231,7 +231,7 @@ export interface ShownAs<T> {
    * contains the representation.
    */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
-  /** Copies the fields of the sent representation to `object`, in place. */
+  /** Copies the fields of the representation that the client sent to `object`, in place. */
   readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
    * Converts an applied configuration of the other kind to a configuration of the object itself. If undefined, the
@@ -284,7 +284,7 @@ export interface StoredJson {
   readonly completeFor?: string | undefined
 }
 
-/** An object that is ready for storage, and the schema that it is complete for. The schema is undefined if unknown. */
+/** An object that is ready for storage, and the ID of the schema that it is complete for, if known. */
 export interface ReadyToStore {
   readonly object: ApiObject
   readonly completeFor: string | undefined

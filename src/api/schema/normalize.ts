@@ -98,7 +98,7 @@ function identityOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletio
   return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
 }
 
-/** A version, and the stored version if the two differ. */
+/** A version of a kind, together with the stored version if it is a different one. */
 export interface VersionType extends ObjectType {
   readonly stored: ObjectType | undefined
 }

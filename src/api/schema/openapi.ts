@@ -21,8 +21,8 @@ export class Definitions {
   readonly #names: Vendor
   readonly #emulated: EmulatedVersion
   /**
-   * Whether fields that are always written have their zero value as the default, as in OpenAPI version 3 since
-   * Kubernetes 1.24.
+   * Whether fields that are always written are published with their zero value as the default, as in OpenAPI version 3
+   * since Kubernetes 1.24.
    */
   readonly #hasZeroDefaults: boolean
 

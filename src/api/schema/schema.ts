@@ -246,8 +246,8 @@ export interface Publishing {
 }
 
 /**
- * A group of fields, exactly one of which must be set. The first field of `among` that is set is validated. If others
- * are set too, they are rejected without validation.
+ * A group of fields, exactly one of which must be set. Validates the first field of `among` that is set, and rejects
+ * every further one without validating its value.
  */
 export interface Choice {
   readonly among: readonly string[]

@@ -347,7 +347,7 @@ interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** The names of the choice's fields that are set. */
+  /** The names of the fields in the choice that are set. */
   readonly setFields: readonly string[]
   readonly unvalidated: readonly string[] | undefined
   /** The members of the object that is replaced. Undefined if they are unknown. */

@@ -53,7 +53,7 @@ function readState(state: string): GateState {
   return { stage: stages[state[0]!]!, on: state[1] === '+', locked: state[2] === '!' }
 }
 
-/** Features that are always enabled, even in versions whose gate is disabled by default. */
+/** Features that this server always enables, even in versions where Kubernetes disables their gate by default. */
 const alwaysOn: readonly FeatureGate[] = ['CustomResourceValidationExpressions']
 
 /**

@@ -5,8 +5,8 @@
 
 const maxDigits = 100
 /**
- * Number of additional digits to examine. A number that these digits do not distinguish from the midpoint of two
- * results is exactly the midpoint.
+ * Number of additional digits to examine for rounding. If they all agree with the midpoint of two results, the number
+ * is exactly that midpoint.
  */
 const exactDigits = 60
 

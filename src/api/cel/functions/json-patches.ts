@@ -1,4 +1,4 @@
-/** The function that escapes keys for the paths of JSON patches, for expressions that mutate objects. */
+/** The function `jsonpatch.escapeKey`, which escapes a key for use in a JSON Patch path. */
 import { define, type Functions } from '../overload.ts'
 import { traversal } from '../size.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Functions on IP addresses and address ranges, available since Kubernetes 1.30. The functions reject addresses with a
- * zone and IPv4-mapped IPv6 addresses.
+ * Functions on IP addresses and address ranges, available since Kubernetes 1.30. The functions reject IPv4-mapped IPv6
+ * addresses and addresses with a zone.
  */
 import { formatIp, type IpAddress, parseIp } from '../../model/ip-range.ts'
 import { sizeOf } from '../compare.ts'

@@ -4,7 +4,7 @@
  *
  * As the wire format requires, unknown fields are skipped, the last of several single values is used, and repeated
  * messages are merged. The decoder rejects groups (an obsolete encoding), values with the wrong wire type, text that is
- * not UTF-8, and more values than a JSON body may have. Errors contain the field. The decoder yields periodically,
+ * not UTF-8, and more values than a JSON body may have. Error messages name the field. The decoder yields periodically,
  * because messages can be large.
  */
 
@@ -40,7 +40,7 @@ export function readSliced(schema: ObjectSchema, bytes: Uint8Array, vendor?: Ven
   return new MessageReader(bytes, vendor).whole(schema)
 }
 
-/** Number of fields to decode between two yields. */
+/** Number of fields to decode between yields. */
 const stepFields = 1000
 
 const packed: WireType = 2

@@ -39,7 +39,7 @@ export function writeSliced(
   return new MessageWriter(options).whole(schema, object)
 }
 
-/** Number of members, elements and entries to encode between two yields. */
+/** Number of members, elements and entries to encode between yields. */
 const stepValues = 1000
 
 const nothing = Buffer.alloc(0)

@@ -185,7 +185,7 @@ interface PlacedVersion {
 }
 
 /**
- * Returns each version of the definition with the error path of the given part. If the part is the same in all
+ * Returns each version of the definition, with the path for errors in the given part. If the part is the same in all
  * versions, returns only the first version, with the path `spec`.
  */
 function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {

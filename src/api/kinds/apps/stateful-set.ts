@@ -1,9 +1,9 @@
 /**
  * A StatefulSet runs pods with stable identities. A replaced pod keeps its name and its volumes.
  *
- * The controller completes the template when it creates a pod, because volume mounts may refer to volume claim
- * templates of the set. Before 1.34, validation therefore covers only the labels, the annotations and a few fields of
- * the template. Later versions validate the completed template (`types/stateful-template.ts`).
+ * Volume mounts in the pod template may refer to the set's volume claim templates, so the template is complete only
+ * when the controller creates a pod. Before 1.34, validation therefore covers only the labels, the annotations and a
+ * few fields of the template. Later versions validate the completed template (`types/stateful-template.ts`).
  */
 
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'

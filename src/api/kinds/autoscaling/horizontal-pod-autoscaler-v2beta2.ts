@@ -13,7 +13,7 @@ import {
 } from './horizontal-pod-autoscaler.ts'
 import { metricStatus } from './metrics.ts'
 
-/** The first fields of the autoscaler status in versions before v2. */
+/** The first fields of the autoscaler status in API versions before v2. */
 export const olderStatusFields = {
   ...observedFields,
   currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
@@ -23,7 +23,7 @@ export const olderStatusFields = {
   }),
 }
 
-/** The conditions of autoscalers before v2, which are an atomic list. */
+/** The conditions of an autoscaler in API versions before v2, where the list is atomic. */
 export const olderConditions = field(6, s.list(condition), { doc: 'Current conditions of the autoscaler.' })
 
 const status = s.object(

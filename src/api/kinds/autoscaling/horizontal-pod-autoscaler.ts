@@ -170,8 +170,8 @@ export const horizontalPodAutoscaler = defineKind({
 })
 
 /**
- * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1, so every API version
- * shows what a conversion from v1 adds or reorders.
+ * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1, so objects in every API
+ * version contain what the conversion from v1 adds or reorders.
  */
 const storedAsV2Since = '1.26'
 

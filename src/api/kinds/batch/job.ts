@@ -198,7 +198,7 @@ export function jobWarnings(spec: JobSpec = {}, path: FieldPath, context: RuleCo
 
 const shownConditions = ['Complete', 'Failed', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet']
 
-/** Returns the most important condition of a Job. Only a final condition is more important than a deletion. */
+/** Returns the state to display for a Job. A deletion takes precedence over all conditions except final ones. */
 function jobState({ metadata, status = {} }: Job): string {
   const current = new Set(status.conditions?.filter((each) => each.status === 'True').map(({ type }) => type))
   const shown = shownConditions.find((type) => current.has(type)) ?? 'Running'

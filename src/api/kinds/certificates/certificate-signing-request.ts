@@ -268,8 +268,8 @@ function checkSpec({ spec = {} }: CertificateSigningRequest, vendor: Vendor): Fi
 }
 
 /**
- * Validates key usages. Only the first items of a long list are checked, because any longer list must contain an
- * invalid or duplicate usage among them.
+ * Validates key usages. Only the first items of a long list are checked, because in any longer list, these must include
+ * an invalid or duplicate usage.
  */
 function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
   if (usages.length === 0) return [required(path, 'usages must be provided')]

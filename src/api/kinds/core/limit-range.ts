@@ -200,8 +200,8 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
 }
 
 /**
- * Pairs of fields: the amount `low` must not exceed the amount `high`. Each pair has the error field and the names for
- * the message.
+ * Pairs of fields whose amounts must be in order: `low` must not exceed `high`. Each pair also specifies the field that
+ * the error is reported at, and the names in the error message.
  */
 const orders = [
   { low: 'min', high: 'max', at: 'min', texts: ['min value', 'max value'] },
@@ -230,8 +230,8 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
 }
 
 /**
- * Whether a part of an item is compared. The defaults of a Pod item are not compared, because `checkPlaces` already
- * rejects them.
+ * Whether a field of an item takes part in the comparison. The defaults of a Pod item are not compared, because
+ * `checkPlaces` already rejects them.
  */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))

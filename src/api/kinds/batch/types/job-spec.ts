@@ -106,8 +106,7 @@ export const jobSpec = s.object(fields, {
 })
 
 /**
- * Returns the Job fields that are not validated, such as the rules of a success policy if the completion mode does not
- * allow one.
+ * Returns the names of the fields whose content is not validated: `successPolicy`, unless the Job is an Indexed Job.
  */
 export function unvalidatedFields({ completionMode }: JobSpec): string[] {
   return completionMode === 'Indexed' ? [] : ['successPolicy']

@@ -167,7 +167,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns the errors whose conditions in `rows` are met. The errors do not contain the value. */
+/** Returns an error for each row whose first element is true. The errors do not contain the value. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],

@@ -64,8 +64,8 @@ function withDirectivesOf(next: PodTemplateSpec, template: PodTemplateSpec): Pod
 }
 
 /**
- * Returns the affinity that an update of a Job must send. Only the node affinity may change. An affinity without other
- * parts may also be added or removed as a whole.
+ * Returns the only affinity that the update may set: the stored affinity with the new node affinity. If the stored
+ * affinity has no other parts, it may also be added or removed as a whole.
  */
 function comparedAffinity({ spec: next = {} }: PodTemplateSpec, { spec: stored = {} }: PodTemplateSpec) {
   const { nodeAffinity: _, ...others } = stored.affinity ?? {}

@@ -1,4 +1,6 @@
-/** Rules for updates of a PersistentVolumeClaim: the class may be set once, and a bound claim may request more storage. */
+/**
+ * Rules for updates of a PersistentVolumeClaim: the class may be set once, and a bound claim may request more storage.
+ */
 import { defined, sameJson } from '../../../json/json.ts'
 import { type FieldError, forbidden } from '../../../model/field-error.ts'
 import { compareQuantities } from '../../../model/quantity.ts'
@@ -13,7 +15,7 @@ import type { ResourceList } from './resource-list.ts'
 import { quantityOf } from './resource-names.ts'
 import { quantityIn } from './resources.ts'
 
-/** Returns the annotation that the field `storageClassName` has replaced. */
+/** Returns the key of the annotation that the field `storageClassName` has replaced. */
 export function classKey(vendor: Vendor): string {
   return vendorKey(vendor, 'storage-class', 'volume.beta')
 }

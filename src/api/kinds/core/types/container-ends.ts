@@ -1,11 +1,14 @@
-/** Determines which terminated containers may run again. All other containers must stay terminated. */
+/**
+ * Determines which terminated containers may restart. A status update must not report any other terminated container as
+ * running.
+ */
 import { type FieldError, forbidden } from '../../../model/field-error.ts'
 import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
-/** A status update of a pod with the given spec. */
+/** The status of a pod before and after an update, with the spec of the pod. */
 export interface StatusUpdate {
   readonly next: PodStatus
   readonly previous: PodStatus

@@ -126,7 +126,10 @@ function checkSubscript(field: string, key: string, path: FieldPath): FieldError
   return [invalid(child(path, 'fieldPath'), `${field}['${key}']`, 'this field has no subscripts')]
 }
 
-/** Requires a container name if `named` is set, as in volumes, which belong to no single container. */
+/**
+ * Validates a reference to a container resource. `named` requires a container name, as in volumes, which belong to no
+ * single container.
+ */
 export function checkResourceSelector(
   { containerName = '', resource = '', divisor = '0' }: ResourceFieldSelector,
   named: boolean,

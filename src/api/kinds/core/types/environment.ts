@@ -197,8 +197,8 @@ function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: 
 }
 
 /**
- * Validates the sources of environment variables. Errors in the choice of source are reported at the list, as clients
- * expect.
+ * Validates the sources of environment variables. If a variable has no source or more than one, the error is reported
+ * at the list, as clients expect.
  */
 export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
   return sources.flatMap(({ configMapRef, secretRef }) => {

@@ -9,10 +9,10 @@ const names = {
   atomic: true,
 }
 
-/** A reference in the same namespace whose name may be empty. */
+/** A reference to an object in the same namespace. Its name may be empty. */
 export const localObjectReference = s.object({ name }, names)
 
-/** A reference in the same namespace whose name is required. */
+/** A reference to an object in the same namespace. Its name is required. */
 export const namedReference = s.object({ name: { ...name, required: true, published: 'optional' as const } }, names)
 
 /** The fields of a LocalObjectReference, for types that embed them. */

@@ -54,7 +54,7 @@ function addRequirements(keyed: KeyedSelector, labels: { readonly [key: string]:
   keyed.labelSelector = { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...requirements] }
 }
 
-/** Validates keys whose requirements have been added to the selector. */
+/** Validates the label keys of a term whose selector already contains the requirements for these keys. */
 export function checkLabelKeys(keyed: KeyedSelector, path: FieldPath): FieldError[] {
   const { matchLabelKeys = [], mismatchLabelKeys = [] } = keyed
   if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return []
@@ -96,7 +96,7 @@ function checkAddedKeys({ labelSelector = {}, matchLabelKeys = [] }: KeyedSelect
   })
 }
 
-/** Validates keys whose requirements are not added to the selector. */
+/** Validates the label keys of a constraint whose selector does not contain the requirements for these keys. */
 export function checkUnmergedKeys(keyed: KeyedSelector, path: FieldPath): FieldError[] {
   const { labelSelector: { matchLabels = {}, matchExpressions = [] } = {}, matchLabelKeys = [] } = keyed
   const selected = new Set([...Object.keys(matchLabels), ...matchExpressions.map(({ key = '' }) => key)])

@@ -280,7 +280,7 @@ export const persistentVolumeSpec = s.object(
 
 export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
 
-/** A volume spec that another object contains. Fields that are not allowed there are not validated further. */
+/** The spec of a volume inside another object. Fields that only a PersistentVolume may have are not validated. */
 export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ...persistentVolumeSpec,
   fieldsToSkip: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],

@@ -150,8 +150,8 @@ function endWord({ reason, signal, exitCode }: NonNullable<NonNullable<Container
 }
 
 /**
- * Returns the containers that count: the init containers until the regular containers start, and after that only the
- * sidecars among them.
+ * Returns the containers whose restarts are shown: the init containers until the regular containers start, and after
+ * that the regular containers and sidecars.
  */
 function countedContainers(pod: Pod): ContainerStatus[] {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
@@ -163,8 +163,8 @@ function lastOfCounted(pod: Pod): number {
 }
 
 /**
- * Returns the time of the last restart of any container, for versions before 1.28. Later versions ignore containers
- * whose restarts do not count.
+ * Returns the time of the last restart of any container, for versions before 1.28. Later versions consider only the
+ * containers that `countedContainers` returns.
  */
 function lastOfAll({ status = {} }: Pod): number {
   return lastEnd([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])

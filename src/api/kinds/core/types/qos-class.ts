@@ -36,7 +36,10 @@ function asks(list: ResourceList | undefined): boolean {
   return compute.some((name) => isPositive(list, name))
 }
 
-/** Requests never exceed limits. If they are equal in every container, their sums are therefore equal too. */
+/**
+ * Whether the limits for CPU and memory are set and equal to the requests. If this holds for every container, it also
+ * holds for the sums over all containers.
+ */
 function isGuaranteed({ resources: { limits, requests } = {} }: Resources): boolean {
   return compute.every((name) => {
     const limit = quantityIn(limits, name)

@@ -133,7 +133,7 @@ const imageVolume = s.object(
   },
 )
 
-/** Creates a source whose Secret is in the namespace of the pod. */
+/** Returns a volume source that refers to a Secret in the namespace of the pod. */
 const inNamespace = <S extends Schema>(
   source: (name: string, reference: typeof localObjectReference) => S,
   name: string,

@@ -175,7 +175,7 @@ function checkAddresses(
 
 interface AddressPlace {
   readonly type: string
-  /** Path of the list that contains the endpoint's address. */
+  /** Path of the list that contains the address. */
   readonly list: FieldPath
   /** Path of the address in the object. */
   readonly path: FieldPath

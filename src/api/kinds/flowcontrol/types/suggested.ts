@@ -11,7 +11,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-vers
 
 interface LevelShares {
   readonly shares: number
-  /** Percentage of the seats that other levels can borrow. Applies since 1.26. */
+  /** Percentage of the level's seats that other levels can borrow. Takes effect since 1.26. */
   readonly lendable: number
   readonly queues: number
   readonly handSize: number
@@ -137,7 +137,9 @@ const nodeObjects = {
   clusterScope: true,
 }
 
-/** Separates the writes of Endpoints by their controllers from the level of leader elections. */
+/**
+ * Moves the Endpoints writes of controllers to another level, because they would otherwise count as leader elections.
+ */
 const endpointWrites = schema(
   { level: 'workload-high', precedence: 150, flows: 'ByUser' },
   {

@@ -10,7 +10,7 @@ import { checkConfiguration, configurationFields } from './configuration.ts'
 import { checkList, checkName, checkPoolName, checkShareId } from './lists.ts'
 import { deviceToleration } from './request.ts'
 
-/** A node selector whose number of terms is checked only in a new allocation. */
+/** A node selector. Only a new allocation is checked for the number of terms. */
 const allocationNodes = s.object(
   {
     nodeSelectorTerms: field(1, s.list(nodeSelectorTerm), {

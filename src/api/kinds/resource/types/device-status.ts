@@ -48,7 +48,7 @@ export const deviceStatus = s.object(statusFields, {
   doc: 'Status of an allocated device, reported by its driver.',
 })
 
-/** Returns a key that identifies a device or a share of it. */
+/** Returns a key that identifies a device, or a share of a device. */
 export function deviceKey({ driver, pool, device, shareID }: Omit<DeviceStatus, 'conditions'>): string {
   return JSON.stringify([driver, pool, device, shareID ?? ''])
 }

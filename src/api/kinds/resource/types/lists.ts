@@ -73,7 +73,7 @@ const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/
 const maxIdLength = 32
 const maxDomainLength = 63
 
-/** Reports an empty part of a name. Since 1.36, an empty part is an invalid value rather than a missing value. */
+/** Returns the error for an empty part of a name. Since 1.36, the part is reported as invalid rather than missing. */
 function emptyPart(path: FieldPath, text: string, context: RuleContext): FieldError[] {
   return [isSince('1.36', context) ? invalid(path, '', text) : required(path, text)]
 }

@@ -9,7 +9,7 @@ import { deviceSelector } from './selector.ts'
 
 const operators = ['Equal', 'Exists']
 
-/** Returns the effects of device taints. The effect without consequences was added in 1.36. */
+/** Returns the effects of device taints. The effect `None`, which has no consequences, was added in 1.36. */
 export function taintEffects(context: RuleContext): readonly string[] {
   return ['NoExecute', 'NoSchedule', ...(isSince('1.36', context) ? ['None'] : [])]
 }

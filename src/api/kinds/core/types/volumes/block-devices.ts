@@ -1,4 +1,4 @@
-/** Volume sources on block devices of a storage network. */
+/** Volume sources backed by block devices in a storage network. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { checkByte, flag, fsType, readOnly, requiredText, secretRef } from './fields.ts'

@@ -1,4 +1,4 @@
-/** Volume sources on disks that a cloud provider attaches to a node. */
+/** Volume sources backed by disks that a cloud provider attaches to a node. */
 import { child, type FieldError, type FieldPath, notSupported } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { checkByte, fsType, readOnly, requiredText, secretRef, text } from './fields.ts'

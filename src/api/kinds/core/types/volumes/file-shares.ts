@@ -1,4 +1,4 @@
-/** Volume sources on network file systems. */
+/** Volume sources backed by network file systems. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { readOnly, requiredText, secretRef, text } from './fields.ts'

@@ -1,4 +1,4 @@
-/** Volume source on a path of the node. */
+/** Volume source for a path on the node. */
 import { child, type FieldError, type FieldPath, invalid, notSupported } from '../../../../model/field-error.ts'
 import { field, s } from '../../../../schema/schema.ts'
 import { requiredText } from './fields.ts'

@@ -1,4 +1,4 @@
-/** Volume sources on storage systems and volume drivers. */
+/** Volume sources provided by storage systems and volume drivers. */
 import {
   at,
   child,
@@ -43,10 +43,7 @@ export const portworxVolume = s.object(
   { name: 'PortworxVolumeSource', doc: 'A Portworx volume.' },
 )
 
-/**
- * The field of the volume name. ScaleIO and StorageOS require it, although the published schema declares it as
- * optional.
- */
+/** The volume name field. ScaleIO and StorageOS require it, although the published schema declares it as optional. */
 const volumeName = (tag: number) =>
   field(tag, s.string(), { required: true, published: 'optional', doc: 'Name of the volume. Required.' })
 
