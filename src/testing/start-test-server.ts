@@ -47,7 +47,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   return await start(options, undefined)
 }
 
-/** Starts a server. A fork knows the users of its `parent`. */
+/** Starts a server. A fork also accepts the users of its `parent`. */
 async function start(options: TestServerOptions, parent: Users | undefined): Promise<TestServer> {
   await using opened = new AsyncDisposableStack()
   const directory = temporaryDirectory('orch-testing-')
@@ -86,7 +86,7 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
 
 type Flags = ServerOptions & UpOptions
 
-/** The parts of a server. */
+/** The parts that make up a test server. */
 interface TestServerContext {
   readonly directory: string
   readonly flags: Flags
@@ -95,7 +95,7 @@ interface TestServerContext {
   readonly store: Store
   readonly calls: Calls
   readonly failures: Failures
-  /** Closes the resources that have been opened. */
+  /** The resources that the server has opened, which are closed when it stops. */
   readonly opened: AsyncDisposableStack
 }
 

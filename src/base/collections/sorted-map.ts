@@ -17,7 +17,10 @@ const fromSurrogatesOn = /[\ud800-\uffff]/
 interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
-  /** The epoch that created the chunk. Readers that started in a later epoch may still need its current content. */
+  /**
+   * The epoch in which the chunk was created. A reader that started in a later epoch may still need its current
+   * content.
+   */
   readonly epoch: number
 }
 
@@ -29,8 +32,8 @@ export class SortedMap<V> {
   /** Whether native string comparison gives UTF-8 order for all current keys. Native comparison is much faster. */
   #plain = true
   /**
-   * The number of readers so far that may continue after a write. Writes copy chunks from earlier epochs instead of
-   * changing them.
+   * The current epoch. Each reader that may continue after a write starts a new epoch. Writes copy chunks from earlier
+   * epochs instead of changing them.
    */
   #epoch = 0
 

@@ -47,7 +47,10 @@ class FairReader {
   readonly #take: Socket['read']
   #lastTurn = -1
   #delivered = 0
-  /** Time in milliseconds that was spent on the connection in the turn `#lastTurn`, and in its last turn before. */
+  /**
+   * Milliseconds spent on the connection in the turn `#lastTurn` (`#spentMs`) and in the previous turn that read the
+   * connection (`#previousMs`).
+   */
   #spentMs = 0
   #previousMs = 0
   #isStopped = false

@@ -19,7 +19,7 @@ export interface PageRequest {
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** Returns the origin for a `Host` header, or '', which matches no origin, if the header is missing. */
+/** Returns the origin for a `Host` header. If the header is missing, returns '', which matches no origin. */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/

@@ -36,7 +36,9 @@ export class ReadingTurns {
   #totalMs = 0
   /** Waiting connections that count as separate clients. */
   #single: WaitingConnection[] = []
-  /** The queue of each client with waiting connections. The client whose connections resumed least recently comes first. */
+  /**
+   * The queue of each client with waiting connections. The client whose connections resumed least recently comes first.
+   */
   readonly #queues = new Map<string, Queue>()
 
   /** Adds time that was spent on a client in the current turn. */
@@ -103,7 +105,8 @@ export class ReadingTurns {
     const [oldest] = this.#queues
     const lightestFirst = [...this.#queues].sort(([, a], [, b]) => a.expectedMs - b.expectedMs)
     for (const [client, queue] of lightestFirst) this.#continue(client, queue, 0)
-    // Ensures that a client with much data does not starve.
+    // Resumes at least one connection of the client that has waited longest, so that a client with expensive
+    // connections does not starve.
     if (oldest !== undefined && this.#queues.get(oldest[0]) === oldest[1]) this.#continue(...oldest, 1)
     if (this.#queues.size > 0) this.#schedule()
   }
@@ -115,7 +118,7 @@ export class ReadingTurns {
     while (count < connections.length && (count < minCount || this.#hasTime(client)))
       resumedMs += this.#resume(client, connections[count++]!)
     if (count === 0) return
-    // The client moves to the end.
+    // Moves the client to the end, unless all its connections have been resumed.
     this.#queues.delete(client)
     if (count === connections.length) return
     this.#queues.set(client, { connections: connections.slice(count), expectedMs: expectedMs - resumedMs })

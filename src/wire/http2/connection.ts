@@ -79,7 +79,7 @@ export class Http2Stream {
     this.unsent += bytes.length
   }
 
-  /** Removes `bytes` sent bytes from the queue. */
+  /** Removes the first `bytes` bytes, which have been sent, from the queue. */
   sent(bytes: number): void {
     const [next] = this.#waiting!
     this.unsent -= bytes
@@ -177,7 +177,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return 2 * maxUnsent
   }
 
-  /** Called for frames that neither start a stream nor carry a body, with the number of these frames. */
+  /**
+   * Called for frames that neither start a stream nor carry a body. A frame that causes much work counts as several
+   * frames.
+   */
   protected onIdleFrames(_count: number): void {}
 
   /** Called after a frame of a body has been sent. */

@@ -1,6 +1,6 @@
 /**
- * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for `cp` and its counterpart in simulated containers. Entries that are read are
- * untrusted: the caller must check their names.
+ * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for `cp` and its counterpart in
+ * simulated containers. Entries that are read are untrusted: the caller must check their names.
  */
 import { UsageError } from '../../base/flags/flags.ts'
 

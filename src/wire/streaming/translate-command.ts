@@ -41,7 +41,10 @@ export async function translateCommand(
   backend.destroy()
 }
 
-/** Copies one direction and discards the other. Resolves when the target is finished or closed. */
+/**
+ * Copies data from the source to the target, and discards data that the target sends. Resolves when the target is
+ * finished or closed.
+ */
 async function relay(source: MultiplexedStream, target: MultiplexedStream): Promise<void> {
   target.resume()
   source.pipe(target)
