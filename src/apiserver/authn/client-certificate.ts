@@ -99,7 +99,9 @@ function userOf(
   return { name, uid, groups: organizations, extra }
 }
 
-/** Returns the UID in a certificate, or an empty string. Undefined if the subject has several UIDs or an invalid UID. */
+/**
+ * Returns the UID in a certificate, or an empty string. Undefined if the subject has several UIDs or an invalid UID.
+ */
 function uidOf({ raw }: X509Certificate): string | undefined {
   try {
     const uids = readUserIds(raw)

@@ -1,4 +1,6 @@
-/** Flags of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 that orch does not support, with the reasons. */
+/**
+ * Flags of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 that orch does not support, with the reasons.
+ */
 import type { UnsupportedFlag, UnsupportedFlags } from './unsupported-flag.ts'
 
 const no = (why: string): UnsupportedFlag => ({ why })

@@ -1,5 +1,6 @@
 /**
- * `orch config`: prints a configuration file with all defaults, or checks a file (`server/flags/configuration-file.ts`).
+ * `orch config`: prints a configuration file with all defaults, or checks a file
+ * (`server/flags/configuration-file.ts`).
  */
 import { type Flag, type Flags, flag, oneOf, parseCommandLine, parseFlags, UsageError } from '../../base/flags/flags.ts'
 import { fillLines } from '../../base/text/fill-lines.ts'

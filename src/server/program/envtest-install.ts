@@ -27,7 +27,9 @@ export const installFlags = {
   }),
 } satisfies Flags
 
-/** Writes the directory and returns its path, for KUBEBUILDER_ASSETS. `launcher` is the script that runs this program. */
+/**
+ * Writes the directory and returns its path, for KUBEBUILDER_ASSETS. `launcher` is the script that runs this program.
+ */
 export async function installEnvtest(args: readonly string[], launcher: string): Promise<string> {
   const { version, dir } = parseFlags(installFlags, args)
   const programs = join(dirname(realpathSync(launcher)), 'envtest')

@@ -19,7 +19,10 @@ export const resetFlags = {
   yes: toggle({ name: 'yes', letter: 'y', help: 'delete the data without asking for confirmation' }),
 } satisfies Flags
 
-/** Entries of a data directory: the store, its lock files, the directory of an interrupted compaction, and the certificates. */
+/**
+ * Entries of a data directory: the store, its lock files, the directory of an interrupted compaction, and the
+ * certificates.
+ */
 const ownEntries = new Set(['data.mdb', 'lock.mdb', 'claim', 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
 
 export interface ResetTerminal {

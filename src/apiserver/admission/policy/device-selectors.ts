@@ -1,6 +1,6 @@
 /**
- * Adds validation of CEL expressions to the kinds that select devices: claims, claim templates and device classes. A new
- * expression must compile, return a bool, and stay within the cost limit.
+ * Adds validation of CEL expressions to the kinds that select devices: claims, claim templates and device classes. A
+ * new expression must compile, return a bool, and stay within the cost limit.
  */
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { compileRule, type Environment } from '../../../api/cel/program.ts'

@@ -23,8 +23,8 @@ const maxFileBytes = 1024 * 1024
 const fields = ['driver', 'devices']
 
 /**
- * Parses a file of ResourceSlices with `spec.driver` and `spec.devices`. Each node adds its name and its pool. Throws an
- * Error with the invalid field.
+ * Parses a file of ResourceSlices with `spec.driver` and `spec.devices`. Each node adds its name and its pool. Throws
+ * an Error with the invalid field.
  */
 export function readDevices(text: string): SimulatedDevices[] {
   if (text.length > maxFileBytes) throw new Error(`the file is longer than ${maxFileBytes} bytes`)

@@ -21,8 +21,8 @@ export interface LifecycleContext {
   readonly hostIp: string
   readonly podIp: string
   /**
-   * Returns the simulated time in milliseconds since an event of this pod. `key` identifies the event, and `time` is its
-   * time in the status, which has a precision of one second.
+   * Returns the simulated time in milliseconds since an event of this pod. `key` identifies the event, and `time` is
+   * its time in the status, which has a precision of one second.
    */
   readonly elapsed: (key: string, time: string) => number
 }

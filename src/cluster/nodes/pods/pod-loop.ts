@@ -246,8 +246,8 @@ class PodDriver {
   }
 
   /**
-   * Returns the simulated time since an event of a pod. Measures from when this process saw the event first, because the
-   * time in the status has a precision of one second.
+   * Returns the simulated time since an event of a pod. Measures from when this process saw the event first, because
+   * the time in the status has a precision of one second.
    */
   #elapsed(progress: Progress, event: string, time: string): number {
     const { clock, speed } = this.#parts

@@ -61,8 +61,8 @@ const policyKinds = ['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy']
 const noPolicy = `the files contain no ${policyKinds.join(' or ')}`
 
 /**
- * Rejects a policy without a binding. Such a policy would never take effect, so every test of it would pass. Returns the
- * number of policies.
+ * Rejects a policy without a binding. Such a policy would never take effect, so every test of it would pass. Returns
+ * the number of policies.
  */
 function requireBindings(objects: readonly OfflineObject[], kind: string): number {
   const specs = (kind: string) => objects.filter(({ type }) => type.kind.kind === kind).map(({ object }) => object)
