@@ -12,17 +12,22 @@ interface Level {
   place: string | number
 }
 
+/** Number of keys to process between two yields. */
+const keysPerSlice = 1000
+
 /** Returns the paths of the first duplicate keys. */
-export function findDuplicates(text: string): string[] {
+export function* findDuplicatesSliced(text: string): Generator<void, string[]> {
   const levels: Level[] = []
   const duplicates: string[] = []
   let expectKey = false
+  let keys = 0
   for (let i = 0; i < text.length && duplicates.length < maxDuplicates; i++) {
     const unit = text[i]
     const level = levels.at(-1)
     if (unit === '"') {
       const end = endOfString(text, i)
       if (expectKey && level?.keys) {
+        if (++keys % keysPerSlice === 0) yield
         const key: string = JSON.parse(text.slice(i, end + 1))
         if (level.keys.has(key)) duplicates.push(pathTo(levels, key))
         level.keys.add(key)

@@ -10,13 +10,6 @@ import { maxValues } from '../model/limits.ts'
 export const maxDepth = 512
 export { maxValues }
 
-export interface Scan {
-  /** Total number of members of all objects, including duplicate keys. */
-  readonly members: number
-  /** Whether the document contains a number that a double may not represent exactly. */
-  readonly bigNumbers: boolean
-}
-
 const quote = 0x22
 const backslash = 0x5c
 
@@ -25,36 +18,70 @@ const longExponent = /[eE][-+]?\d{3}/
 /**
  * Scans a document before it is parsed. Throws error 400 or 413 if the document exceeds the limits of a request body.
  */
-export function scanJson(text: string, maxCount = maxValues): Scan {
-  let bigNumbers = false
-  let depth = 0
-  let values = 0
-  let members = 0
-  let escapeAt = indexOrEnd(text, '\\', 0)
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit === quote) {
-      if (escapeAt < i) escapeAt = indexOrEnd(text, '\\', i)
-      const plainEnd = indexOrEnd(text, '"', i + 1)
-      i = plainEnd < escapeAt ? plainEnd : endOfString(text, i)
-    } else if (unit === 0x3a /* : */) {
-      members++
-    } else if (unit === 0x2c /* , */) {
-      if (++values > maxCount) throw tooManyValues(maxCount)
-    } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
-      if (++depth > maxDepth) throw tooDeep()
-      if (++values > maxCount) throw tooManyValues(maxCount)
-    } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
-      depth--
-    } else if (isDigit(unit)) {
-      const end = endOfNumber(text, i)
-      // A double can represent any number with 15 digits exactly. A number with a three-digit exponent may exceed the
-      // range of a double.
-      if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
-      i = end - 1
-    }
+export class JsonScan {
+  /** Total number of members of all objects, including duplicate keys. */
+  members = 0
+  /** Whether the document contains a number that a double may not represent exactly. */
+  bigNumbers = false
+  readonly #text: string
+  readonly #maxCount: number
+  #at = 0
+  #depth = 0
+  #values = 0
+  #escapeAt: number
+
+  constructor(text: string, maxCount = maxValues) {
+    this.#text = text
+    this.#maxCount = maxCount
+    this.#escapeAt = indexOrEnd(text, '\\', 0)
   }
-  return { members, bigNumbers }
+
+  /** Scans about `length` more characters. Returns whether the whole document has been scanned. */
+  scan(length: number): boolean {
+    const text = this.#text
+    const maxCount = this.#maxCount
+    const end = Math.min(text.length, this.#at + length)
+    let depth = this.#depth
+    let values = this.#values
+    let escapeAt = this.#escapeAt
+    let i = this.#at
+    for (; i < end; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit === quote) {
+        if (escapeAt < i) escapeAt = indexOrEnd(text, '\\', i)
+        const plainEnd = indexOrEnd(text, '"', i + 1)
+        i = plainEnd < escapeAt ? plainEnd : endOfString(text, i)
+      } else if (unit === 0x3a /* : */) {
+        this.members++
+      } else if (unit === 0x2c /* , */) {
+        if (++values > maxCount) throw tooManyValues(maxCount)
+      } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
+        if (++depth > maxDepth) throw tooDeep()
+        if (++values > maxCount) throw tooManyValues(maxCount)
+      } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
+        depth--
+      } else if (isDigit(unit)) {
+        const numberEnd = endOfNumber(text, i)
+        this.#noteNumber(i, numberEnd)
+        i = numberEnd - 1
+      }
+    }
+    this.#at = i
+    this.#depth = depth
+    this.#values = values
+    this.#escapeAt = escapeAt
+    return i >= text.length
+  }
+
+  /**
+   * A double can represent any number with 15 digits exactly. A number with a three-digit exponent may exceed the range
+   * of a double.
+   */
+  #noteNumber(start: number, end: number): void {
+    const length = end - start
+    if (length > 15) this.bigNumbers = true
+    else if (length > 4 && !this.bigNumbers) this.bigNumbers = longExponent.test(this.#text.slice(start, end))
+  }
 }
 
 function indexOrEnd(text: string, searchedText: string, from: number): number {

@@ -11,13 +11,14 @@ import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { type Json, type JsonObject, setKey } from '../json/json.ts'
-import { isLarge } from '../json/large-json.ts'
+import { isLarge, partsPerSlice } from '../json/large-json.ts'
 import { parseNative } from '../json/native-json.ts'
 import { badRequest } from '../model/api-error.ts'
 import { parseExactSliced } from './exact-json.ts'
-import { findDuplicates } from './json-duplicates.ts'
-import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
+import { findDuplicatesSliced } from './json-duplicates.ts'
+import { JsonScan, loneSurrogate, maxDepth, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
+import { parsePiecewise } from './piecewise-json.ts'
 
 /** A parsed document and its duplicate keys. */
 export interface ParsedJson {
@@ -45,17 +46,18 @@ export function* parseSliced(
 ): Generator<void, ParsedJson> {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
-  const scan = scanJson(text, maxCount)
+  const scan = new JsonScan(text, maxCount)
+  while (!scan.scan(charactersPerSlice)) yield
   yield
   try {
-    const parsed = parseNative(text)
+    const parsed = text.length > longText ? yield* parsePiecewise(text) : parseNative(text)
     yield
     const value = scan.bigNumbers ? yield* parseExactSliced(text) : parsed
     yield
-    if (countMembers(value) === scan.members) return { value, duplicates: [] }
+    if ((yield* countMembersSliced(value)) === scan.members) return { value, duplicates: [] }
     return {
       value: mergesObjects ? yield* parseExactSliced(text, { mergesObjects }) : value,
-      duplicates: findDuplicates(text),
+      duplicates: yield* findDuplicatesSliced(text),
     }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
@@ -67,6 +69,18 @@ export function* parseSliced(
  * Counts the members of all objects in a value. If the JSON of the value contains duplicate keys, it has more members
  * than the value.
  */
+function* countMembersSliced(value: Json): Generator<void, number> {
+  if (!isLarge(value)) return countMembers(value)
+  yield
+  let members = 0
+  const parts = Object.values(value as object) as Json[]
+  for (const [i, part] of parts.entries()) {
+    if (i % partsPerSlice === 0) yield
+    members += yield* countMembersSliced(part)
+  }
+  return Array.isArray(value) ? members : members + parts.length
+}
+
 function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   let members = 0
@@ -100,6 +114,9 @@ export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
  * for a shorter document.
  */
 const longText = 128 * 1024
+
+/** Number of characters of a document to scan between two yields. */
+const charactersPerSlice = 64 * 1024
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
