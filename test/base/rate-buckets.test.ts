@@ -55,7 +55,7 @@ test('a rate table with more keys than fit into its memory is rejected', () => {
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('all workers share a count, and the part of an exited worker is subtracted', () => {
+test('all workers share a count, and the share of an exited worker is subtracted', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

@@ -135,7 +135,7 @@ function usedPart(file: Buffer): Buffer {
 }
 
 for (const mode of ['--before', '--background'] as const)
-  test(`damage to data files is reported and never causes wrong data or a crash, with a check ${mode.slice(2)}`, (t) =>
+  test(`damage to data files is reported and never causes wrong data or a crash (page check: ${mode.slice(2)})`, (t) =>
     readAll(t, mode))
 
 async function readAll(t: TestContext, mode: Mode): Promise<void> {

@@ -100,7 +100,7 @@ test('an in-process request with a body shorter than its content length is rejec
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [])
 })
 
-test('a list that spans many chunks is complete in process although the server reuses its buffers', async (t) => {
+test('an in-process list that spans many chunks is complete, although the server reuses its buffers', async (t) => {
   const { client } = await begin(t)
   const text = 'x'.repeat(20_000)
   const create = (i: number) => client.create(configMaps, configMap(`object-${10 + i}`, { text: `${i}${text}` }))

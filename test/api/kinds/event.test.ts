@@ -25,7 +25,7 @@ function sent(fields: JsonObject, namespace = 'ns'): JsonObject {
   return { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace }, ...fields }
 }
 
-test('fields of an Event that the client did not send are returned as unset', () => {
+test('Event fields that the client omits are returned as unset', () => {
   const { object } = createBy(kind, sent({ series: {} }))
   const { metadata: _, apiVersion: _v, kind: _k, ...fields } = asJson(object) as JsonObject
   assert.deepEqual(fields, {

@@ -50,7 +50,7 @@ const subjectCases: readonly (readonly [subject: JsonObject, faults: readonly st
   [{}, ['NotSupported kind']],
 ]
 
-test('a FlowSchema subject requires the field for its kind', () => {
+test('a FlowSchema subject must set the field that matches its kind', () => {
   for (const [subject, faults] of subjectCases)
     expectFaults(
       { ...to, rules: [{ subjects: [subject], resourceRules: [resource] }] },

@@ -361,7 +361,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
   })
 
-  test('an Object metric with an average gets a target value of 0, which an update through any version rejects', async (t) => {
+  test('an Object metric with an average is stored with a target value of 0, and updates through any version are rejected', async (t) => {
     const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }

@@ -211,7 +211,7 @@ test('a certificate expires no later than its CA', async (t) => {
 
 /** Damages a complete directory and expects that the next start reports `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
-  test(`the certificate error names ${file}: ${what}`, async (t) => {
+  test(`the error for a damaged certificate directory names ${file}: ${what}`, async (t) => {
     const at = place(t)
     await openAll(at)
     damage(at, join(at.directory, file))

@@ -33,7 +33,7 @@ test('openssl accepts an issued chain in strict mode, but only for its purpose a
   assert.throws(() => openssl([...at, '-verify_hostname', 'other', file]), /mismatch/)
 })
 
-test('a CA certificate has the extensions that CAs need', () => {
+test('a CA certificate has the extensions that a CA must have', () => {
   const shown = text(ca.certificate)
   assert.match(shown, /Version: 3/)
   assert.match(shown, /Basic Constraints: critical\s+CA:TRUE, pathlen:0/)
@@ -44,7 +44,7 @@ test('a CA certificate has the extensions that CAs need', () => {
   assert.equal(own[1], issuer?.[1])
 })
 
-test('a client certificate has the extensions that clients need', async () => {
+test('a client certificate has the extensions for client authentication', async () => {
   const shown = text(issueCertificate(template(ca)))
   assert.match(shown, /Signature Algorithm: ecdsa-with-SHA256/)
   assert.match(shown, /Issuer: CN = test-ca\n/)

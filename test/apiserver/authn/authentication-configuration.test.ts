@@ -21,7 +21,9 @@ function directoryFor(t: { after(end: () => void): void }): string {
   return directory
 }
 
-test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }, async (t) => {
+test('the rules of an AuthenticationConfiguration file apply to ID tokens and anonymous requests', {
+  timeout: 300_000,
+}, async (t) => {
   const provider = await OpenidProvider.start(t)
   const file = join(directoryFor(t), 'authn.yaml')
   const write = (document: object) => {

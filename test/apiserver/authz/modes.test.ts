@@ -21,7 +21,7 @@ function directoryFor(t: TestContext): string {
 const policy = (spec: object) =>
   JSON.stringify({ apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec })
 
-test('ABAC: policies grant access', async (t) => {
+test('ABAC: a request is allowed if a policy in the file matches it', async (t) => {
   const file = join(directoryFor(t), 'policies')
   const lines = [
     '# who may do what',

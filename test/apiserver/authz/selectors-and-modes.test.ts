@@ -65,7 +65,7 @@ test('a node agent can list only the pods on its node and read only its own Node
   assert.equal((await older.client().get('/api/v1/pods', agent)).status, 200)
 })
 
-test('a token contains its own ID and its node, and becomes invalid when the node is deleted', async () => {
+test('a token bound to a node contains its own ID and the node, and becomes invalid when the node is deleted', async () => {
   await admin.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'bound' } })
   await admin.post('/api/v1/nodes', { metadata: { name: 'n3' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/bound/token'

@@ -75,7 +75,7 @@ const writes: { readonly [writeMethod: string]: Write } = {
     client.post(`${path}?fieldValidation=Strict`, { ...typeOf(gaining), metadata: { generateName: 'new-' }, spec }),
 }
 
-test('a write that starts after an acknowledged schema change keeps a new field', async () => {
+test('a write that starts after an acknowledged schema change keeps the field that the change added', async () => {
   const wanted = gaining
   const fields = ['first']
   const name = await define(client, { ...wanted, version, schema: schemaOf(fields) })

@@ -264,7 +264,7 @@ describe('definitions', () => {
     assert.equal(answer.headers.warning, String.raw`299 - "unrecognized format \"odd\""`)
   })
 
-  test('the default of a whole object must contain apiVersion and kind', async () => {
+  test('the default of a whole custom object must contain apiVersion and kind', async () => {
     const causes = causesOf(await post({ ...objectOf({}), default: { spec: {} } }))
     const place = 'spec.versions[0].schema.openAPIV3Schema.default'
     assert.deepEqual(causes, [`FieldValueRequired ${place}.apiVersion`, `FieldValueRequired ${place}.kind`])

@@ -118,7 +118,7 @@ test('a client that keeps cancelling requests is disconnected before they are ex
   assert.ok(begun <= 20, `${begun} requests were begun`)
 })
 
-test('a client may repeatedly cancel all its watches at once', { timeout: 300_000 }, async (t) => {
+test('a client may repeatedly cancel all its watches at the same time', { timeout: 300_000 }, async (t) => {
   const session = openSession(server)
   t.after(() => session.destroy())
   let gone = false

@@ -91,7 +91,7 @@ test('a CronJob runs in its time zone, and never runs if the time zone is unknow
   assert.deepEqual([waitOf('Mars/Base'), reasons], [undefined, ['UnknownTimeZone']])
 })
 
-test('times in a zone have its offset, including daylight saving time', () => {
+test('timestamps in a time zone have the UTC offset of the zone, including daylight saving time', () => {
   const rows: readonly (readonly [utc: string, zone: string, expected: string])[] = [
     ['2030-01-01T00:00:00Z', 'UTC', '2030-01-01T00:00:00Z'],
     ['2030-01-01T00:00:00Z', 'Europe/Berlin', '2030-01-01T01:00:00+01:00'],

@@ -167,7 +167,7 @@ test('an index set formats three or more consecutive indexes as a range', () => 
     assert.equal(IndexSet.of(indexes).toString(), text)
 })
 
-test('an index set of two thousand million indexes is counted, searched and completed at once', () => {
+test('an index set of two billion indexes is counted, searched and completed immediately', () => {
   const most = IndexSet.parse('0,2-4,x,9-7,6-2147483647', 2_147_483_647)
   assert.deepEqual([most.size, most.has(3), most.has(5), most.has(2_147_483_646)], [2_147_483_645, true, false, true])
   assert.deepEqual(most.missing(2_147_483_647, 9), [1, 5])

@@ -148,7 +148,7 @@ test('if several Stages match, one of them is chosen by weight', () => {
 const functions = { Now: () => '2030-01-01T00:00:00Z' }
 const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
 
-test('the weight of a Stage can come from the object', () => {
+test('the weight of a Stage can be read from the object', () => {
   const weightFrom = { expressionFrom: '.spec.priority' }
   const stages = [readStage(stage({ weight: 1 }, 'fixed')), readStage(stage({ weight: 1, weightFrom }, 'own'))]
   const withPriority = { ...pod, spec: { priority: 1e9 } }

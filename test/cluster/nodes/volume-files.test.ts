@@ -17,7 +17,7 @@ after(() => removeTemporary(directory))
 const files = (entries: { [path: string]: string }, mode = 0o644): VolumeFiles =>
   new Map(Object.entries(entries).map(([path, text]) => [path, { content: Buffer.from(text), mode }]))
 
-test('all files of a volume are published through one link with their modes and change atomically', async () => {
+test('all files of a volume are published through one symbolic link, keep their modes and change atomically', async () => {
   const volume = join(directory, 'v')
   assert.equal(await writeFiles(volume, files({ a: '1', 'deep/b': '2' }, 0o440)), true)
   assert.equal(readFileSync(join(volume, 'a'), 'utf8'), '1')

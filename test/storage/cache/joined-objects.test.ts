@@ -55,7 +55,7 @@ test('a list joins the bytes of objects when the same objects are listed for the
   )
 })
 
-test('lists between random writes and from random starts contain the current objects', () => {
+test('lists that start at random keys between random writes contain the current objects', () => {
   const random = numbers(7)
   const joined = new JoinedObjects(200_000)
   const objects = Array.from({ length: 400 }, (_, i) => objectOf(`a${i}`))

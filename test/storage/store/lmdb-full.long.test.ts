@@ -132,7 +132,7 @@ test('if old revisions are dropped during a list, the list is exact or fails wit
     assert.equal(entries.length, written.length - (revision - at))
   }))
 
-test('keys expire on a full disk and free space', async (t) => {
+test('keys expire even on a full disk, and their expiry frees space', async (t) => {
   const clock = new HandClock()
   const failures: Error[] = []
   await withStore(

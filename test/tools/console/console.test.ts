@@ -394,7 +394,7 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: 'Quotas' }).waitFor()
   })
 
-  test('a long console table renders only the visible rows, and the End key leads to the last row', {
+  test('a long console table renders only the visible rows, and the End key moves to the last row', {
     timeout: 300_000,
   }, async () => {
     const many = long ? 10_000 : 120

@@ -26,7 +26,7 @@ test('the server serves the documentation to clients without credentials', async
   assert.deepEqual([unchanged.status, unchanged.text], [304, ''])
 })
 
-test('every file of the documentation has its content type', async () => {
+test('every documentation file is served with its content type', async () => {
   const client = (await serve(shared, ['--docs'])).client()
   const types = {
     '/docs/docs/operate/backup.html': 'text/html; charset=utf-8',
@@ -42,7 +42,7 @@ test('every file of the documentation has its content type', async () => {
   }
 })
 
-test('paths below /docs/ lead only to files of the site', async () => {
+test('paths below /docs/ serve only files of the documentation site', async () => {
   const client = (await serve(shared, ['--docs'])).client()
   const statuses = {
     '/docs': 308,
