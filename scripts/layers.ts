@@ -93,6 +93,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'cluster/nodes': [
     'wire',
     ...values,
+    'api/cel',
     'api/gotemplate',
     'api/codec',
     'client',

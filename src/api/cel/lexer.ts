@@ -3,6 +3,7 @@
  */
 import { SyntaxIssue } from './issues.ts'
 
+/** A token of an expression, with its offset. */
 export type Token =
   | { readonly kind: 'operator' | 'identifier' | 'int' | 'uint' | 'double'; readonly text: string; readonly at: number }
   | { readonly kind: 'string'; readonly text: string; readonly at: number }
@@ -16,6 +17,7 @@ const operator = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
 /** Matches the opening quote of a string, including prefixes: `r` disables escapes, and `b` starts a bytes literal. */
 const opening = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y
 
+/** Splits an expression into tokens, the last of which has the kind `end`. Throws SyntaxIssue. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = []
   let at = 0

@@ -5,6 +5,7 @@
  */
 import type { CelType } from './types.ts'
 
+/** A floating-point number, as opposed to an int. */
 export class Double {
   readonly value: number
 

@@ -17,6 +17,7 @@ import { objectKey } from '../../client/requests/resource-type.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
 import { CommandMemory } from './containers/command-memory.ts'
 import { ContainerLogs } from './containers/container-logs.ts'
+import type { FindUsage } from './containers/container-usage.ts'
 import { SimulatedNode, type SimulatedNodeParts } from './containers/simulated-node.ts'
 import { WrittenFiles } from './containers/written-files.ts'
 import { type Failures, type FollowedRules, followFailures } from './failures/follow-failures.ts'
@@ -34,6 +35,7 @@ import { simulationKeys } from './pods/simulation-keys.ts'
 import { NodeStages } from './stages/node-stages.ts'
 import { readStage } from './stages/read-stage.ts'
 import type { Stage } from './stages/stage.ts'
+import { StageError } from './stages/stage-error.ts'
 import { PodVolumes } from './volumes/pod-volumes.ts'
 
 export interface SimulationParts {
@@ -124,10 +126,26 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   return {
     heartbeats: heartbeatsOf(parts, { byName, events, failures, stages }),
     pods: { ...pods, onStop: async () => events.close() },
-    runtimes: runtimesOf(parts, { logs, volumes, written, outages, speed }),
+    runtimes: runtimesOf(parts, { logs, volumes, written, outages, speed, usageOf: usageOf(parts, events) }),
     removeLeftovers: async () => {
       await volumes?.removeAllBut(new Set([...parts.pods.objects()].map(({ metadata }) => metadata.uid ?? '')))
     },
+  }
+}
+
+/** Returns the usage that objects specify. An Event reports an expression that fails. */
+function usageOf({ kwok, nodeObjects }: SimulationParts, events: NodeEvents): FindUsage | undefined {
+  if (kwok === undefined) return undefined
+  return (subject) => {
+    const { pod, container, resource } = subject
+    try {
+      return kwok.usage.usageOf({ ...subject, node: nodeObjects.get({ name: pod.spec?.nodeName ?? '' }) })
+    } catch (error) {
+      if (!(error instanceof StageError)) throw error
+      const message = `cannot determine the ${resource} usage of container ${container.name}: ${error.message}`
+      events.record(pod, { type: 'Warning', reason: 'UsageFailed', message })
+      return undefined
+    }
   }
 }
 
@@ -200,7 +218,7 @@ function indexByNode(pods: Informer<Pod>) {
 
 function runtimesOf(
   { nodes, pods, clientOf, vendor, clock }: SimulationParts,
-  shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'written' | 'outages' | 'speed'>,
+  shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'written' | 'outages' | 'speed' | 'usageOf'>,
 ): NodeRuntime[] {
   const byNode = indexByNode(pods)
   const memory = new CommandMemory()
@@ -234,7 +252,7 @@ function stagesOf({ stages: files, kwok, vendor, nodes, pods }: SimulationParts)
       const objects = kwok?.stages.of('Node') ?? noStages
       return objects.length > 0 ? objects : nodeStages
     },
-    podSources: kwok === undefined ? [] : [kwok.stages.source('Pod', podKeys)],
+    podSources: kwok === undefined ? [] : [kwok.stages.source('Pod', podKeys), ...kwok.sources],
     nodeSources: kwok === undefined ? [] : [kwok.stages.source('Node', () => own)],
   }
 }

@@ -49,6 +49,11 @@ export function quantityValue(text: string): Value {
   return amountOf(text)
 }
 
+/** Returns the quantity of a CEL value, or undefined if the value is not a quantity. */
+export function quantityOf(value: Value): Quantity | undefined {
+  return value instanceof Amount ? value.quantity : undefined
+}
+
 const nanosIn = (value: Value | undefined) => (value as Amount).quantity.nanos
 
 function compared(test: (order: number) => Value): Implementation {

@@ -1,6 +1,6 @@
 /**
- * Resource usage of simulated containers. Annotations of the pod (`cpu-usage`, `memory-usage`) set the usage. Without
- * an annotation, the usage equals the container's request. Without a request, it is 1m CPU or 1Mi memory. CPU time is
+ * Resource usage of simulated containers. Objects of KWOK's kinds or annotations of the pod (`cpu-usage`, `memory-usage`) set the usage.
+ * Otherwise, the usage equals the container's request. Without a request, it is 1m CPU or 1Mi memory. CPU time is
  * accumulated between readings, so that it never decreases, even if an annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -8,10 +8,14 @@ import { parseQuantity } from '../../../api/model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { ContainerUsage, PodUsage } from '../../node-port/runtime.ts'
 import { isSidecar } from '../../scheduler/resources.ts'
+import type { UsageResource, UsageSubject } from '../kwok/usage-objects.ts'
 
 type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
 
 const least = { cpu: '1m', memory: '1Mi' }
+
+/** Finds the usage of a container in cores or bytes, if an object specifies it. */
+export type FindUsage = (subject: Omit<UsageSubject, 'node'>) => number | undefined
 
 /** CPU time of a container at its last reading. */
 interface Reading {
@@ -22,10 +26,12 @@ interface Reading {
 /** Measures the usage of one node's pods. */
 export class UsageMeter {
   readonly #vendor: Vendor
+  readonly #usageOf: FindUsage
   #readings = new Map<string, Reading>()
 
-  constructor(vendor: Vendor) {
+  constructor(vendor: Vendor, usageOf: FindUsage = () => undefined) {
     this.#vendor = vendor
+    this.#usageOf = usageOf
   }
 
   /** Returns the usage of the running pods, and drops records of containers that no longer run. */
@@ -33,17 +39,17 @@ export class UsageMeter {
     const readings = new Map<string, Reading>()
     const usage = pods
       .filter(({ status }) => status?.phase === 'Running')
-      .map(({ metadata, spec, status }) => ({
-        namespace: metadata.namespace ?? '',
-        name: metadata.name ?? '',
-        uid: metadata.uid ?? '',
-        startedAt: Date.parse(status?.startTime ?? '') || now,
-        containers: measuredContainers(spec).flatMap((container) => {
-          const running = statuses(status).find(({ name }) => name === container.name)
+      .map((pod) => ({
+        namespace: pod.metadata.namespace ?? '',
+        name: pod.metadata.name ?? '',
+        uid: pod.metadata.uid ?? '',
+        startedAt: Date.parse(pod.status?.startTime ?? '') || now,
+        containers: measuredContainers(pod.spec).flatMap((container) => {
+          const running = statuses(pod.status).find(({ name }) => name === container.name)
           const startedAt = Date.parse(running?.state?.running?.startedAt ?? '')
           if (Number.isNaN(startedAt)) return []
           const key = running?.containerID ?? ''
-          const measured = this.#measure({ container, annotations: metadata.annotations, startedAt, key }, now)
+          const measured = this.#measure({ pod, container, startedAt, key }, now)
           readings.set(key, { at: now, coreSeconds: measured.coreSeconds })
           return [measured]
         }),
@@ -52,8 +58,10 @@ export class UsageMeter {
     return usage
   }
 
-  #measure({ container, annotations, startedAt, key }: Measured, now: number): ContainerUsage {
-    const amount = (resource: 'cpu' | 'memory') =>
+  #measure({ pod, container, startedAt, key }: Measured, now: number): ContainerUsage {
+    const { annotations } = pod.metadata
+    const amount = (resource: UsageResource) =>
+      this.#usageOf({ pod, container, resource, now }) ??
       numberOf(annotations?.[vendorKey(this.#vendor, `${resource}-usage`, 'simulation')]) ??
       numberOf(container.resources?.requests?.[resource]) ??
       numberOf(least[resource])!
@@ -81,7 +89,7 @@ function statuses({ containerStatuses = [], initContainerStatuses = [] }: NonNul
 
 interface Measured {
   readonly container: Container
-  readonly annotations: Pod['metadata']['annotations']
+  readonly pod: Pod
   readonly startedAt: number
   readonly key: string
 }

@@ -25,7 +25,7 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import type { CommandMemory, Environment } from './command-memory.ts'
 import { ContainerFiles } from './container-files.ts'
 import { type ContainerLogs, containersOf, shownCommand, statusOf } from './container-logs.ts'
-import { UsageMeter } from './container-usage.ts'
+import { type FindUsage, UsageMeter } from './container-usage.ts'
 import { environmentOf, hostnameOf } from './environment.ts'
 import { sayHello } from './hello.ts'
 import { isCommand, runCommand, type ShellPlace } from './shell.ts'
@@ -46,6 +46,8 @@ export interface SimulatedNodeParts {
   readonly memory: CommandMemory
   /** Files that commands wrote in the containers. */
   readonly written: WrittenFiles
+  /** Finds the usage of containers that objects specify. */
+  readonly usageOf?: FindUsage | undefined
   readonly vendor: Vendor
   readonly clock: Clock
 }
@@ -59,7 +61,7 @@ export class SimulatedNode implements NodeRuntime {
   constructor(parts: SimulatedNodeParts) {
     this.name = parts.name
     this.#parts = parts
-    this.#meter = new UsageMeter(parts.vendor)
+    this.#meter = new UsageMeter(parts.vendor, parts.usageOf)
     this.#startedAt = parts.clock.now()
   }
 

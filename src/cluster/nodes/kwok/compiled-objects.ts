@@ -4,13 +4,17 @@
  */
 import type { Json } from '../../../api/json/json.ts'
 import { asJson } from '../../../api/model/object.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import { objectKey } from '../../../client/requests/resource-type.ts'
 import { StageError } from '../stages/stage-error.ts'
 import type { KwokObject } from './kinds.ts'
 
-/** Maximum number of objects of a kind that apply, because every pod change may be compared with all of them. */
+/**
+ * Maximum number of objects of a kind for the whole cluster that apply, because every pod change may be compared with all
+ * of them.
+ */
 export const maxObjects = 200
 
 /** The members of an informer that the compiled objects need. */
@@ -58,6 +62,26 @@ export class CompiledObjects<T extends object> {
     if (existing?.version === version) return existing
     const result = compiledOr(() => this.#compile(asJson(object)))
     return { key, version, compiled: result instanceof StageError ? undefined : result }
+  }
+}
+
+/** The valid objects of a namespaced kind, each of which applies to the pod of the same name. */
+export class NamedObjects<T extends object> {
+  readonly #informer: Pick<Informer<KwokObject>, 'get'>
+  readonly #compile: (object: KwokObject) => { readonly value: T | undefined }
+
+  constructor(informer: Pick<Informer<KwokObject>, 'get'>, compile: (object: Json) => T) {
+    this.#informer = informer
+    this.#compile = memoizeByObject((object) => {
+      const result = compiledOr(() => compile(asJson(object)))
+      return { value: result instanceof StageError ? undefined : result }
+    })
+  }
+
+  /** Returns the object for a pod. */
+  get(pod: { readonly namespace: string; readonly name: string }): T | undefined {
+    const object = this.#informer.get(pod)
+    return object && this.#compile(object).value
   }
 }
 

@@ -2,7 +2,7 @@
 import { Informer } from '../../../client/informers/informer.ts'
 import type { Feed } from '../../../client/reconcile/sources.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import { type KwokObject, type kwokKinds, kwokType } from './kinds.ts'
+import { type KwokKind, type KwokObject, kwokType } from './kinds.ts'
 
 /** An informer, and the feed that keeps it up to date. */
 export interface FollowedObjects {
@@ -14,8 +14,6 @@ export interface FollowOptions {
   readonly onError: (error: unknown) => void
   readonly pageLimit?: number
 }
-
-type KwokKind = (typeof kwokKinds)[keyof typeof kwokKinds]
 
 /**
  * Returns an informer of all objects of a kind. Its feed counts as synced even after an error, so that nodes can run

@@ -37,10 +37,25 @@ interface KindNames {
 
 const cluster = (kind: string, plural: string, doc: string): KindNames => ({ kind, plural, namespaced: false, doc })
 
+const namespaced = (kind: string, plural: string, doc: string): KindNames => ({ kind, plural, namespaced: true, doc })
+
 /** The supported kinds. */
 export const kwokKinds = {
   stage: cluster('Stage', 'stages', 'A step in the lifecycle of the pods or nodes of a simulated cluster.'),
+  resourceUsage: namespaced(
+    'ResourceUsage',
+    'resourceusages',
+    'The CPU and memory usage of the containers of the simulated pod with the same name.',
+  ),
+  clusterResourceUsage: cluster(
+    'ClusterResourceUsage',
+    'clusterresourceusages',
+    'The CPU and memory usage of the containers of simulated pods.',
+  ),
 } as const satisfies { readonly [name: string]: KindNames }
+
+/** The names of one of the kinds. */
+export type KwokKind = (typeof kwokKinds)[keyof typeof kwokKinds]
 
 export function kwokType({ kind, plural, namespaced }: KindNames): ResourceType<KwokObject> {
   return { group: kwokGroup, version: kwokVersion, plural, namespaced, kind }

@@ -14,6 +14,7 @@ import { readTemplatedStage } from '../stages/read-templated-stage.ts'
 import { StageError } from '../stages/stage-error.ts'
 import { compiledOr, firstObjects, maxObjects } from './compiled-objects.ts'
 import { type KwokCondition, type KwokObject, kwokKinds, kwokType } from './kinds.ts'
+import { readClusterResourceUsage, readResourceUsage } from './usage-objects.ts'
 
 export interface ReportParts {
   /** A client that may read the objects and write their status. */
@@ -27,6 +28,8 @@ export interface ReportParts {
 /** Reads an object of each kind. Throws StageError if the object is not supported. */
 const readers: { readonly [name in keyof typeof kwokKinds]: (object: Json) => unknown } = {
   stage: readTemplatedStage,
+  resourceUsage: readResourceUsage,
+  clusterResourceUsage: readClusterResourceUsage,
 }
 
 /** Returns one loop per kind. */
@@ -53,7 +56,8 @@ function reportLoop(name: keyof typeof kwokKinds, { client, clock, installed, on
           informer.onChange(({ key, object }) => {
             if (object !== undefined) add(key)
             // A deleted object may make room for others.
-            else if (informer.size >= maxObjects) for (const each of informer.objects()) add(objectKey(each))
+            else if (!type.namespaced && informer.size >= maxObjects)
+              for (const each of informer.objects()) add(objectKey(each))
           }),
       },
     ],
@@ -82,7 +86,7 @@ function conditionOf(
   { read, now }: { readonly read: (object: Json) => unknown; readonly now: number },
 ): KwokCondition {
   const result = compiledOr(() => read(asJson(object)))
-  const isIncluded = informer.size <= maxObjects || firstObjects(informer).includes(object)
+  const isIncluded = informer.type.namespaced || informer.size <= maxObjects || firstObjects(informer).includes(object)
   const [reason, message] =
     result instanceof StageError
       ? ['NotSupported', result.message]

@@ -1,5 +1,6 @@
 /** Parses a Stage object. Rejects unsupported fields by name instead of ignoring them. */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { array, fields, number, object, text } from './fields.ts'
 import { compileQuery, type Query } from './query.ts'
 import {
   type Delay,
@@ -219,35 +220,4 @@ function readFinalizers(value: Json | undefined): FinalizerChange {
   const names = (list: Json | undefined) =>
     array(list, where).map((item) => text(fields(item, where, ['value']).value, `${where}.value`))
   return { add: names(add), remove: names(remove), empty: empty === true }
-}
-
-function fields(value: Json | undefined, where: string, knownFields: readonly string[]): JsonObject {
-  const content = object(value, where)
-  const unknown = Object.keys(content).find((key) => !knownFields.includes(key))
-  if (unknown !== undefined)
-    throw new StageError(`${where}.${unknown} is not supported; supported fields are ${knownFields.join(', ')}`)
-  return content
-}
-
-function object(value: Json | undefined, where: string): JsonObject {
-  if (!isObject(value)) throw new StageError(`${where} is not an object`)
-  return value
-}
-
-function array(value: Json | undefined, where: string): Json[] {
-  if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw new StageError(`${where} is not a list`)
-  return value
-}
-
-function text(value: Json | undefined, where: string): string {
-  if (typeof value !== 'string') throw new StageError(`${where} is not a string`)
-  return value
-}
-
-function number(value: Json | undefined, where: string): number | undefined {
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-    throw new StageError(`${where} is not a non-negative number`)
-  return value
 }

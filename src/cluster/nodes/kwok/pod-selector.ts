@@ -1,0 +1,16 @@
+/** Selects the pods of an object for the whole cluster, by namespace and name. */
+import type { Json } from '../../../api/json/json.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { array, fields, text } from '../stages/fields.ts'
+
+export type SelectsPod = (pod: Pick<Pod, 'metadata'>) => boolean
+
+/** Reads a selector. Without a selector, or with an empty list, all pods match. Throws StageError. */
+export function readPodSelector(value: Json | undefined): SelectsPod {
+  const { matchNamespaces, matchNames } = fields(value ?? {}, 'spec.selector', ['matchNamespaces', 'matchNames'])
+  const setOf = (list: Json | undefined, where: string) => new Set(array(list, where).map((each) => text(each, where)))
+  const namespaces = setOf(matchNamespaces, 'spec.selector.matchNamespaces')
+  const names = setOf(matchNames, 'spec.selector.matchNames')
+  return ({ metadata: { namespace = '', name = '' } }) =>
+    (namespaces.size === 0 || namespaces.has(namespace)) && (names.size === 0 || names.has(name))
+}
