@@ -169,7 +169,7 @@ class Arrivals {
   readonly #receiveTimes: number[][] = Array.from({ length: samples }, () => [])
   #waiting: { readonly index: number; readonly resolve: () => void }[] = []
 
-  /** Records that a write is sent now. */
+  /** Records the current time as the send time of a write. */
   begin(): number {
     return this.sent.push(performance.now()) - 1
   }

@@ -1,5 +1,5 @@
 /**
- * Measures the cost of admission webhooks: creating a ConfigMap with one validating webhook that responds at once,
+ * Measures the cost of admission webhooks: creating a ConfigMap with one validating webhook that responds immediately,
  * compared with no webhook. Also measures creating a ConfigMap with 50 configurations that match nothing, and the
  * latency of other requests while a webhook responds with expensive patches.
  */
@@ -111,9 +111,9 @@ const attackers = 4
 const attackMs = 10_000
 
 /**
- * Measures the latency of short requests from one client while four clients create objects with a mutating webhook. The
- * webhook first responds at once, and then with an expensive patch. The patch may fail, so the circuit breaker opens as
- * usual.
+ * Measures the latency of short requests from one client while four clients create objects with a mutating webhook. At
+ * first, the webhook responds immediately and without a patch. Then it responds with an expensive patch. The patch may
+ * fail, so the circuit breaker opens as usual.
  */
 async function waitsBeside(bench: Bench, path: string, { url, caBundle }: ClientConfig): Promise<Row> {
   const bare = await waitsWith(bench, { url, caBundle })

@@ -19,7 +19,7 @@ interface Candidate {
   cut(): void
   /** Advances its own clock, as if the process had been suspended. */
   skip(ms: number): void
-  /** Resolves to whether the lease was lost. */
+  /** Resolves to true if the lease was lost. */
   readonly ended: Promise<boolean>
   stop(): void
 }

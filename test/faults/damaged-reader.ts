@@ -98,7 +98,7 @@ async function readLog(store: LmdbStore, after: number, show: (change: Change) =
   return lines
 }
 
-/** Reads many pages. */
+/** Lists all entries, changes and deletes many of them, and compacts the store. */
 async function work(store: LmdbStore): Promise<void> {
   const { entries } = await store.list({ prefix: '' })
   const changes = entries.map(({ key, revision, value }, i) =>

@@ -171,7 +171,7 @@ function revisionBounds(writes: readonly Write[], revisions: ReadonlyMap<Write, 
   return { acknowledgedBefore: (moment) => highest(moment), begunAfter: (moment) => lowest(-moment) }
 }
 
-/** Returns the best revision among the marks (in order of time) before a moment. */
+/** Returns the best revision among the marks before the given moment. The marks are ordered by time. */
 function runningBest(
   marks: readonly { readonly at: number; readonly revision: number }[],
   better: (a: number, b: number) => number,

@@ -37,7 +37,7 @@ export class Scheduler {
     this.#random = random
   }
 
-  /** Resolves after some further steps. */
+  /** Resolves when the scheduler resumes this call. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }

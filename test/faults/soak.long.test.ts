@@ -163,7 +163,9 @@ async function sample(server: ServerHandle, directory: string, signal: AbortSign
   return samples
 }
 
-/** Returns the total size of all files below, in bytes. Files that disappear in the meantime are ignored. */
+/**
+ * Returns the total size of all files below a directory, in bytes. Files that disappear in the meantime are ignored.
+ */
 function sizeOf(directory: string): number {
   let size = 0
   for (const file of readdirSync(directory, { recursive: true, withFileTypes: true }))

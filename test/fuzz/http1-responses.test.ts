@@ -82,7 +82,7 @@ function readByNode(method: string, pieces: readonly Buffer[]): Promise<Read> {
 /** Unlike Node, our parser ignores the syntax of chunk extensions and blanks before them, as Go does. */
 const looseChunkLine = /\r\n[0-9a-fA-F]+[ \t;]/
 
-// Generates responses.
+// Generates the bytes of random responses.
 
 const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')

@@ -135,7 +135,7 @@ async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]):
   return read
 }
 
-// Generates requests.
+// Generates the bytes of random requests.
 
 const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')

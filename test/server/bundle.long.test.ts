@@ -76,7 +76,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
   await assertRuns()
   assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
 
-  // A truncated cache, or a cache of another Node, is created again.
+  // The program replaces a truncated cache and a cache of another Node version.
   for (const bytes of [
     cacheContent.subarray(0, cacheContent.length - 1),
     Buffer.from('not made by V8'),

@@ -22,7 +22,7 @@ import { root, startServer } from '../support/server.ts'
 import { openTestLog } from '../support/test-log.ts'
 import { until } from '../support/until.ts'
 
-/** A store whose lists wait for a signal, which simulates a slow disk. */
+/** A store whose lists wait for a signal. Simulates a slow disk. */
 class SlowStore extends MemoryStore {
   readonly #gate = Promise.withResolvers<void>()
 

@@ -117,7 +117,7 @@ const rows: readonly Row[] = [
 const pathOf = ({ collection, name }: Row) => `${collection}/${name}`
 const counter = 'example.com/count'
 
-/** A Job whose backoff limit has a feature gate that is disabled at 1.28 and enabled at 1.29. */
+/** A Job with a backoff limit per index, whose feature gate is disabled at 1.28 and enabled at 1.29. */
 const newerJob = { backoffLimitPerIndex: 1, completionMode: 'Indexed', completions: 2, parallelism: 1 }
 
 /** Asserts that `shown` contains all fields and values of `expected`. */

@@ -32,7 +32,7 @@ const loads = {
 
 const scaling = { maxWorkers, tickMs: 10, busyTicks: 2, restTicks: 2, moveTicks: 1 }
 
-/** Starts a server whose measured loads the test replaces. */
+/** Starts a server in which the test replaces the measured loads. */
 async function startAuto(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-auto-'))
   const file = join(directory, 'tokens.csv')

@@ -9,7 +9,7 @@ export function hasServerWrittenStatus({ kind }: Kind): boolean {
   return judgedKinds.includes(kind)
 }
 
-/** Returns the object after the server has written its status. Objects of other kinds are returned at once. */
+/** Returns the object after the server has written its status. Objects of other kinds are returned immediately. */
 export async function readWithStatus(client: HttpClient, kind: Kind, path: string): Promise<Answer> {
   const ends = Date.now() + 30_000
   for (;;) {

@@ -127,7 +127,7 @@ export function searchIn(sight: Sight, wanted: PodInfo, profile: Profile = defau
   return { pod: wanted, profile, sight, state: { percentageOfNodes: 100, start: 0, random: () => 0.999 } }
 }
 
-/** Returns the reason why each node is rejected, by name of the node. Empty for feasible nodes. */
+/** Returns the reason why each node is rejected, by node name. The reason is empty for feasible nodes. */
 export function reasons(parts: ClusterParts, wanted: PodInfo): { readonly [node: string]: string } {
   const sight = sightOf(parts)
   const checks = runToCompletion(prepareChecks(wanted, defaultProfile, sight))

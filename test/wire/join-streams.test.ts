@@ -25,7 +25,7 @@ function slowReader() {
 test('a slow side of two joined streams receives all data sent before the other side closed', async () => {
   const slow = slowReader()
   const [near, far] = duplexPair()
-  // By default, a socket ends both directions at once.
+  // By default, a socket ends both directions at the same time.
   near.allowHalfOpen = false
   const joined = joinStreams(slow.stream, near)
   for (let i = 0; i < 5; i++) far.write(`part ${i} `)

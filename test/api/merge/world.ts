@@ -68,7 +68,7 @@ export function emptyObject(schema: ObjectSchema): ApiObject {
   return asObject(decode(schema, { apiVersion: 'v1', kind: 'Thing' }).value)
 }
 
-/** Executes a step, which takes one second. */
+/** Executes a step and advances the clock by one second. */
 export function take(before: World, step: Step): World {
   const { schema = before.schema, emulated = before.emulated } = step
   const world = { ...before, schema, emulated, clock: before.clock + 1, conflicts: [] }

@@ -34,7 +34,7 @@ describe('NodeRestriction for a node agent', async () => {
   const { uid } = stored.metadata
   const path = '/api/v1/nodes/n'
 
-  /** Returns a change of the node in every form of request. */
+  /** Returns one request of each kind that makes the given change to the node. */
   const ways = (change: { metadata?: object; spec?: object }) => {
     const merged = {
       ...stored,

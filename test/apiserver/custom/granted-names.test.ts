@@ -87,7 +87,7 @@ async function remove(name: string): Promise<void> {
   await waitForCaches(near.resource)
 }
 
-/** Returns the granted kind in its status. */
+/** Returns the kind that the status of the definition grants. */
 async function kindOf(name: string): Promise<string | undefined> {
   await waitForCaches(near.resource)
   return near.known.get(name)!.acceptedNames.kind

@@ -445,7 +445,7 @@ export const runtime: Rows = {
   },
 }
 
-/** Requests and objects. */
+/** Bad input in requests and objects. */
 export const requests: Rows = {
   'request smuggling': {
     coveredBy: [

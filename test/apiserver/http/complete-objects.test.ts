@@ -14,7 +14,7 @@ interface Type {
   readonly path: string
   /** The spec of the object has only a few fields, so that the server sets many defaults. */
   readonly spec: JsonObject
-  /** Another valid spec. Merging the first spec over this one yields the first. */
+  /** Another valid spec. Merging the first spec into this spec yields the first spec. */
   readonly before: JsonObject
   /** A field with a default. */
   readonly filled: (stored: JsonObject) => unknown

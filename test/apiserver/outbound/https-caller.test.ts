@@ -31,7 +31,7 @@ after(() => caller.close())
 const serving = (name: string) => [
   'extendedKeyUsage=serverAuth',
   `subjectAltName=DNS:${name}`,
-  // Given these extensions, OpenSSL would find the issuer.
+  // With these extensions, OpenSSL would find the issuer.
   'authorityKeyIdentifier=none',
   'subjectKeyIdentifier=none',
 ]

@@ -157,7 +157,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await make(`${roles}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 201)
     assert.equal((await historyOf(alice, mapSpec('a'))).status, 403)
-    // A rule that names the object does not cover a deleted object with the same name.
+    // A role that names the object grants no access to a deleted object with the same name.
     const old = (await admin.get(`${maps}/mine`)).body.metadata.resourceVersion
     await admin.delete(`${maps}/mine`)
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)

@@ -479,7 +479,7 @@ for (const [loop, row] of Object.entries(rows))
     await next.stop()
   })
 
-/** Rejects every write about an object. */
+/** Rejects every write whose path or body contains the mark of an object. */
 function refusingAbout(mark: string): (send: Transport) => Transport {
   return (send) => async (request) => {
     const text = `${request.path} ${request.body === undefined ? '' : Buffer.from(request.body).toString()}`

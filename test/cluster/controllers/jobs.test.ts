@@ -181,7 +181,7 @@ test('a Job retries failures with a growing backoff, and fails after too many fa
   await makeJob('failing', { backoffLimit: 2 })
   const [first] = await untilPods('failing', (found) => found.length === 1)
   await end(first!, 'Failed')
-  // The loop replaces the first failed pod at once.
+  // The loop replaces the first failed pod immediately.
   const second = (await untilPods('failing', (found) => found.length === 2)).find(isActive)
   await end(second!, 'Failed')
   await untilJob('failing', ({ status }) => status?.failed === 2)

@@ -187,7 +187,7 @@ test('a claim whose allocation takes too long to compute is rejected with advice
     Array.from({ length: 30 }, (_, i) => gpu(`c-${i}`, 'tiny', 1)),
   )
   const model = (name: string) => `device.attributes["${driver}"].model == "${name}"`
-  // Every choice of 15 of the 30 devices would have to be tried with the second request, which no device meets.
+  // No device meets the second request, so the search would have to try every choice of 15 of the 30 devices.
   const requests = [
     { name: 'many', exactly: exactly(model('tiny'), { count: 15 }) },
     { name: 'none', exactly: exactly(model('none')) },

@@ -36,7 +36,7 @@ const leftOut = new Set([
 /** The kinds of the server that writes the fixtures. */
 export const fixtureKinds: readonly Kind[] = allKinds.filter(({ kind }) => kind !== 'APIService')
 
-/** Creates all objects. */
+/** Creates all fixture objects. */
 export async function createObjects(client: HttpClient): Promise<void> {
   await create(client, '/api/v1/namespaces', { metadata: { name: namespace, labels } })
   await create(client, `${core}/serviceaccounts`, { metadata: { name: 'default', labels } })

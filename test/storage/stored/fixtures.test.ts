@@ -112,7 +112,7 @@ async function assertSound(flag: string, { encryptionFlag }: FixturePlace): Prom
   assert.equal(await check(parseFlags(checkFlags, [flag, encryptionFlag]), terminal), true, terminal.lines.join('\n'))
 }
 
-/** Compares byte for byte. */
+/** Compares the responses byte for byte. */
 async function assertSame({ client }: FixtureServer, { lists }: Everything): Promise<void> {
   assert.ok(Object.keys(lists).length > 40)
   for (const [path, text] of Object.entries(lists)) {

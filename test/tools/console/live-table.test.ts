@@ -59,7 +59,7 @@ test('a table of many objects loads one page and counts the others', async () =>
   const { follower, lists, names, value } = await follow(extended, { sort: '-metadata.name', maxRows: 600 })
   assert.deepEqual([lists.length, names().length, names()[0], value().total], [1, 500, 'm1099', count])
 
-  // A change of an object beyond the first page changes only the total.
+  // If an object beyond the first page changes, the table changes only the total.
   const client = extended.client()
   await client.post(maps, inTable('new'))
   await soon(() => value().total === count + 1 && names().includes('new'))
