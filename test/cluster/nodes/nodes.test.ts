@@ -81,6 +81,33 @@ test('a simulated node reports the newest patch release of the emulated version'
   assert.match(await versionIn(new Client(later.transport())), /^v1\.36\.4\+orch-/)
 })
 
+test('simulated nodes of later versions report host addresses, the sandbox and the observed generation', async () => {
+  const podName = { namespace: 'default', name: 'p' }
+  for (const [version, hasHostIps, hasGeneration] of [
+    ['1.28', false, false],
+    ['1.29', true, false],
+    ['1.36', true, true],
+  ] as const) {
+    const server = await serveUp(owner, ['--nodes=1', `--emulated-version=${version}`])
+    const reader = new Client(server.transport())
+    const account = () =>
+      reader.get(kinds.ServiceAccount, { namespace: 'default', name: 'default' }).catch(() => undefined)
+    await until(account, (found) => found !== undefined)
+    const spec = { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] }
+    await reader.create(kinds.Pod, { metadata: podName, spec } as never)
+    const readPod = () => reader.get(kinds.Pod, podName)
+    const pod = await until(readPod, (found) => condition(found, 'Ready') === 'True')
+    assert.deepEqual(pod.status?.hostIPs, hasHostIps ? [{ ip: pod.status?.hostIP }] : undefined, version)
+    assert.equal(condition(pod, 'PodReadyToStartContainers'), hasHostIps ? 'True' : undefined, version)
+    assert.equal(pod.status?.observedGeneration, hasGeneration ? 1 : undefined, version)
+    if (!hasGeneration) continue
+    for (const each of pod.status?.conditions ?? []) assert.equal(each.observedGeneration, 1, String(each.type))
+    const patch = { strategic: { spec: { containers: [{ name: 'c', image: 'other' }] } } }
+    await reader.patch(kinds.Pod, podName, { patch })
+    await until(readPod, ({ status }) => status?.observedGeneration === 2)
+  }
+})
+
 test('a pod becomes running and ready with a unique address in the range of its node', async () => {
   await makePod('one')
   await makePod('two', {}, { initContainers: [{ name: 'first', image: 'i' }] })

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
+import { oldestVersion } from '../../../api/versions/emulated-version.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
@@ -13,6 +14,7 @@ import { toPatch } from '../stages/status-patch.ts'
 import { templateFunctions } from '../stages/template-functions.ts'
 import type { PodAddresses } from './addresses.ts'
 import { podTransitions } from './pod-transitions.ts'
+import { reportedStatus } from './reported-status.ts'
 
 /** The dependencies for applying stages. */
 export interface StageEffects {
@@ -144,14 +146,17 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod
-  const status = podTransitions[next.step](pod, {
-    now: effects.clock.now(),
-    hostIp: effects.nodeOf(pod.spec!.nodeName!).address,
+  const now = effects.clock.now()
+  const { address: hostIp, kubernetesVersion: version = oldestVersion } = effects.nodeOf(pod.spec!.nodeName!)
+  const transition = podTransitions[next.step](pod, {
+    now,
+    hostIp,
     podIp: write.podIp,
     exitCode: exitCodeOf(next, write.podJson),
     reason: next.reason ?? '',
     message: next.message ?? '',
   })
+  const status = reportedStatus(pod, transition, { version, now })
   if (next.step === 'End' && isBackingOff(status)) effects.record(pod, backOffEvent)
   return await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
 }

@@ -1,6 +1,6 @@
 /**
  * Differences between a running pod and its status that the node corrects without a stage: readiness that another
- * program changed, ephemeral containers that a user added, and resources that a user changed.
+ * program changed, ephemeral containers that a user added, resources that a user changed, and the observed generation.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
@@ -8,12 +8,14 @@ import { timestamp } from '../../../api/model/object.ts'
 import { idOf } from './container-id.ts'
 import { type Fit, resized } from './pod-resize.ts'
 import { correctedReadiness } from './pod-transitions.ts'
+import { lagsBehind, type Reporter } from './reported-status.ts'
 
 /** Returns the next status of the pod, or undefined if the current status is correct. */
-export function corrected(pod: Pod, now: number, fit: () => Fit): PodStatus | undefined {
+export function corrected(pod: Pod, { version, now }: Reporter, fit: () => Fit): PodStatus | undefined {
   const { status, metadata } = pod
   if (status?.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined
-  return correctedReadiness(pod, now) ?? withEphemeralContainers(pod, now) ?? resized(pod, now, fit)
+  const changes = correctedReadiness(pod, now) ?? withEphemeralContainers(pod, now) ?? resized(pod, now, fit)
+  return changes ?? (lagsBehind(pod, version) ? status : undefined)
 }
 
 /** Starts the ephemeral containers that have no status yet. */

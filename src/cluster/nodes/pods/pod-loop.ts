@@ -10,6 +10,7 @@
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { asJson } from '../../../api/model/object.ts'
+import { oldestVersion } from '../../../api/versions/emulated-version.ts'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { TimerClock } from '../../../base/time/clock.ts'
@@ -32,6 +33,7 @@ import type { NodeRoom } from './node-room.ts'
 import { corrected } from './pod-corrections.ts'
 import { isResizeDeferred } from './pod-resize.ts'
 import { podTransitions, stoppedByNode } from './pod-transitions.ts'
+import { type Reporter, reportedStatus } from './reported-status.ts'
 
 export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
@@ -142,7 +144,7 @@ class PodDriver {
     if (pod === undefined || !this.isOwn(pod)) return 'done'
     const { uid = '', resourceVersion: version = '' } = pod.metadata
     const progress = this.#progressOf(key, uid)
-    const { outages, clock, isNodeReady } = this.#parts
+    const { outages, isNodeReady } = this.#parts
     const node = pod.spec!.nodeName!
     // The node continues when its SimulationRule changes.
     if (outages.isUnreachable(node) || this.#isUpToDate(progress, version)) return 'done'
@@ -151,7 +153,8 @@ class PodDriver {
     if (ending !== undefined) return await this.#fail(pod, ending, signal)
     const fit = () => this.#parts.roomOf(node).fitOf(key, pod)
     const choice = this.#choiceFor(pod)
-    const correction = !choice.limitsEach && isNodeReady?.(node) ? corrected(pod, clock.now(), fit) : undefined
+    const correction =
+      !choice.limitsEach && isNodeReady?.(node) ? corrected(pod, this.#reporterFor(pod), fit) : undefined
     if (correction !== undefined) {
       await this.#report(pod, correction, signal)
       return 'done'
@@ -328,11 +331,18 @@ class PodDriver {
     return 'done'
   }
 
+  #reporterFor(pod: Pod): Reporter {
+    const { nodeOf, clock } = this.#parts
+    const { kubernetesVersion: version = oldestVersion } = nodeOf(pod.spec!.nodeName!)
+    return { version, now: clock.now() }
+  }
+
   /** Writes the status. Returns false if the pod was changed or deleted, which triggers the pod again. */
   async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<boolean> {
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
+    const reported = reportedStatus(pod, status, this.#reporterFor(pod))
     try {
-      await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
+      await client.update(kinds.Pod, { ...pod, status: reported }, { subresource: 'status', signal })
       return true
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) return false

@@ -242,7 +242,10 @@ interface Wanted {
   readonly reason?: string
 }
 
-/** Replaces the four pod conditions that a node reports. Other conditions are kept. */
+/** The condition that a pod's sandbox has network addresses. Node agents since 1.29 report it before the others. */
+export const sandboxCondition = 'PodReadyToStartContainers'
+
+/** Replaces the four pod conditions that every node reports. Other conditions are kept. */
 export function conditions(
   pod: Pod,
   { now, initialized, ready, reason = 'ContainersNotReady' }: Wanted,
@@ -264,5 +267,7 @@ export function conditions(
     const lastTransitionTime = before?.lastTransitionTime ?? timestamp(now)
     return { type, status: value, lastTransitionTime, ...(because === undefined ? {} : { reason: because }) }
   })
-  return [...reported, ...present.filter(({ type }) => !own.some(([ownType]) => ownType === type))]
+  const others = present.filter(({ type }) => !own.some(([ownType]) => ownType === type))
+  const isSandbox = ({ type }: { readonly type?: string }) => type === sandboxCondition
+  return [...others.filter(isSandbox), ...reported, ...others.filter((each) => !isSandbox(each))]
 }
