@@ -316,45 +316,12 @@ export type Infer<S> = S extends Typed<infer T> ? T : never
 /** The TypeScript type of objects with the given fields. */
 export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
 
-export interface FieldOptions extends Availability {
-  readonly required?: boolean
-  readonly published?: 'required' | 'optional'
-  /** The first version since 1.24 whose OpenAPI v3 documents contain the default. */
-  readonly publishDefaultSince?: KubeVersion
-  /** The first version that publishes the field as optional. */
-  readonly optionalSince?: KubeVersion
-  readonly zeroValue?: 'omit' | 'keep' | 'write'
-  readonly emptyCounts?: boolean
-  readonly gateDrops?: Field['gateDrops']
-  readonly dropsEmptyOwner?: boolean
-  readonly default?: Json
-  readonly patch?: 'replace' | 'retainKeys'
-  readonly doc?: string
-  readonly earlier?: EarlierType
-}
+/** The properties of a field that have a default or may be absent. */
+export type FieldOptions = Partial<Omit<Field, 'schema' | 'tag' | 'within'>>
 
 /** Creates a field. `tag` is its Protobuf field number. */
 export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
-  const zeroValue = options.zeroValue ?? (schema.type === 'object' ? 'keep' : 'omit')
-  return {
-    schema,
-    tag,
-    required: options.required ?? false,
-    zeroValue,
-    ...(options.published === undefined ? {} : { published: options.published }),
-    ...(options.publishDefaultSince === undefined ? {} : { publishDefaultSince: options.publishDefaultSince }),
-    ...(options.optionalSince === undefined ? {} : { optionalSince: options.optionalSince }),
-    ...(options.emptyCounts === undefined ? {} : { emptyCounts: options.emptyCounts }),
-    ...(options.gateDrops === undefined ? {} : { gateDrops: options.gateDrops }),
-    ...(options.dropsEmptyOwner === undefined ? {} : { dropsEmptyOwner: options.dropsEmptyOwner }),
-    ...(options.default === undefined ? {} : { default: options.default }),
-    ...(options.patch === undefined ? {} : { patch: options.patch }),
-    ...(options.doc === undefined ? {} : { doc: options.doc }),
-    ...(options.earlier === undefined ? {} : { earlier: options.earlier }),
-    ...(options.since === undefined ? {} : { since: options.since }),
-    ...(options.until === undefined ? {} : { until: options.until }),
-    ...(options.gate === undefined ? {} : { gate: options.gate }),
-  }
+  return { schema, tag, required: false, zeroValue: schema.type === 'object' ? 'keep' : 'omit', ...options }
 }
 
 /** Returns a type of strings with values that exist only in some versions. */
