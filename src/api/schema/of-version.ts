@@ -92,20 +92,20 @@ class Derivation {
   }
 
   #object(schema: ObjectSchema): ObjectSchema {
+    const all = Object.entries(schema.fields as Fields)
+    // Most types are the same in every version, so the fields are copied only if one of them differs.
+    if (all.every(([, field]) => this.#exists(field) && this.schema(this.#typeOf(field)) === field.schema))
+      return schema
     const fields: { [name: string]: Field } = {}
     const otherVersions: { [name: string]: Availability } = {}
-    let differs = false
-    for (const [name, field] of Object.entries(schema.fields as Fields)) {
+    for (const [name, field] of all) {
       if (!this.#exists(field)) {
         otherVersions[name] = field
-        differs = true
         continue
       }
       const derived = this.schema(this.#typeOf(field))
       fields[name] = derived === field.schema ? field : { ...field, schema: derived }
-      differs ||= derived !== field.schema
     }
-    if (!differs) return schema
     const { choice } = schema
     return {
       ...schema,
