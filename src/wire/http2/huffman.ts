@@ -32,16 +32,14 @@ const codesByLength = codes()
 const usualCodes = shortCodes()
 
 function codes(): Codes[] {
-  const all: Codes[] = []
+  const symbolsByLength: number[][] = Array.from({ length: longest + 1 }, () => [])
+  for (let symbol = 0; symbol <= end; symbol++) symbolsByLength[Number.parseInt(lengths[symbol]!, 36)]!.push(symbol)
   let next = 0
-  for (let length = 0; length <= longest; length++) {
-    const symbols = Array.from({ length: end + 1 }, (_, symbol) => symbol).filter(
-      (symbol) => Number.parseInt(lengths[symbol]!, 36) === length,
-    )
-    all.push({ first: next, symbols })
-    next = (next + symbols.length) * 2
-  }
-  return all
+  return symbolsByLength.map((symbols) => {
+    const first = next
+    next = (first + symbols.length) * 2
+    return { first, symbols }
+  })
 }
 
 /**
