@@ -3,7 +3,6 @@
  * `systemd-notify`, a part of systemd, sends the message. A unit therefore needs `NotifyAccess=all`. Without systemd,
  * nothing is sent. A failure is only logged.
  */
-import { execFile } from 'node:child_process'
 import type { Log } from '../../base/telemetry/log.ts'
 
 const timeoutMs = 5000
@@ -11,6 +10,7 @@ const timeoutMs = 5000
 /** Sends a state such as READY=1. Resolves when the state has been sent or sending has failed. */
 export async function notifyManager(state: 'READY=1' | 'STOPPING=1', log: Log): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
+  const { execFile } = await import('node:child_process')
   await new Promise<void>((resolve) => {
     execFile('systemd-notify', [`--pid=${process.pid}`, state], { timeout: timeoutMs }, (error) => {
       if (error !== null)
