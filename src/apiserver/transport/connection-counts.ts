@@ -47,8 +47,7 @@ export function countingMemory(workers: number): SharedArrayBuffer {
 
 /** Clears the counters of a worker that has exited without a replacement. */
 export function clearCounts(memory: SharedArrayBuffer, index: number): void {
-  const counts = new Int32Array(memory, seedBytes + 4 * index * regionLength, regionLength)
-  for (let i = 0; i < regionLength; i++) Atomics.store(counts, i, 0)
+  new Int32Array(memory, seedBytes + 4 * index * regionLength, regionLength).fill(0)
 }
 
 /** Counts the connections of one worker, and enforces the limits across all workers. */
