@@ -97,7 +97,7 @@ function commentsOf({ file, text }: Text): readonly Text[] {
  * Returns the sentences outside of code blocks, tables and headings. Neither inline code nor a colon ends a sentence.
  */
 function sentencesOf({ file, text }: Text): readonly Text[] {
-  const prose = text.replaceAll(/```[\s\S]*?```/g, '').replaceAll(/^(?:\||#|<).*$/gm, '')
+  const prose = text.replaceAll(/```[\s\S]*?```/g, '').replaceAll(/^(?: *\||#|<).*$/gm, '')
   return prose
     .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
     .map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim())
