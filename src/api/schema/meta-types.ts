@@ -86,10 +86,10 @@ export const status = s.object(
 
 const preconditions = s.object(
   {
-    uid: field(1, s.string(), { zeroValue: 'keep', doc: 'Delete only the object with this UID.' }),
+    uid: field(1, s.string(), { zeroValue: 'keep', doc: 'UID that the object must have.' }),
     resourceVersion: field(2, s.string(), {
       zeroValue: 'keep',
-      doc: 'Delete only the object with this resourceVersion.',
+      doc: 'Resource version that the object must have.',
     }),
   },
   { name: 'meta.v1.Preconditions', doc: 'Preconditions for a request. If any fails, the response is 409 Conflict.' },
@@ -100,10 +100,10 @@ export const deleteOptions = s.object(
     ...typeMeta,
     gracePeriodSeconds: field(1, s.int64(), {
       zeroValue: 'keep',
-      doc: 'Time in seconds for the object to terminate gracefully. 0 means immediately.',
+      doc: 'Grace period in seconds for the object to terminate. With 0, the object is deleted immediately.',
     }),
     preconditions: field(2, preconditions, {
-      doc: 'Conditions that must hold, otherwise the response is 409 Conflict.',
+      doc: 'Conditions that must hold. Otherwise, the response is 409 Conflict.',
     }),
     orphanDependents: field(3, s.boolean(), {
       zeroValue: 'keep',
@@ -134,7 +134,7 @@ export const watchEvent = s.object(
     }),
     object: field(2, rawExtension, {
       required: true,
-      doc: 'Object after the change, or its last state if deleted. A Status for `ERROR`, only a version for `BOOKMARK`.',
+      doc: 'Object after the change, or its last state if it was deleted. A Status if the type is `ERROR`, and an object with only a resource version if it is `BOOKMARK`.',
     }),
   },
   { name: 'meta.v1.WatchEvent', doc: 'A watch event.' },

@@ -12,7 +12,7 @@ const ownerReference = s.object(
     }),
     controller: field(6, s.boolean(), {
       zeroValue: 'keep',
-      doc: 'Whether this owner is the managing controller. At most one owner can be.',
+      doc: 'Whether this owner is the managing controller. An object has at most one managing controller.',
     }),
     blockOwnerDeletion: field(7, s.boolean(), {
       zeroValue: 'keep',
@@ -66,7 +66,7 @@ export const objectMeta = s.object(
     }),
     deletionGracePeriodSeconds: field(10, s.int64(), {
       zeroValue: 'keep',
-      doc: 'Seconds that the object may take to terminate after its deletion was requested.',
+      doc: 'Grace period of the requested deletion, in seconds.',
     }),
     labels: field(11, s.map(s.string()), {
       doc: 'Key-value pairs for organizing objects. Label selectors match them.',

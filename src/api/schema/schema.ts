@@ -58,7 +58,7 @@ interface Typed<T> {
    * the circular type.
    *
    *     const fields = { min: field(1, s.int32()), max: field(2, s.int32()) }
-   *     export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
+   *     export const range = s.object(fields, { name: 'Range', doc: 'A range from min to max, inclusive.', check: checkRange })
    *     function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
    */
   check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Sliced<FieldError[]>

@@ -104,7 +104,7 @@ const numbers = {
   exclusiveMinimum: field(12, s.boolean(), {
     doc: 'Whether `minimum` is exclusive, so that the value must be greater than `minimum`.',
   }),
-  multipleOf: field(19, s.number(), { zeroValue: 'keep', doc: 'Number of which the value must be a multiple.' }),
+  multipleOf: field(19, s.number(), { zeroValue: 'keep', doc: 'The value must be a multiple of this number.' }),
 }
 
 const counts = {

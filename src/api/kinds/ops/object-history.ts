@@ -19,7 +19,7 @@ const step = s.object(
 const change = s.object(
   {
     path: field(1, s.string(), { doc: 'Path of the changed field, such as `.spec.containers[name=web].image`.' }),
-    steps: field(2, s.list(step), { doc: 'Elements of the path as structured data, for programs.' }),
+    steps: field(2, s.list(step), { doc: 'Elements of the path in machine-readable form.' }),
     before: field(3, json, { doc: 'Previous value. Unset if the field was added.' }),
     after: field(4, json, { doc: 'New value. Unset if the field was removed.' }),
     concealed: field(5, s.boolean(), { doc: 'Whether the values are omitted because they are confidential.' }),
@@ -66,7 +66,7 @@ const spec = s.object(
     namespace: field(3, s.string(), { doc: 'Namespace of the object. Empty if the object is cluster-scoped.' }),
     name: field(4, s.string(), { doc: 'Name of the object.', required: true }),
     before: field(5, s.string(), {
-      doc: '`resourceVersion` before which to list changes. If empty, the list starts with the most recent change.',
+      doc: 'Lists only changes before this `resourceVersion`. If empty, the list starts with the most recent change.',
     }),
     limit: field(6, s.int32(), { doc: 'Maximum number of changes to return. At most 100. Defaults to 20.' }),
   },

@@ -13,7 +13,7 @@ const status = s.object(
     revision: field(1, s.string(), { doc: '`resourceVersion` of the returned state.' }),
     items: field(2, s.list(object), { zeroValue: 'write', doc: 'Objects in the requested state, sorted by name.' }),
     continue: field(3, s.string(), {
-      doc: 'Token with which to request the next page of objects. Unset on the last page.',
+      doc: 'Token for requesting the next page of objects. Unset on the last page.',
     }),
   },
   { name: 'PastStateStatus', doc: 'Objects as they were at an earlier time.' },

@@ -36,7 +36,7 @@ const status = s.object(
     truncated: field(6, s.boolean(), { doc: 'Whether the policy matches more objects than one report checks.' }),
     completionTime: field(7, s.string(), { doc: 'Time at which the report was completed.' }),
   },
-  { name: 'PolicyReportStatus', doc: 'Objects that violate a policy, as far as they have been checked.' },
+  { name: 'PolicyReportStatus', doc: 'Objects found so far that violate a policy.' },
 )
 
 const fields = {
@@ -59,7 +59,7 @@ const columns: readonly Column<PolicyReport>[] = [
 export const policyReport = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'PolicyReport', plural: 'policyreports', scope: 'Cluster' },
   since: '1.30',
-  doc: 'Number of existing objects that a ValidatingAdmissionPolicy would reject. Has the name of the policy.',
+  doc: 'Reports how many existing objects a ValidatingAdmissionPolicy would reject. The report has the same name as the policy.',
   fields,
   lifecycle: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },

@@ -84,7 +84,7 @@ const spec = s.object(
       zeroValue: 'keep',
       since: '1.33',
       gate: 'MutableCSINodeAllocatableCount',
-      doc: 'Number of seconds between updates of the number of volumes that a node can attach. Must be at least 10. If unset, the number is not updated.',
+      doc: 'Interval in seconds between updates of the volume limits of nodes. Must be at least 10. If unset, the limits are not updated.',
     }),
     serviceAccountTokenInSecrets: field(10, s.boolean(), {
       zeroValue: 'keep',

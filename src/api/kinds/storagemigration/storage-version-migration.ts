@@ -22,7 +22,7 @@ const groupResource = s.object(
   },
   {
     name: 'meta.v1.GroupResource',
-    doc: 'A resource of any API version.',
+    doc: 'A resource, regardless of its API version.',
     check: ({ group = '', resource = '' }, path) => [
       ...(resource === '' ? [required(`${path}.resource`, 'resource is required to be set')] : []),
       ...(resource === '' ? [] : faultsOf(`${path}.resource`, resource, checkDns1035Label(resource))),
@@ -40,7 +40,7 @@ const spec = s.object(
     resource: field(1, groupResource, {
       zeroValue: 'write',
       published: 'required',
-      doc: 'Resource whose objects are written again. Immutable.',
+      doc: 'Resource whose objects are rewritten. Immutable.',
     }),
   },
   { name: 'StorageVersionMigrationSpec', doc: 'Specification of a StorageVersionMigration.' },
@@ -75,7 +75,7 @@ export const storageVersionMigration = defineKind({
   },
   since: '1.35',
   optIn: true,
-  doc: 'A request to write all objects of a resource again in their current stored form.',
+  doc: 'A request to rewrite all objects of a resource in their current storage format.',
   fields,
   rules: specAndStatus<StorageVersionMigration>({
     newStatus: () => ({}),

@@ -38,7 +38,7 @@ type Limit = InferFields<typeof limitFields>
 
 const fields = {
   limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), {
-    doc: 'Rate limits, all of which an event must meet.',
+    doc: 'Rate limits. An event must not exceed any of them.',
   }),
 }
 

@@ -16,9 +16,11 @@ import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 const maxEntries = 64
 
 const issuer = s.object({
-  url: field(1, s.string(), { doc: 'https URL of the issuer, equal to the claim `iss` of its tokens.' }),
+  url: field(1, s.string(), { doc: 'HTTPS URL of the issuer. Must equal the claim `iss` in the tokens.' }),
   discoveryURL: field(2, s.string(), { doc: 'URL of the discovery document, if it is not below `url`.' }),
-  certificateAuthority: field(3, s.string(), { doc: 'PEM bundle of CAs that verify the certificate of the issuer.' }),
+  certificateAuthority: field(3, s.string(), {
+    doc: "PEM bundle of CA certificates for verifying the issuer's certificate.",
+  }),
   audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences. A token must contain at least one of them.' }),
   audienceMatchPolicy: field(5, s.string(), {
     doc: 'How to match audiences. The only value is `MatchAny`, which is required if there are several audiences.',
@@ -34,12 +36,12 @@ const validationRule = s.object({
   message: field(4, s.string(), { doc: 'Error message if the expression is false.' }),
 })
 const prefixedClaim = s.object({
-  claim: field(1, s.string(), { doc: 'Claim with the value.' }),
+  claim: field(1, s.string(), { doc: 'Claim that contains the value.' }),
   prefix: field(2, s.string(), { zeroValue: 'keep', doc: 'Prefix of the value. Required with `claim`.' }),
   expression: field(3, s.string(), { doc: 'CEL expression over `claims` that returns the value.' }),
 })
 const claimOrExpression = s.object({
-  claim: field(1, s.string(), { doc: 'Claim with the value.' }),
+  claim: field(1, s.string(), { doc: 'Claim that contains the value.' }),
   expression: field(2, s.string(), { doc: 'CEL expression over `claims` that returns the value.' }),
 })
 const extraMapping = s.object({

@@ -53,7 +53,7 @@ const authorizer = s.object({
   webhook: field(3, webhook, { doc: 'Configuration of an authorizer of type `Webhook`.' }),
 })
 const fields = {
-  authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order in which the server asks them.' }),
+  authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order in which the server queries them.' }),
 }
 
 /** Authorizer types that need no further configuration. Each type may occur once. */

@@ -32,7 +32,7 @@ const paging = {
   },
   resourceVersion: {
     type: 'string',
-    doc: 'The version to read. Unset means the most recent version, 0 any version, and other values a version that is not older.',
+    doc: 'Resource version of the returned data: the most recent version if unset, any version if 0, and otherwise a version that is not older than the given one.',
   },
   resourceVersionMatch: {
     type: 'string',
@@ -82,12 +82,12 @@ const allQueryParameters = {
   fields: {
     type: 'string',
     isExtension: true,
-    doc: 'The fields to return of each object, such as `metadata.name,spec.containers.image`. Only in JSON and YAML.',
+    doc: 'Fields to return for each object, such as `metadata.name,spec.containers.image`. Only in JSON and YAML.',
   },
   force: { type: 'boolean', doc: 'Takes over fields that other managers own. Only for apply patches.' },
   gracePeriodSeconds: {
     type: 'integer',
-    doc: "Time for the object to terminate, in seconds. 0 deletes it immediately. Defaults to the kind's grace period.",
+    doc: "Grace period in seconds for the object to terminate. With 0, the object is deleted immediately. Defaults to the kind's grace period.",
   },
   ignoreStoreReadErrorWithClusterBreakingPotential: {
     type: 'boolean',
@@ -112,7 +112,7 @@ const allQueryParameters = {
   shardSelector: {
     type: 'string',
     since: '1.36',
-    doc: 'Restricts the list to a shard of the objects. Requires a feature gate that is off by default.',
+    doc: 'Restricts the list to one shard of the objects. Requires a feature gate that is off by default.',
   },
   sort: {
     type: 'string',

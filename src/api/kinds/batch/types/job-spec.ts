@@ -28,7 +28,7 @@ const fields = {
   }),
   activeDeadlineSeconds: field(3, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Number of seconds after its start at which an unfinished Job fails. If unset, there is no limit.',
+    doc: 'Maximum duration of the Job in seconds. A Job that runs longer fails. If unset, there is no limit.',
   }),
   backoffLimit: field(7, s.int32(), {
     zeroValue: 'keep',

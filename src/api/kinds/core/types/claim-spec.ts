@@ -35,12 +35,12 @@ const fields = {
     doc: 'Whether the volume is used with a file system (`Filesystem`) or as a raw block device (`Block`). Defaults to `Filesystem`.',
   }),
   dataSource: field(7, typedLocalObjectReference, {
-    doc: 'Snapshot or claim in the same namespace with whose data the new volume is populated.',
+    doc: 'Snapshot or claim in the same namespace from which the new volume is populated.',
   }),
   dataSourceRef: field(8, typedObjectReference, {
     earlier: { until: '1.26', schema: typedLocalObjectReference },
     gate: 'AnyVolumeDataSource',
-    doc: 'Object of any kind with whose data the new volume is populated. Requires the AnyVolumeDataSource feature gate.',
+    doc: 'Object of any kind from which the new volume is populated. Requires the AnyVolumeDataSource feature gate.',
   }),
   volumeAttributesClassName: field(9, s.string(), {
     zeroValue: 'keep',

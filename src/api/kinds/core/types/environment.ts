@@ -58,16 +58,16 @@ const fileKeySelector = s.object(fileKeyFields, {
 })
 
 const sourceFields = {
-  fieldRef: field(1, objectFieldSelector, { doc: 'Pod field whose value the variable gets.' }),
+  fieldRef: field(1, objectFieldSelector, { doc: 'Pod field that supplies the value of the variable.' }),
   resourceFieldRef: field(2, resourceFieldSelector, {
-    doc: 'Resource request or limit whose value the variable gets.',
+    doc: 'Resource request or limit that supplies the value of the variable.',
   }),
-  configMapKeyRef: field(3, configMapKeySelector, { doc: 'ConfigMap key whose value the variable gets.' }),
-  secretKeyRef: field(4, secretKeySelector, { doc: 'Secret key whose value the variable gets.' }),
+  configMapKeyRef: field(3, configMapKeySelector, { doc: 'ConfigMap key that supplies the value of the variable.' }),
+  secretKeyRef: field(4, secretKeySelector, { doc: 'Secret key that supplies the value of the variable.' }),
   fileKeyRef: field(5, fileKeySelector, {
     since: '1.34',
     gate: 'EnvFiles',
-    doc: 'Key in an environment file whose value the variable gets.',
+    doc: 'Key in an environment file that supplies the value of the variable.',
   }),
 }
 

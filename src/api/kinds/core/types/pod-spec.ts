@@ -135,7 +135,7 @@ const fields = {
   }),
   runtimeClassName: field(29, s.string(), {
     zeroValue: 'keep',
-    doc: 'Name of the RuntimeClass with which to run the pod. If unset, the default container runtime runs the pod.',
+    doc: 'Name of the RuntimeClass for running the pod. If unset, the default container runtime runs the pod.',
   }),
   enableServiceLinks: field(30, s.boolean(), {
     zeroValue: 'keep',

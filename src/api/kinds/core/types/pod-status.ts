@@ -118,7 +118,7 @@ const linuxUser = s.object(
 
 const containerUser = s.object(
   { linux: field(1, linuxUser, { doc: 'User and group IDs on Linux.' }) },
-  { name: 'ContainerUser', doc: 'User as which a container runs.' },
+  { name: 'ContainerUser', doc: 'The user that a container runs as.' },
 )
 
 const resourceHealth = s.object(
@@ -183,7 +183,7 @@ const containerStatusFields = {
     since: '1.31',
     gate: 'SupplementalGroupsPolicy',
     gateDrops: 'never',
-    doc: 'User as which the container runs.',
+    doc: 'User that the container runs as.',
   }),
   allocatedResourcesStatus: field(14, s.list(resourceStatus, byName), {
     since: '1.31',

@@ -30,7 +30,7 @@ const preferredSchedulingTerm = s.object(
   },
   {
     name: 'PreferredSchedulingTerm',
-    doc: 'A weighted preference for nodes.',
+    doc: 'A weighted node selector term for preferred nodes.',
     check: ({ weight = 0 }, path) => checkWeight(weight, path),
   },
 )
@@ -88,7 +88,7 @@ const weightedPodAffinityTerm = s.object(
   },
   {
     name: 'WeightedPodAffinityTerm',
-    doc: 'A weighted preference relative to other pods.',
+    doc: 'A weighted pod affinity or anti-affinity term.',
     check: ({ weight = 0 }, path) => checkWeight(weight, path),
   },
 )
