@@ -93,7 +93,7 @@ export class PolicyReports {
         await this.#compute(name)
       } catch (error) {
         this.#reports.delete(name)
-        this.#parts.log.warn('cannot compute the report of a policy', { policy: name, ...errorFields(error) })
+        this.#parts.log.warn('cannot compute a policy report', { policy: name, ...errorFields(error) })
       }
     }
   }

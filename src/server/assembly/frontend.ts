@@ -191,6 +191,6 @@ function keepFresh(
 ): () => Promise<void> {
   return certificates.keepFresh(url, {
     onRenewed: (tls) => listener.renew(tls),
-    onError: (error) => log.error('cannot renew a certificate', errorFields(error)),
+    onError: (error) => log.error('cannot renew the serving or administrator certificate', errorFields(error)),
   })
 }

@@ -173,7 +173,7 @@ class Issuers {
       discoveryUrl: discoveryURL === '' ? undefined : discoveryURL,
       clock,
       get: (address) => getJson(address, certificateAuthority === '' ? undefined : certificateAuthority),
-      onFailure: (error) => log.error('cannot reach the issuer of tokens', { ...errorFields(error), issuer: url }),
+      onFailure: (error) => log.error('cannot reach the token issuer', { ...errorFields(error), issuer: url }),
     })
     provider.start()
     return provider

@@ -68,9 +68,12 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
     client,
     graph,
     onError: (what, error) =>
-      log.error('garbage collector cannot list or watch type; will retry', { type: what, ...errorFields(error) }),
+      log.error('garbage collector cannot list or watch a resource type; will retry', {
+        type: what,
+        ...errorFields(error),
+      }),
     onRelist: () => goneOwners.forgetAll(),
-    onIncomplete: (missing) => log.warn('garbage collector paused until all types are listed', { missing }),
+    onIncomplete: (missing) => log.warn('garbage collector paused until it has listed all resource types', { missing }),
   })
   const owners = new LiveOwners(client)
   const search = new DependentSearch(client)
