@@ -201,7 +201,7 @@ function readHeader(value: JsonObject): BackupHeader {
   const { format, profile, revision, created, program, kubernetesVersion } = value
   if (typeof format === 'number' && format > backupFormat)
     throw new BackupError(
-      `the backup has format ${format}, and this program reads format ${backupFormat}: use the program version that created it (${String(program)}) or a newer version`,
+      `the backup has format ${format}, but this program reads format ${backupFormat}: use the program version that created it (${String(program)}) or a newer version`,
     )
   const isSound =
     format === backupFormat &&

@@ -83,7 +83,7 @@ function select<T extends ObjectBase>(
   all: readonly { readonly object: T }[],
   { verb, name, query }: EndpointRequest,
 ): T[] {
-  if ((query.get('fieldSelector') ?? '') !== '') throw badRequest('metrics support no field selectors')
+  if ((query.get('fieldSelector') ?? '') !== '') throw badRequest('metrics do not support field selectors')
   const objects = all.map(({ object }) => object)
   if (verb === 'get') return objects.filter(({ metadata }) => metadata.name === name)
   const matcher = new LabelMatcher(parseLabelSelector(query.get('labelSelector') ?? ''))

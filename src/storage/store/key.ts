@@ -51,7 +51,7 @@ function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds
   if (reservations.length > maxReservedKeys)
     throw new StoreError(`a write can reserve and release at most ${maxReservedKeys} keys`)
   if (lifetimeSeconds !== undefined && reserves.length > 0)
-    throw new StoreError('a key with a lifetime cannot reserve keys')
+    throw new StoreError('a key with a TTL cannot reserve other keys')
   if (new Set([key, ...reservations]).size <= reservations.length) throw new StoreError('a write contains a key twice')
   for (const claim of reservations) assertKey(claim)
 }
@@ -62,6 +62,6 @@ function assertRevision(revision: Revision): void {
 
 function assertLifetime(seconds: number, value: Write['value']): void {
   const fits = Number.isInteger(seconds) && seconds >= 1 && seconds <= maxLifetimeSeconds
-  if (!fits) throw new StoreError(`invalid lifetime in seconds: ${seconds}`)
-  if (value === undefined) throw new StoreError('a deletion cannot have a lifetime')
+  if (!fits) throw new StoreError(`invalid TTL in seconds: ${seconds}`)
+  if (value === undefined) throw new StoreError('a deletion cannot have a TTL')
 }

@@ -35,7 +35,7 @@ export function* applyMutationSliced(
 }
 
 function* merged({ schema }: ObjectForm, object: JsonObject, result: Json): Sliced<JsonObject> {
-  if (schema === undefined) throw new MutationError('a configuration cannot be merged into the options of a connection')
+  if (schema === undefined) throw new MutationError('an apply configuration cannot be merged into connection options')
   if (!isObject(result)) throw new MutationError('the configuration must be an object')
   const config = { ...result, apiVersion: object.apiVersion!, kind: object.kind! }
   yield* refuseKeyless(schema, config, 'the applied configuration')

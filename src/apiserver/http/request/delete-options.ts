@@ -87,7 +87,7 @@ function decodeOptions(value: Json): SentDeleteOptions {
 
 function assertKind(kind: string): void {
   if (kind !== '' && kind !== 'DeleteOptions')
-    throw badRequest(`the body of a delete must be a DeleteOptions, not a ${shorten(kind, 50)}`)
+    throw badRequest(`the body of a delete request must be DeleteOptions, not ${shorten(kind, 50)}`)
 }
 
 function fromQuery(query: URLSearchParams): SentDeleteOptions {
