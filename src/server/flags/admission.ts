@@ -27,14 +27,14 @@ export const admissionFlags = {
     value: 'SECONDS',
     default: '300',
     read: readCount,
-    help: 'seconds that a pod stays on a node that is not ready, unless the pod specifies a toleration',
+    help: 'seconds after which a pod is evicted from a node that is not ready, unless the pod specifies a toleration',
   }),
   unreachableTolerationSeconds: flag({
     name: 'default-unreachable-toleration-seconds',
     value: 'SECONDS',
     default: '300',
     read: readCount,
-    help: 'seconds that a pod stays on an unreachable node, unless the pod specifies a toleration',
+    help: 'seconds after which a pod is evicted from an unreachable node, unless the pod specifies a toleration',
   }),
   enableBreakGlass: flag({
     name: 'enable-break-glass',

@@ -41,7 +41,7 @@ export const authenticationFlags = {
     name: 'requestheader-allowed-names',
     value: 'NAMES',
     read: list,
-    help: 'allowed common names in the client certificates of authenticating proxies, separated by commas; empty allows every certificate that the CAs for proxies have signed',
+    help: 'allowed common names in the client certificates of authenticating proxies, separated by commas; if empty, any certificate signed by a CA in --requestheader-client-ca-file is accepted',
   }),
   requestheaderUsernameHeaders: flag({
     name: 'requestheader-username-headers',
@@ -109,7 +109,7 @@ export const authenticationFlags = {
     name: 'oidc-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the certificate of the OpenID Connect provider; defaults to the public CAs known to Node.js',
+    help: 'PEM bundle of CAs for verifying the certificate of the OpenID Connect provider; defaults to the public CAs known to Node.js',
   }),
   oidcUsernameClaim: flag({
     name: 'oidc-username-claim',
@@ -147,7 +147,7 @@ export const authenticationFlags = {
     name: 'oidc-required-claim',
     value: 'CLAIM=TEXT',
     read: readRequiredClaims,
-    help: 'claim that ID tokens must contain with this value; to require several claims, separate them by commas',
+    help: 'required claims of ID tokens, as CLAIM=VALUE, separated by commas',
   }),
 }
 

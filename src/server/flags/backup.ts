@@ -32,7 +32,7 @@ const placeFlags = {
     name: 'etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the etcd members',
+    help: 'PEM bundle of CAs for verifying the certificates of the etcd members',
   }),
   etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
   etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key for --etcd-certfile' }),
@@ -46,7 +46,7 @@ const eventTtl = flag({
   value: 'TIME',
   default: '1h0m0s',
   read: readTtl,
-  help: 'remaining lifetime of the copied events',
+  help: 'time after which the copied events expire',
 })
 
 /** Flags of `orch backup`. */
@@ -74,7 +74,7 @@ export const restoreFlags = {
     name: 'profile',
     value: 'NAME',
     read: readProfile,
-    help: 'profile that the backup must have; the command fails if the profile differs',
+    help: 'expected profile of the backup; the command fails if the backup has a different profile',
   }),
   eventTtl,
 }
@@ -93,7 +93,7 @@ export const checkFlags = {
     name: 'set-aside',
     value: 'FILE',
     read: text,
-    help: 'file to move damaged objects to, which removes them from the store',
+    help: 'file to which the command moves damaged objects from the store',
   }),
 }
 
@@ -121,7 +121,7 @@ export const migrateFlags = {
     name: 'from-etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the etcd members in --from-etcd-servers',
+    help: 'PEM bundle of CAs for verifying the certificates of the etcd members in --from-etcd-servers',
   }),
   fromEtcdCertfile: flag({
     name: 'from-etcd-certfile',

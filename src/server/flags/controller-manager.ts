@@ -31,7 +31,7 @@ const loopFlags = {
     name: 'root-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the API server; the manager publishes the bundle in every namespace and in token Secrets',
+    help: 'PEM bundle of CAs for verifying the API server; the manager publishes the bundle in every namespace and in token Secrets',
   }),
   serviceAccountPrivateKeyFile: flag({
     name: 'service-account-private-key-file',

@@ -79,7 +79,7 @@ const joinFlags = {
     value: 'TIME',
     default: '5m',
     read: readTime,
-    help: 'maximum time to wait until the client certificate is issued',
+    help: 'maximum time to wait for the client certificate',
   }),
 }
 

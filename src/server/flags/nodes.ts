@@ -23,7 +23,7 @@ export const nodeFlags = {
     name: 'kubelet-certificate-authority',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the serving certificates of node agents; defaults to the generated CA',
+    help: 'PEM bundle of CAs for verifying the serving certificates of node agents; defaults to the generated CA',
   }),
   kubeletRequireNodeSubject: flag({
     name: 'kubelet-require-node-subject',

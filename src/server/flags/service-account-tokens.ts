@@ -52,7 +52,7 @@ export const serviceAccountFlags = {
     name: 'service-account-jwks-uri',
     value: 'URL',
     read: readKeysAddress,
-    help: 'https URL of the public keys of the issuer, if another server publishes the keys',
+    help: 'https URL at which another server publishes the public keys of the issuer',
   }),
 }
 

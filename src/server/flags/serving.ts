@@ -89,7 +89,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'maximum time to start, during which the server waits for etcd; until the server is ready, /livez passes and /readyz fails; with 0s, the port opens only when the server is ready',
+    help: 'maximum startup time, during which the server waits for etcd; until the server is ready, /livez passes and /readyz fails; with 0s, the port opens only when the server is ready',
   }),
   shutdownDelay: flag({
     name: 'shutdown-delay-duration',
@@ -103,7 +103,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '10s',
     read: readTime,
-    help: 'maximum time that in-flight requests have to finish when the server stops',
+    help: 'maximum time to wait for in-flight requests when the server stops',
   }),
   workers: flag({
     name: 'workers',

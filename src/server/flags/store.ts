@@ -27,7 +27,7 @@ export const storeFlags = {
     name: 'etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the etcd members',
+    help: 'PEM bundle of CAs for verifying the certificates of the etcd members',
   }),
   etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
   etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key for --etcd-certfile' }),

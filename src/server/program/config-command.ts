@@ -21,7 +21,7 @@ export const configFlags = {
     value: serverCommands.join('|'),
     default: 'up',
     read: oneOf(serverCommands),
-    help: 'command for which the configuration file is written or checked',
+    help: 'command that reads the configuration file',
   }),
 } satisfies Flags
 

@@ -38,7 +38,7 @@ export const joinFlags = {
     name: 'node-name',
     value: 'NAME',
     read: readNodeName,
-    help: 'name under which the node joins the cluster',
+    help: 'name of the node in the cluster',
   }),
   kubeconfig: flag({
     name: 'kubeconfig',

@@ -51,7 +51,7 @@ const createFlags = {
     value: 'NAMES',
     default: joinGroup,
     read: readGroups,
-    help: 'groups of users that authenticate with the token, separated by commas',
+    help: 'groups to which users of the token belong, separated by commas',
   }),
   nodeName: flag({
     name: 'node-name',

@@ -20,7 +20,7 @@ export const deletionFlags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: "seconds that the object has to terminate gracefully; -1 uses the object's own grace period; 0 needs --force and otherwise means 1",
+    help: "grace period in seconds for the object to terminate; -1 uses the object's own grace period; 0 requires --force and otherwise counts as 1",
   }),
   wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are deleted' }),
   timeout: flag({

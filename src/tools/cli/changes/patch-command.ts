@@ -17,13 +17,13 @@ import { report, requestOptions, type writeFlags } from './report-write.ts'
 
 export const localFlag = toggle({
   name: 'local',
-  help: 'patch the object in the file and print the result, without contacting a server',
+  help: 'patch the object in the file and print the result without contacting a server',
 })
 export const resourceVersionFlag = flag({
   name: 'resource-version',
   value: 'VERSION',
   read: text,
-  help: 'resourceVersion that the object must have before the change; only for a single named object',
+  help: 'expected resourceVersion of the object; the command fails if the object has a different one; only for a single named object',
 })
 
 export interface Change {

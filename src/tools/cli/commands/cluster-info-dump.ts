@@ -22,7 +22,7 @@ const flags = {
     name: 'output-directory',
     value: 'DIR',
     read: (value) => (value === '-' ? '' : value),
-    help: 'directory to write the files to; default: -, to print everything to standard output',
+    help: 'output directory; - (the default) prints everything to standard output',
   }),
   namespaces: flag({
     name: 'namespaces',

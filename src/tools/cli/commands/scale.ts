@@ -31,7 +31,7 @@ const flags = {
     value: 'NUMBER',
     default: '-1',
     read: readWhole,
-    help: 'number of replicas that the object must have before the change; the command fails if the number differs; -1 accepts any number',
+    help: 'expected current number of replicas; the command fails if the number differs; -1 accepts any number',
   }),
   resourceVersion: resourceVersionFlag,
   timeout: flag({

@@ -59,7 +59,7 @@ export const templateFlags = {
     name: 'allow-missing-template-keys',
     default: 'true',
     read: readBoolean,
-    help: 'ignore fields and map keys of a template that the object does not have',
+    help: 'ignore template fields and map keys that the object does not have',
   }),
 }
 

@@ -27,11 +27,11 @@ const flags = {
   ...fileFlags,
   removeExtraPermissions: toggle({
     name: 'remove-extra-permissions',
-    help: 'remove rules from roles that the files do not contain',
+    help: 'remove role rules that are not in the files',
   }),
   removeExtraSubjects: toggle({
     name: 'remove-extra-subjects',
-    help: 'remove subjects from bindings that the files do not contain',
+    help: 'remove binding subjects that are not in the files',
   }),
   ...written,
   fieldManager,

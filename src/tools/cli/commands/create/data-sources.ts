@@ -15,7 +15,7 @@ export const dataFlags = {
     name: 'from-file',
     value: '[KEY=]FILE',
     read: text,
-    help: 'file to store under its name or under the given key, or directory whose files to store',
+    help: 'file to store under its name or the given key, or a directory of files to store',
   }),
   fromEnvFile: repeated({
     name: 'from-env-file',

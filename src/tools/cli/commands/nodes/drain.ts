@@ -41,7 +41,7 @@ const flags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: 'seconds that pods have to terminate gracefully; -1 uses the grace period of each pod',
+    help: 'grace period in seconds for pods to terminate; -1 uses the grace period of each pod',
   }),
   skipWaitForDeleteTimeout: flag({
     name: 'skip-wait-for-delete-timeout',

@@ -31,7 +31,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'revision that the rollout must have; the command fails if the revision differs; 0 accepts any revision',
+    help: 'expected revision of the rollout; the command fails if the revision differs; 0 accepts any revision',
   }),
   ...workloadFlags,
   ...connectionFlags,
