@@ -4,7 +4,7 @@
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
-/** The error for an exceeded budget. No operator can ignore this error, unlike an evaluation error. */
+/** The error for an exceeded budget. Unlike an evaluation error, it is not ignored by operators such as `||`. */
 export class BudgetExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')

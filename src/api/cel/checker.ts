@@ -318,13 +318,13 @@ function moreGeneral(a: CelType, b: CelType): CelType {
   return mapOf(moreGeneral(left.key, right.key), moreGeneral(left.value, right.value))
 }
 
-/** Returns the type of the first loop variable of a macro with two. */
+/** Returns the type of the first loop variable of a two-variable macro. */
 function indexType(range: CelType): CelType {
   if (range.kind === 'list') return types.int
   return range.kind === 'map' ? range.key : types.dyn
 }
 
-/** Returns the type of the second loop variable of a macro with two. */
+/** Returns the type of the second loop variable of a two-variable macro. */
 function valueTypeOf(range: CelType): CelType {
   if (range.kind === 'list') return range.elem
   return range.kind === 'map' ? range.value : types.dyn

@@ -189,7 +189,8 @@ function writeArray(items: Json[], order: Order, room: number): string {
 }
 
 /**
- * Returns the start of a value's JSON for a message. The JSON of a large value is cut soon after `length` characters.
+ * Returns the start of a value's JSON for a message. The JSON of a large value is truncated shortly after `length`
+ * characters.
  */
 export function startOfJson(value: Json, length: number): string {
   if (!isLarge(value)) return stringifyJson(value)

@@ -271,7 +271,7 @@ function headerIn(text: Buffer): Header {
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }
 
-/** The header that all objects with an empty stored header share. */
+/** The header shared by all objects whose stored header is empty. */
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**

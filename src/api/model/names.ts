@@ -1,6 +1,6 @@
 /**
  * The formats of names. Each check returns a list of messages, which is empty if the name is valid. Lengths are checked
- * before patterns, and no pattern can backtrack, so even a megabyte of near matches is cheap.
+ * before patterns, and no pattern can backtrack, so even a megabyte of almost valid input is cheap to check.
  */
 import { isIP } from 'node:net'
 

@@ -77,8 +77,8 @@ export function copyForChange(object: ApiObject): ApiObject {
 export function copyWithout(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {
   if (!fields.some((field) => Object.hasOwn(metadata, field))) return { ...metadata }
   const remainingMetadata: ObjectMeta = {}
-  // The remaining members are copied instead of deleting some, because deletion would make the object permanently slow
-  // to access.
+  // Copies the members to keep instead of deleting the others, because deletion would make access to the object
+  // permanently slow.
   for (const [name, value] of Object.entries(metadata))
     if (!(fields as readonly string[]).includes(name)) setKey(remainingMetadata as JsonObject, name, value)
   return remainingMetadata

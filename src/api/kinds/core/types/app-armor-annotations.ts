@@ -95,7 +95,10 @@ export function checkAppArmorPairs(
   })
 }
 
-/** Returns the field of the AppArmor profile if it contradicts the annotation. Unknown types are reported elsewhere. */
+/**
+ * Returns the name of the AppArmor profile's field that contradicts the annotation, if any. Unknown types are reported
+ * elsewhere.
+ */
 function disagreement(annotation: string, { type, localhostProfile }: AppArmorProfile): string | undefined {
   if (type === 'Localhost') {
     if (!annotation.startsWith(localPrefix)) return 'type'

@@ -1,6 +1,7 @@
 /**
- * Resets the parts of a pod for which dropping the field of a disabled feature is not enough, because that would leave
- * an invalid or different pod. The schema drops all other fields of disabled features (schema/gated-fields.ts).
+ * Resets the parts of a pod that belong to disabled features, where dropping a field is not enough because the
+ * remaining pod would be invalid or would behave differently. The schema drops all other fields of disabled features
+ * (schema/gated-fields.ts).
  */
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { isEnabled, isSince, type PrepareContext } from '../../../schema/context.ts'

@@ -159,7 +159,10 @@ export function checkSeccompPairs(
   })
 }
 
-/** Returns the field of the seccomp profile if it contradicts the annotation. Unknown types are reported elsewhere. */
+/**
+ * Returns the name of the seccomp profile's field that contradicts the annotation, if any. Unknown types are reported
+ * elsewhere.
+ */
 function disagreement(annotation: string, { type, localhostProfile }: SeccompProfile): string | undefined {
   if (type === 'Localhost') {
     if (!annotation.startsWith('localhost/')) return 'type'

@@ -37,8 +37,8 @@ const deadlinePath = 'spec.activeDeadlineSeconds'
 const laterDeadline = 'must not be negative, nor greater than the previous value'
 
 /**
- * Whether the deadline is invalid or later than before. An invalid deadline is reported alone, and a removed deadline
- * is reported along with other errors, because clients expect both.
+ * Whether the deadline is negative or later than before. Like Kubernetes, validation reports such a deadline without
+ * any other errors, but reports a removed deadline together with them.
  */
 function isLaterDeadline({ activeDeadlineSeconds: next }: PodSpec, previous: PodSpec): boolean {
   return next !== undefined && (next < 0 || next > (previous.activeDeadlineSeconds ?? maxDeadline))

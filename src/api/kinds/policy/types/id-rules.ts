@@ -15,7 +15,7 @@ interface IdRule {
   readonly rules: readonly string[]
   /** Whether the rule is written even if it is empty. */
   readonly written?: boolean
-  /** Whether rules that use ranges require them, and all other rules forbid them. */
+  /** Whether ranges are required by rules that use them and forbidden by all other rules. */
   readonly strict?: boolean
 }
 
