@@ -129,3 +129,13 @@ export function sizeOf(value: Value): number {
   if (value instanceof CelList || value instanceof CelMap) return value.size
   return value instanceof Uint8Array ? value.length : 1
 }
+
+/** Returns the smaller of two sizes. Does not count the characters of a string that is clearly the longer one. */
+export function smallerSize(a: Value, b: Value): number {
+  if (typeof a === 'string' && typeof b === 'string') {
+    // A code point takes one or two code units.
+    if (a.length * 2 <= b.length) return lengthOf(a)
+    if (b.length * 2 <= a.length) return lengthOf(b)
+  }
+  return Math.min(sizeOf(a), sizeOf(b))
+}

@@ -298,14 +298,15 @@ function direct({ call, actual, ofResult }: Overload): Invoke {
 function dispatched(overloads: readonly Overload[]): Invoke {
   const choices = overloads.map((overload) => ({ kinds: overload.kinds(), invoke: direct(overload) }))
   return (frame, args) => {
-    const chosen = choices.find(({ kinds }) => kinds.every((kind, i) => fits(kind, args[i]!)))
+    const actual = args.map(kindOf)
+    const chosen = choices.find(({ kinds }) => kinds.every((kind, i) => fits(kind, actual[i]!)))
     if (chosen === undefined) throw new CelError('no such overload')
     return chosen.invoke(frame, args)
   }
 }
 
-function fits(kind: CelType['kind'], value: Value): boolean {
-  return kind === 'variable' || kind === 'dyn' || kind === kindOf(value)
+function fits(kind: CelType['kind'], actual: CelType['kind']): boolean {
+  return kind === 'variable' || kind === 'dyn' || kind === actual
 }
 
 /**

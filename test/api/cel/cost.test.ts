@@ -101,6 +101,14 @@ describe('actual rule costs', () => {
       costsOf('cidr(self).containsIP("10.0.0.1")', { schema: text(), self: '10.0.0.0/8' }).actual,
       1 + 1 + 1 + 1,
     )
+    // The cost of comparing two texts depends on the number of characters in the shorter text.
+    const texts: readonly (readonly [string, string])[] = [
+      ['a'.repeat(25), 'b'.repeat(400)],
+      ['😀'.repeat(25), 'b'.repeat(40)],
+      ['😀'.repeat(400), 'b'.repeat(25)],
+    ]
+    for (const [self, other] of texts)
+      assert.equal(costsOf(`self == "${other}"`, { schema: text(), self }).actual, 1 + 3)
     // The loop ends at the first element that determines its result.
     assert.equal(costsOf('self.exists(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 6)
     assert.equal(costsOf('self.matches("^[a-z]+$")', { schema: text(), self: 'a'.repeat(99) }).actual, 1 + 10 * 2)

@@ -2,7 +2,7 @@
  * The operators, by the names that error messages use. `&&`, `||` and `?:` do not evaluate all of their operands, so
  * evaluate.ts implements them.
  */
-import { contains, equals, order, sizeOf } from '../compare.ts'
+import { contains, equals, order, sizeOf, smallerSize } from '../compare.ts'
 import { type Costs, define, type Estimated, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { addSizes, traversal } from '../size.ts'
 import { durationOf, timestampOf } from '../time-text.ts'
@@ -31,7 +31,7 @@ const comparing: Costs = {
   actual: (args) => {
     const a = args[0]!
     const b = args[1]!
-    return isScalar(a) && isScalar(b) ? 1 : traversal(Math.min(sizeOf(a), sizeOf(b)))
+    return isScalar(a) && isScalar(b) ? 1 : traversal(smallerSize(a, b))
   },
   estimate: ([a, b]) => ({ cost: traversal(Math.min(a!.size.max, b!.size.max)) }),
 }
