@@ -70,7 +70,18 @@ const namespaceObject = objectOf({
 
 const opaque = (type: CelType) => plain(type, 'dynamic')
 
-const authorizers: readonly (readonly [string, DeclaredType])[] = [
+/** A variable of expressions. */
+export type VariableName =
+  | 'object'
+  | 'oldObject'
+  | 'request'
+  | 'namespaceObject'
+  | 'params'
+  | 'authorizer'
+  | 'authorizer.requestResource'
+  | 'variables'
+
+const authorizers: readonly (readonly [VariableName, DeclaredType])[] = [
   ['authorizer', opaque(types.authorizer)],
   ['authorizer.requestResource', opaque({ kind: 'resource_check' })],
 ]
@@ -90,10 +101,10 @@ export interface Uses {
 }
 
 /** Returns the variables of an expression, in the order of their values. */
-export function variablesFor(uses: Uses): ReadonlyMap<string, DeclaredType> {
+export function variablesFor(uses: Uses): ReadonlyMap<VariableName, DeclaredType> {
   const { params, authorizer, variables, objectType = dynamicType, paramsType = dynamicType } = uses
   const fields = variables && new Map([...variables].map(([name, type]) => [name, opaque(type)] as const))
-  return new Map([
+  return new Map<VariableName, DeclaredType>([
     ['object', objectType] as const,
     ['oldObject', objectType] as const,
     ['request', request] as const,

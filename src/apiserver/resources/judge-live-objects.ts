@@ -9,6 +9,7 @@ import type { Vendor } from '../../api/model/vendor.ts'
 import { pause } from '../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { AdmissionOperation, AdmissionRequest } from '../admission/admission.ts'
+import { Candidates } from '../admission/policy/candidates.ts'
 import { isExempt, type ValidatingPolicy } from '../admission/policy/families.ts'
 import { type InvocationParts, invocationsOf } from '../admission/policy/invocations.ts'
 import { actionsFor, evaluatePolicy } from '../admission/policy/judge-request.ts'
@@ -58,6 +59,7 @@ export async function judgeLiveObjects(
     const operation = operationFor(policy, resource)
     if (operation === undefined) continue
     const type = { group: resource.kind.group, plural: resource.plural }
+    let candidates: Candidates<ValidatingPolicy> | undefined
     for (const name of [...parts.lookup.names(type)]) {
       if (judgement.checked >= maxObjects) {
         judgement.isTruncated = true
@@ -71,7 +73,9 @@ export async function judgeLiveObjects(
       const object = parts.lookup.readUncached(type, name)
       if (object === undefined) continue
       const request = requestFor(parts, resource, { operation, object })
-      if (!isExempt(request)) await judgeObject(parts, policy, { request, judgement, timeSlice })
+      if (isExempt(request)) continue
+      candidates ??= new Candidates([policy], request)
+      await judgeObject(parts, policy, { request, candidates, judgement, timeSlice })
     }
   }
 }
@@ -116,6 +120,7 @@ function requestFor(
 
 interface Judged {
   readonly request: AdmissionRequest
+  readonly candidates: Candidates<ValidatingPolicy>
   readonly judgement: LiveJudgement
   readonly timeSlice: TimeSlice
 }
@@ -123,9 +128,9 @@ interface Judged {
 async function judgeObject(
   parts: LiveJudgingParts,
   policy: ValidatingPolicy,
-  { request, judgement, timeSlice }: Judged,
+  { request, candidates, judgement, timeSlice }: Judged,
 ): Promise<void> {
-  const invocations = await invocationsOf(parts, request, [policy])
+  const invocations = await invocationsOf(parts, request, candidates)
   if (invocations.length === 0) return
   judgement.checked++
   let message: string | undefined

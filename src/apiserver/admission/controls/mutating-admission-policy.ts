@@ -24,7 +24,7 @@ export function mutatingAdmissionPolicy(parts: PolicyControlParts): Control {
     isIdle: () => isDisabled || policies.all.length === 0,
     mutate: (request, memory) => {
       const candidates = policies.candidates(request)
-      if (candidates.length === 0 || request.object === undefined || isExempt(request)) return undefined
+      if (candidates.isEmpty || request.object === undefined || isExempt(request)) return undefined
       const rounds = allRounds.get(memory) ?? new Rounds<string>()
       allRounds.set(memory, rounds)
       return mutateRequest({ ...parts, metrics: parts.metrics.policies }, { request, candidates, rounds })

@@ -10,7 +10,7 @@ import { isAvailable } from '../../../api/versions/availability.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
-import type { Evaluated } from '../policy/evaluation.ts'
+import type { Candidates } from '../policy/candidates.ts'
 import { policyExplainer } from '../policy/explain-policy.ts'
 import { isExempt, type ValidatingPolicy, validatingFamily } from '../policy/families.ts'
 import { type Invocation, invocationsOf } from '../policy/invocations.ts'
@@ -18,7 +18,7 @@ import { actionsFor, type Decision, evaluatePolicy, type Violation } from '../po
 import { Policies } from '../policy/policies.ts'
 import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
 import type { EnforcementAction, PolicyMetrics } from '../policy/policy-metrics.ts'
-import { requestData } from '../policy/request-data.ts'
+import { type RequestData, requestData } from '../policy/request-data.ts'
 import { refusal } from '../refusal.ts'
 import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
@@ -35,7 +35,7 @@ export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
     isIdle: () => isDisabled || policies.all.length === 0,
     validate: (request) => {
       const candidates = policies.candidates(request)
-      if (candidates.length === 0 || isExempt(request)) return
+      if (candidates.isEmpty || isExempt(request)) return
       return evaluatePolicies({ ...parts, metrics: parts.metrics.policies }, request, candidates)
     },
   }
@@ -53,12 +53,12 @@ interface Reported extends Violation {
 async function evaluatePolicies(
   parts: JudgingParts,
   request: AdmissionRequest,
-  candidates: readonly ValidatingPolicy[],
+  candidates: Candidates<ValidatingPolicy>,
 ): Promise<void> {
   const denied: Reported[] = []
   const notes = new AuditNotes(request)
   const timeSlice = new TimeSlice()
-  const data = new Map<ObjectForm, Promise<Evaluated>>()
+  const data = new Map<ObjectForm, Promise<RequestData>>()
   const { metrics } = parts
   for (const invocation of await invocationsOf(parts, request, candidates)) {
     await timeSlice.yieldIfDue()
@@ -82,7 +82,7 @@ async function evaluatePolicies(
     for (const decision of decisions) {
       const { violation } = decision
       const actions = violation === undefined ? ['Allow'] : actionsFor(decision, binding)
-      const checked = { policy: policy.name, binding: binding.name, ...decision }
+      const checked = { policy, binding, error: decision.error, ms: decision.ms }
       for (const action of actions) metrics.validated(checked, action.toLowerCase() as EnforcementAction)
       if (violation !== undefined) denied.push(...report(request, notes, { invocation, violation, decision }))
     }

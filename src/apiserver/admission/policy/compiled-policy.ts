@@ -8,6 +8,7 @@ import {
   compileExpression,
   type ResultKind,
   type Uses,
+  type VariableName,
   variablesFor,
 } from '../../../api/cel/policy-environment.ts'
 import type { Compiled } from '../../../api/cel/program.ts'
@@ -30,8 +31,11 @@ export interface PolicySpec {
 export interface Expression {
   readonly source: string
   readonly compiled: Compiled
-  /** Names of the variables, in the order that the program expects their values. */
-  readonly names: readonly string[]
+  /**
+   * The declared variables, in the order that the program expects their values. Variables that the program does not use
+   * are undefined.
+   */
+  readonly inputs: readonly (VariableName | undefined)[]
 }
 
 export interface NamedExpression extends Expression {
@@ -109,7 +113,7 @@ export class PolicyCompiler {
     const variables = variablesFor({ params: this.#params, authorizer, variables: new Map(this.#known) })
     const compileOptions = { ...this.#compiling, findStruct: this.#findStruct, result }
     const compiled = yield* compileExpression(source, variables, compileOptions)
-    return { source, compiled, names: [...variables.keys()] }
+    return expressionOf(source, compiled, variables.keys())
   }
 }
 
@@ -120,11 +124,15 @@ export function* compileConditions(
   { params }: Pick<Uses, 'params'>,
 ): Generator<void, NamedExpression[]> {
   const variables = variablesFor({ params, authorizer: true })
-  const names = [...variables.keys()]
   const made: NamedExpression[] = []
   for (const { name = '', expression: source = '' } of conditions) {
     const compiled = yield* compileExpression(source, variables, { ...compiling, result: 'bool' })
-    made.push({ name, source, compiled, names })
+    made.push({ name, ...expressionOf(source, compiled, variables.keys()) })
   }
   return made
+}
+
+function expressionOf(source: string, compiled: Compiled, declared: Iterable<VariableName>): Expression {
+  const used = compiled.outcome === 'program' ? compiled.program.used : new Set()
+  return { source, compiled, inputs: [...declared].map((name) => (used.has(name) ? name : undefined)) }
 }

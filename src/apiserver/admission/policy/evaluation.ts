@@ -3,27 +3,17 @@
  * authorizer, the query is answered asynchronously and the expression is evaluated again.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
-import {
-  AnswerPending,
-  type AskAuthorizer,
-  type AuthorizerAnswer,
-  authorizerValue,
-  type CheckedAttributes,
-  resourceCheck,
-} from '../../../api/cel/functions/authorization.ts'
-import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
-import { declared } from '../../../api/cel/policy-environment.ts'
+import { AnswerPending } from '../../../api/cel/functions/authorization.ts'
+import { dynamicValue } from '../../../api/cel/json-values.ts'
+import type { VariableName } from '../../../api/cel/policy-environment.ts'
 import { showValue } from '../../../api/cel/show-value.ts'
 import { CelError, CelMap, type Value } from '../../../api/cel/values.ts'
-import type { Json, JsonObject } from '../../../api/json/json.ts'
-import type { User } from '../../../api/model/user.ts'
+import type { Json } from '../../../api/json/json.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
-import { messageOf } from '../../../base/text/errors.ts'
 import { shorten } from '../../../base/text/shorten.ts'
-import type { Authorizer, Question } from '../../authz/authorizer.ts'
-import { parsedSelectors } from '../../authz/request-selectors.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
 import type { ErrorType } from './policy-metrics.ts'
+import type { RequestData } from './request-data.ts'
 
 /** Cost limits for one expression and for a whole policy, as in Kubernetes. */
 const maxExpressionCost = 1_000_000
@@ -33,18 +23,6 @@ const maxPolicyCost = 10_000_000
 const maxDescribed = 20
 const maxDescription = 200
 
-/** The data that expressions can read. */
-export interface Evaluated {
-  readonly object: Json
-  readonly oldObject: Json
-  readonly request: JsonObject
-  readonly namespaceObject: Json
-  readonly params: Json
-  readonly ask: AskAuthorizer
-  /** The resource of the request, for `authorizer.requestResource`. */
-  readonly resource: Partial<CheckedAttributes>
-}
-
 /** The value of an expression, or the error of its evaluation. */
 export type Outcome = { readonly value: Value } | { readonly error: string; readonly errorType: ErrorType }
 
@@ -53,71 +31,65 @@ const maxQuestions = 20
 
 interface EvaluationParts {
   readonly variables: readonly NamedExpression[]
+  readonly params: Json
   /** Yields to other tasks between two expressions, because each expression can take tens of milliseconds. */
   readonly timeSlice: TimeSlice
 }
 
 /** The evaluation of one policy for one request. */
 export class Evaluation {
-  readonly #timeSlice: TimeSlice
-  readonly #values: ReadonlyMap<string, () => Value>
+  readonly #request: RequestData
+  readonly #parts: EvaluationParts
+  /** The variables that the policy declares. Undefined until an expression uses them. */
+  #variables: LazyVariables | undefined
+  /** The budget of the current expression. */
+  #budget = new Budget(0)
   #remaining = maxPolicyCost
 
-  constructor(data: Evaluated, { variables, timeSlice }: EvaluationParts) {
-    this.#timeSlice = timeSlice
-    const lazy = new LazyVariables(variables, (expression, budget) => this.#run(expression, budget))
-    const object = once(() => dynamicValue(data.object))
-    const values: [string, () => Value][] = [
-      ['object', object],
-      ['oldObject', once(() => dynamicValue(data.oldObject))],
-      ['request', once(() => fromJson(data.request, declared.request))],
-      ['namespaceObject', once(() => fromJson(data.namespaceObject, declared.namespaceObject))],
-      ['params', once(() => dynamicValue(data.params))],
-      ['authorizer', once(() => authorizerValue(data.ask))],
-      ['authorizer.requestResource', once(() => resourceCheck(data.ask, data.resource))],
-      ['variables', () => lazy],
-    ]
-    this.#values = new Map(values)
-    this.#lazy = lazy
+  constructor(request: RequestData, parts: EvaluationParts) {
+    this.#request = request
+    this.#parts = parts
   }
-
-  readonly #lazy: LazyVariables
 
   /**
    * Describes the variables evaluated so far. Defines each variable as an own property, because users choose the names.
    */
   describeVariables(): { [name: string]: string } {
-    return Object.fromEntries(this.#lazy.describe())
+    return Object.fromEntries(this.#variables?.describe() ?? [])
   }
 
-  /** Evaluates an expression of the policy. */
-  async evaluate(expression: Expression): Promise<Outcome> {
+  /** Evaluates an expression of the policy. Returns a promise only if the evaluation has to wait. */
+  evaluate(expression: Expression, questions = 0): Outcome | Promise<Outcome> {
     if (this.#remaining <= 0) return { error: outOfBudget, errorType: 'out_of_budget' }
-    for (let questions = 0; ; questions++) {
-      await this.#timeSlice.yieldIfDue()
-      const budget = new Budget(Math.min(maxExpressionCost, this.#remaining))
-      try {
-        this.#lazy.budget = budget
-        const value = this.#run(expression, budget)
-        this.#remaining -= budget.cost
-        return { value }
-      } catch (error) {
-        if (!(error instanceof AnswerPending)) {
-          this.#remaining -= budget.cost
-          return failureOf(expression, error)
-        }
-        if (questions >= maxQuestions)
-          return { error: 'too many questions to the authorizer', errorType: 'invalid_error' }
-        await error.answer
+    const rest = this.#parts.timeSlice.yieldIfDue()
+    if (rest !== undefined) return rest.then(() => this.evaluate(expression, questions))
+    this.#budget = new Budget(Math.min(maxExpressionCost, this.#remaining))
+    try {
+      const value = this.#run(expression)
+      this.#remaining -= this.#budget.cost
+      return { value }
+    } catch (error) {
+      if (!(error instanceof AnswerPending)) {
+        this.#remaining -= this.#budget.cost
+        return failureOf(expression, error)
       }
+      if (questions >= maxQuestions)
+        return { error: 'too many questions to the authorizer', errorType: 'invalid_error' }
+      return error.answer.then(() => this.evaluate(expression, questions + 1))
     }
   }
 
-  #run({ compiled, names }: Expression, budget: Budget): Value {
+  #run({ compiled, inputs }: Expression): Value {
     if (compiled.outcome === 'invalid') throw new CelError(compiled.why)
-    const { used } = compiled.program
-    const values = names.map((name) => (used.has(name) ? this.#values.get(name)!() : null))
-    return compiled.program.evaluate(values, budget)
+    const values = inputs.map((name) => (name === undefined ? null : this.#valueOf(name)))
+    return compiled.program.evaluate(values, this.#budget)
+  }
+
+  #valueOf(name: VariableName): Value {
+    if (name === 'params') return dynamicValue(this.#parts.params)
+    if (name !== 'variables') return this.#request[name]()
+    this.#variables ??= new LazyVariables(this.#parts.variables, (expression) => this.#run(expression))
+    return this.#variables
   }
 }
 
@@ -134,12 +106,11 @@ function failureOf({ compiled }: Expression, error: unknown): Outcome {
  * charged to that expression.
  */
 class LazyVariables extends CelMap {
-  budget = new Budget(0)
   readonly #expressions: ReadonlyMap<string, NamedExpression>
-  readonly #run: (expression: Expression, budget: Budget) => Value
+  readonly #run: (expression: Expression) => Value
   readonly #known = new Map<string, Value | CelError>()
 
-  constructor(variables: readonly NamedExpression[], run: (expression: Expression, budget: Budget) => Value) {
+  constructor(variables: readonly NamedExpression[], run: (expression: Expression) => Value) {
     super()
     this.#expressions = new Map(variables.map((variable) => [variable.name, variable]))
     this.#run = run
@@ -174,71 +145,10 @@ class LazyVariables extends CelMap {
 
   #evaluate(expression: NamedExpression): Value | CelError {
     try {
-      return this.#run(expression, this.budget)
+      return this.#run(expression)
     } catch (error) {
       if (!(error instanceof CelError)) throw error
       return new CelError(`composited variable "${expression.name}" fails to evaluate: ${error.message}`)
     }
-  }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
-
-/**
- * Creates the function that expressions use to query the authorizer. The function caches the answers for the duration
- * of one request.
- */
-export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
-  const answers = new Map<string, AuthorizerAnswer>()
-  return (attributes) => {
-    const key = JSON.stringify(attributes)
-    const cachedAnswer = answers.get(key)
-    if (cachedAnswer !== undefined) return cachedAnswer
-    const keep = (answer: AuthorizerAnswer) => {
-      answers.set(key, answer)
-      return answer
-    }
-    try {
-      const decided = authorizer(questionOf(user, attributes))
-      if (!(decided instanceof Promise)) return keep(answerOf(decided))
-      throw new AnswerPending(decided.then(answerOf, failedAnswer).then(keep))
-    } catch (error) {
-      if (error instanceof AnswerPending) throw error
-      return keep(failedAnswer(error))
-    }
-  }
-}
-
-function answerOf({ verdict, reason }: { verdict: string; reason: () => string }): AuthorizerAnswer {
-  return { isAllowed: verdict === 'allow', reason: reason() }
-}
-
-function failedAnswer(error: unknown): AuthorizerAnswer {
-  return { isAllowed: false, reason: '', error: messageOf(error) }
-}
-
-function questionOf(user: User, { user: account, path, ...attributes }: CheckedAttributes): Question {
-  const asking = account === undefined ? user : accountUser(account)
-  if (path !== undefined) return { user: asking, attributes: { resource: false, verb: attributes.verb, path } }
-  const { verb, group, resource: plural, subresource, namespace, name } = attributes
-  const selectors = parsedSelectors(attributes)
-  return {
-    user: asking,
-    attributes: { resource: true, verb, group, version: '*', plural, subresource, namespace, name, selectors },
-  }
-}
-
-function accountUser({ namespace, serviceAccount }: { namespace: string; serviceAccount: string }): User {
-  return {
-    name: `system:serviceaccount:${namespace}:${serviceAccount}`,
-    uid: '',
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-    extra: new Map(),
   }
 }

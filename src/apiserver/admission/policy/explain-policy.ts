@@ -17,15 +17,18 @@ interface Explained extends Pick<Look, 'control' | 'step'> {
  */
 export function policyExplainer(
   { explanation }: AdmissionRequest,
-  { invocation: { policy, binding }, ...look }: Explained,
+  explained: Explained,
 ): ((end: EvaluationEnd) => void) | undefined {
   if (explanation === undefined) return undefined
+  const { control, step, invocation } = explained
+  const { policy, binding } = invocation
   let began = performance.now()
   return ({ said, expression, hasEffect, params, evaluation }) => {
     const ended = performance.now()
     const { namespace, name } = params?.metadata ?? {}
     explanation.looked({
-      ...look,
+      control,
+      step,
       ms: ended - began,
       said,
       policy: {

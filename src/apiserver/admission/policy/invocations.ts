@@ -3,6 +3,8 @@ import type { Lookup } from '../../../api/model/lookup.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
+import { namespaceLabels, objectLabels } from '../webhook/select-webhooks.ts'
+import type { Candidates } from './candidates.ts'
 import { matchedForm } from './matching.ts'
 import { type FindParameterType, type Parameters, parametersOf } from './parameters.ts'
 import type { Binding, Policy } from './policies.ts'
@@ -21,25 +23,29 @@ export interface InvocationParts {
   readonly findParameterType: FindParameterType
 }
 
+/** Work units of matching a policy and a binding. */
+const unitsPerMatch = 2
+
 /** Returns the policies and bindings that apply to a request, in evaluation order. */
 export async function invocationsOf<P extends Policy>(
   { lookup, findParameterType }: InvocationParts,
   request: AdmissionRequest,
-  candidates: readonly P[],
+  candidates: Candidates<P>,
 ): Promise<Invocation<P>[]> {
   const invocations: Invocation<P>[] = []
   const timeSlice = new TimeSlice()
-  for (const policy of candidates) {
-    await timeSlice.yieldIfDue()
-    const form = await matchedForm(policy.matcher, request, lookup)
-    if (form === undefined) continue
-    for (const binding of policy.bindings) {
-      await timeSlice.yieldIfDue()
-      if ((await matchedForm(binding.matcher, request, lookup)) === undefined) continue
-      const query = { kind: policy.spec.paramKind, ref: binding.spec.paramRef, request }
-      const parameters = await parametersOf(query, lookup, findParameterType)
-      invocations.push({ policy, binding, form, parameters })
-    }
+  const labels = {
+    namespace: candidates.usesNamespace ? await namespaceLabels(request, lookup) : undefined,
+    objects: candidates.usesObject ? objectLabels(request) : [],
+  }
+  for (const { policy, binding } of candidates.select(labels)) {
+    if (timeSlice.charge(unitsPerMatch)) await timeSlice.yieldIfDue()
+    const form = matchedForm(policy.matcher, request, labels)
+    if (form === undefined || matchedForm(binding.matcher, request, labels) === undefined) continue
+    const query = { kind: policy.spec.paramKind, ref: binding.spec.paramRef, request }
+    const found = parametersOf(query, lookup, findParameterType)
+    const parameters = found instanceof Promise ? await found : found
+    invocations.push({ policy, binding, form, parameters })
   }
   return invocations
 }

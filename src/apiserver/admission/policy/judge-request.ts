@@ -4,11 +4,12 @@ import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts'
 import { errorText, evaluateConditions } from './conditions.ts'
-import { type Evaluated, Evaluation } from './evaluation.ts'
+import { Evaluation } from './evaluation.ts'
 import type { ValidatingPolicy } from './families.ts'
 import type { Parameters } from './parameters.ts'
 import type { Binding } from './policies.ts'
 import type { ErrorType } from './policy-metrics.ts'
+import type { RequestData } from './request-data.ts'
 
 /** An expression that is false, or that failed under the failure policy Fail. */
 export interface Violation {
@@ -56,7 +57,7 @@ export interface EvaluationEnd {
 }
 
 interface JudgedRequest {
-  readonly data: Evaluated
+  readonly data: RequestData
   readonly parameters: Parameters
   /** Yields to other tasks between expressions. All evaluations for the request share this object. */
   readonly timeSlice: TimeSlice
@@ -77,7 +78,7 @@ export async function evaluatePolicy(
   const compiled = await policy.compiled()
   for (const object of parameters.objects) {
     const params = object === undefined ? null : asJson(object)
-    const evaluation = new Evaluation({ ...data, params }, { ...compiled, timeSlice })
+    const evaluation = new Evaluation(data, { variables: compiled.variables, params, timeSlice })
     const ended = await judging.judge(compiled, evaluation)
     onEnd?.({ ...ended, params: object, evaluation })
   }

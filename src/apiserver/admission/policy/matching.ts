@@ -3,12 +3,15 @@
  * names and selectors.
  */
 import type { MatchResources, NamedRule } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
-import type { Lookup } from '../../../api/model/lookup.ts'
-import { LabelMatcher, requirementsOf, type SelectorObject } from '../../../api/selectors/label-selector.ts'
+import {
+  LabelMatcher,
+  type Labels,
+  requirementsOf,
+  type SelectorObject,
+} from '../../../api/selectors/label-selector.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { ruleMatches } from '../webhook/rules.ts'
-import { isSelected } from '../webhook/select-webhooks.ts'
 
 /** The compiled match resources of a policy or binding. */
 export interface Matcher {
@@ -59,18 +62,28 @@ export function formFor(
   return undefined
 }
 
+/** The labels that the selectors of policies and bindings match. */
+export interface SelectedLabels {
+  /** Labels of the namespace. Undefined if namespace selectors do not apply to the request. */
+  readonly namespace: Labels
+  /** Labels of the new and the old object. */
+  readonly objects: readonly Labels[]
+}
+
 /**
  * Returns the version of the resource that the rules match. Returns undefined if an exclusion rule or a selector
  * excludes the request.
  */
-export async function matchedForm(
+export function matchedForm(
   matcher: Matcher,
-  request: AdmissionRequest,
-  lookup: Lookup,
-): Promise<ObjectForm | undefined> {
-  const { rules, excluded, exact } = matcher
+  request: RuledRequest,
+  { namespace, objects }: SelectedLabels,
+): ObjectForm | undefined {
+  const { rules, excluded, exact, namespaceSelector, objectSelector } = matcher
   if (excluded.length > 0 && formFor({ rules: excluded, exact }, request) !== undefined) return undefined
+  if (objectSelector !== undefined && !objects.some((labels) => objectSelector.matches(labels))) return undefined
+  if (namespaceSelector !== undefined && namespace !== undefined && !namespaceSelector.matches(namespace))
+    return undefined
   // A binding without rules applies to all requests of its policy.
-  const form = rules.length === 0 ? request.forms.requested : formFor(matcher, request)
-  return form !== undefined && (await isSelected(matcher, request, lookup)) ? form : undefined
+  return rules.length === 0 ? request.forms.requested : formFor(matcher, request)
 }

@@ -13,15 +13,16 @@ import type { ObjectForm } from '../object-forms.ts'
 import { refusal } from '../refusal.ts'
 import type { Rounds } from '../reinvocation.ts'
 import { applyMutationSliced, MutationError } from './apply-mutation.ts'
+import type { Candidates } from './candidates.ts'
 import type { CompiledMutation } from './compiled-mutations.ts'
 import type { CommonExpressions } from './compiled-policy.ts'
 import { evaluateConditions } from './conditions.ts'
-import { type Evaluated, Evaluation } from './evaluation.ts'
+import { Evaluation } from './evaluation.ts'
 import { policyExplainer } from './explain-policy.ts'
 import type { MutatingPolicy } from './families.ts'
 import { type Invocation, type InvocationParts, invocationsOf } from './invocations.ts'
 import type { ErrorType, PolicyMetrics } from './policy-metrics.ts'
-import { type DataParts, requestData, withObject } from './request-data.ts'
+import { type DataParts, type RequestData, requestData, withObject } from './request-data.ts'
 
 export interface MutationParts extends InvocationParts, DataParts {
   readonly metrics: PolicyMetrics
@@ -29,7 +30,7 @@ export interface MutationParts extends InvocationParts, DataParts {
 
 interface Round {
   readonly request: AdmissionRequest
-  readonly candidates: readonly MutatingPolicy[]
+  readonly candidates: Candidates<MutatingPolicy>
   /** State of both admission rounds, by policy, binding and parameters. */
   readonly rounds: Rounds<string>
 }
@@ -60,7 +61,7 @@ interface Inputs extends Pick<CommonExpressions, 'variables'> {
 /** The object in the version that the policy's rules match, for expressions. */
 interface Shown {
   readonly object: ApiObject | undefined
-  readonly data: Evaluated
+  readonly data: RequestData
 }
 
 class Mutating {
@@ -138,10 +139,10 @@ class Mutating {
       shown = { object, data }
       this.#shown.set(form, shown)
     }
-    return new Evaluation({ ...shown.data, params }, { variables, timeSlice: this.#timeSlice })
+    return new Evaluation(shown.data, { variables, params, timeSlice: this.#timeSlice })
   }
 
-  #requestData(form: ObjectForm): Promise<Evaluated> {
+  #requestData(form: ObjectForm): Promise<RequestData> {
     return requestData({ ...this.#request, object: this.object }, form, this.#parts)
   }
 
@@ -152,8 +153,8 @@ class Mutating {
     const { policy, binding } = invocation
     const record = (error: ErrorType) =>
       this.#parts.metrics.mutated({
-        policy: policy.name,
-        binding: binding.name,
+        policy,
+        binding,
         error,
         ms: performance.now() - began,
       })

@@ -36,13 +36,23 @@ function misconfigured(why: string): Parameters {
   return { outcome: 'misconfigured', why }
 }
 
-/** Finds the parameter objects of a binding. The write depends on their revisions. */
-export async function parametersOf(
-  { kind, ref, request }: ParameterQuery,
+/**
+ * Finds the parameter objects of a binding. The write depends on their revisions. Returns a promise only if the policy
+ * has parameters.
+ */
+export function parametersOf(
+  { kind, ...query }: ParameterQuery,
+  lookup: Lookup,
+  find: FindParameterType,
+): Parameters | Promise<Parameters> {
+  return kind === undefined ? withoutParameters : findParameters({ kind, ...query }, lookup, find)
+}
+
+async function findParameters(
+  { kind, ref, request }: ParameterQuery & { readonly kind: ParamKind },
   lookup: Lookup,
   find: FindParameterType,
 ): Promise<Parameters> {
-  if (kind === undefined) return withoutParameters
   const { apiVersion = '', kind: name = '' } = kind
   const type = find(apiVersion, name)
   if (type === undefined)

@@ -13,9 +13,10 @@ import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForms } from '../object-forms.ts'
+import { Candidates } from './candidates.ts'
 import type { CommonExpressions, PolicySpec } from './compiled-policy.ts'
 import { DerivedObjects } from './derived-objects.ts'
-import { formFor, type Matcher, matcherOf } from './matching.ts'
+import { type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
 /** The fields that the bindings of both families have in common. */
@@ -73,7 +74,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   readonly #policies: DerivedObjects<StoredPolicy<S>, KnownPolicy<S, C>>
   readonly #bindings: DerivedObjects<StoredBinding, Binding>
   #bound: readonly Policy<S, C>[] = []
-  #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy<S, C>[]>>()
+  #candidates = new WeakMap<ObjectForms, Map<string, Candidates<Policy<S, C>>>>()
 
   /** Starts tracking the policies. Instances must be created before the caches are loaded. */
   constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
@@ -97,16 +98,15 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     return this.#bound
   }
 
-  /** Returns the policies whose rules match this type of request, regardless of the name of its object. */
-  candidates(request: AdmissionRequest): readonly Policy<S, C>[] {
+  /** Returns the policies and bindings whose rules match this type of request, regardless of the name of its object. */
+  candidates(request: AdmissionRequest): Candidates<Policy<S, C>> {
     const { all } = this
-    if (all.length === 0) return all
     const { forms, operation, subresource, namespace } = request
-    const ofForms = this.#candidates.get(forms) ?? new Map<string, readonly Policy<S, C>[]>()
+    const ofForms = this.#candidates.get(forms) ?? new Map<string, Candidates<Policy<S, C>>>()
     const key = `${operation} ${subresource} ${namespace !== ''}`
     const cachedCandidates = ofForms.get(key)
     if (cachedCandidates !== undefined) return cachedCandidates
-    const candidates = all.filter(({ matcher }) => formFor(matcher, request, 'any name') !== undefined)
+    const candidates = new Candidates(all, request)
     this.#candidates.set(forms, ofForms.set(key, candidates))
     return candidates
   }

@@ -1,6 +1,7 @@
 /** Metrics of admission policies and match conditions, under the same names as in kube-apiserver. */
-import { Counter, Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
+import { type Count, Counter, type Distribution, Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionOperation } from '../admission.ts'
+import type { Binding, Policy } from './policies.ts'
 
 /** Why an expression could not be evaluated. */
 export type ErrorType = 'compile_error' | 'invalid_error' | 'out_of_budget' | 'no_error'
@@ -9,8 +10,8 @@ export type ErrorType = 'compile_error' | 'invalid_error' | 'out_of_budget' | 'n
 export type EnforcementAction = 'allow' | 'deny' | 'warn' | 'audit'
 
 interface Checked {
-  readonly policy: string
-  readonly binding: string
+  readonly policy: Policy
+  readonly binding: Binding
   readonly error: ErrorType
   readonly ms: number
 }
@@ -18,8 +19,8 @@ interface Checked {
 const durations = [0.0000005, 0.001, 0.01, 0.1, 1]
 
 export class PolicyMetrics {
-  readonly #validated = checksOf('validating', ['enforcement_action'])
-  readonly #mutated = checksOf('mutating', [])
+  readonly #validated = new Checks('validating', ['enforcement_action'])
+  readonly #mutated = new Checks('mutating', [])
   readonly #excluded = new Counter({
     name: 'apiserver_admission_match_condition_exclusions_total',
     help: 'Requests to which a webhook or policy does not apply because of its match conditions.',
@@ -31,20 +32,18 @@ export class PolicyMetrics {
     labels: ['name', 'kind', 'type', 'operation'],
   })
   readonly metrics: readonly Metric[] = [
-    this.#validated.total,
-    this.#validated.durations,
-    this.#mutated.total,
-    this.#mutated.durations,
+    ...this.#validated.metrics,
+    ...this.#mutated.metrics,
     this.#excluded,
     this.#conditionErrors,
   ]
 
   validated(checked: Checked, action: EnforcementAction): void {
-    record(this.#validated, checked, [action])
+    this.#validated.record(checked, action)
   }
 
   mutated(checked: Checked): void {
-    record(this.#mutated, checked, [])
+    this.#mutated.record(checked)
   }
 
   /** Counts match conditions that exclude a request, and match conditions that fail. */
@@ -62,32 +61,38 @@ export interface Conditional {
   readonly operation: AdmissionOperation
 }
 
-interface Checks {
-  readonly total: Counter
-  readonly durations: Histogram
+interface Series {
+  readonly total: Count
+  readonly duration: Distribution
 }
 
-function checksOf(family: string, further: readonly string[]): Checks {
-  const labels = ['policy', 'policy_binding', 'error_type', ...further]
-  const name = `apiserver_${family}_admission_policy_check`
-  return {
-    total: new Counter({
-      name: `${name}_total`,
-      help: `Expressions of ${family} policies that were evaluated.`,
-      labels,
-    }),
-    durations: new Histogram(
-      { name: `${name}_duration_seconds`, help: `Duration of evaluating an expression of a ${family} policy.`, labels },
-      durations,
-    ),
+/** The number and the durations of the evaluated expressions of one family. */
+class Checks {
+  readonly metrics: readonly [Counter, Histogram]
+  /** The series of each binding by error type and action. */
+  readonly #series = new WeakMap<Binding, Map<string, Series>>()
+
+  constructor(family: string, further: readonly string[]) {
+    const labels = ['policy', 'policy_binding', 'error_type', ...further]
+    const name = `apiserver_${family}_admission_policy_check`
+    const total = { name: `${name}_total`, help: `Expressions of ${family} policies that were evaluated.`, labels }
+    const help = `Duration of evaluating an expression of a ${family} policy.`
+    this.metrics = [new Counter(total), new Histogram({ name: `${name}_duration_seconds`, help, labels }, durations)]
   }
-}
 
-function record(
-  { total, durations }: Checks,
-  { policy, binding, error, ms }: Checked,
-  further: readonly string[],
-): void {
-  total.at(policy, binding, error, ...further).value++
-  durations.at(policy, binding, error, ...further).observe(ms / 1000)
+  record(checked: Checked, action?: EnforcementAction): void {
+    const key = `${checked.error} ${action}`
+    const { total, duration } = this.#series.get(checked.binding)?.get(key) ?? this.#addSeries(key, checked, action)
+    total.value++
+    duration.observe(checked.ms / 1000)
+  }
+
+  #addSeries(key: string, { policy, binding, error }: Checked, action?: EnforcementAction): Series {
+    const values = [policy.name, binding.name, error, ...(action === undefined ? [] : [action])]
+    const [total, duration] = this.metrics
+    const series = { total: total.at(...values), duration: duration.at(...values) }
+    const ofBinding = this.#series.get(binding) ?? new Map<string, Series>()
+    this.#series.set(binding, ofBinding.set(key, series))
+    return series
+  }
 }

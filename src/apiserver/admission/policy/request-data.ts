@@ -1,4 +1,8 @@
-/** Collects the request data that the expressions of policies and match conditions can read. */
+/** The variables of expressions in policies and match conditions whose values depend only on the request. */
+import { authorizerValue, resourceCheck } from '../../../api/cel/functions/authorization.ts'
+import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
+import { declared, type VariableName } from '../../../api/cel/policy-environment.ts'
+import type { Value } from '../../../api/cel/values.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
@@ -8,39 +12,59 @@ import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { headOf } from '../webhook/review.ts'
-import { askerFor, type Evaluated } from './evaluation.ts'
+import { askerFor } from './ask-authorizer.ts'
 
 export interface DataParts {
   readonly lookup: Lookup
   readonly authorizer: Authorizer
 }
 
-/** Returns the data of the request without parameters. The object is in the version of `form`. */
+/**
+ * The values of a request's variables. All policies share the values, each of which is created when an expression first
+ * uses it.
+ */
+export type RequestData = { readonly [name in Exclude<VariableName, 'params' | 'variables'>]: () => Value }
+
+/** Returns the data of the request. The object is in the version of `form`. */
 export async function requestData(
   request: AdmissionRequest,
   form: ObjectForm,
   { lookup, authorizer }: DataParts,
-): Promise<Evaluated> {
-  const { group, plural } = request.type
-  const { subresource, namespace, name } = request
+): Promise<RequestData> {
+  const { group, plural: resource } = request.type
+  const { user, subresource, namespace, name } = request
+  const ask = askerFor(user, authorizer)
   return {
     object: await shown(form, request.object),
     oldObject: await shown(form, request.oldObject),
-    request: requestJson(request, form),
-    namespaceObject: namespaceJson(request, lookup),
-    params: null,
-    ask: askerFor(request.user, authorizer),
-    resource: { group, resource: plural, subresource, namespace, name },
+    request: once(() => fromJson(requestJson(request, form), declared.request)),
+    namespaceObject: once(() => fromJson(namespaceJson(request, lookup), declared.namespaceObject)),
+    authorizer: once(() => authorizerValue(ask)),
+    'authorizer.requestResource': once(() => resourceCheck(ask, { group, resource, subresource, namespace, name })),
   }
 }
 
 /** Returns a copy of the data with a different object. */
-export async function withObject(data: Evaluated, form: ObjectForm, object: ApiObject | undefined): Promise<Evaluated> {
+export async function withObject(
+  data: RequestData,
+  form: ObjectForm,
+  object: ApiObject | undefined,
+): Promise<RequestData> {
   return { ...data, object: await shown(form, object) }
 }
 
-async function shown(form: ObjectForm, object: ApiObject | undefined): Promise<JsonObject | null> {
-  return object === undefined ? null : asJson(await new TimeSlice().run(form.show(object)))
+async function shown(form: ObjectForm, object: ApiObject | undefined): Promise<() => Value> {
+  if (object === undefined) return () => null
+  const value = dynamicValue(asJson(await new TimeSlice().run(form.show(object))))
+  return () => value
+}
+
+function once<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined
+  return () => {
+    created ??= { value: create() }
+    return created.value
+  }
 }
 
 /** Returns the variable `request` of expressions. Unlike webhooks, policies can read a generated name. */

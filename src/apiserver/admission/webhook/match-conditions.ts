@@ -4,10 +4,10 @@ import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { compileConditions, type NamedExpression } from '../policy/compiled-policy.ts'
 import { evaluateConditions } from '../policy/conditions.ts'
-import { type Evaluated, Evaluation } from '../policy/evaluation.ts'
+import { Evaluation } from '../policy/evaluation.ts'
 import type { LoadPatterns } from '../policy/policy-faults.ts'
 import type { PolicyMetrics } from '../policy/policy-metrics.ts'
-import { type DataParts, requestData } from '../policy/request-data.ts'
+import { type DataParts, type RequestData, requestData } from '../policy/request-data.ts'
 import { refusal } from '../refusal.ts'
 import type { Candidate } from './configurations.ts'
 import type { Webhook } from './webhook.ts'
@@ -45,7 +45,7 @@ export class RequestConditions {
   readonly #parts: ConditionParts
   readonly #request: AdmissionRequest
   readonly #timeSlice = new TimeSlice()
-  readonly #data = new Map<ObjectForm, Promise<Evaluated>>()
+  readonly #data = new Map<ObjectForm, Promise<RequestData>>()
 
   constructor(parts: ConditionParts, request: AdmissionRequest) {
     this.#parts = parts
@@ -60,7 +60,7 @@ export class RequestConditions {
     if (webhook.matchConditions.length === 0) return true
     const data = this.#data.get(form) ?? requestData(this.#request, form, this.#parts)
     this.#data.set(form, data)
-    const evaluation = new Evaluation(await data, { variables: [], timeSlice: this.#timeSlice })
+    const evaluation = new Evaluation(await data, { variables: [], params: null, timeSlice: this.#timeSlice })
     const matched = await evaluateConditions(await this.#parts.conditions.of(webhook), evaluation)
     if (matched.outcome === 'met') return true
     const { operation } = this.#request

@@ -34,31 +34,31 @@ function typeOf({ operation, forms, subresource, namespace }: AdmissionRequest):
 type Selectors = Pick<Webhook, 'objectSelector' | 'namespaceSelector'>
 
 /** Whether the webhook's selectors match the current state of the request's object. */
-export async function isSelected(webhook: Selectors, request: AdmissionRequest, lookup: Lookup): Promise<boolean> {
-  return matchesObject(webhook, request) && (await matchesNamespace(webhook, request, lookup))
-}
-
-/**
- * Whether the selector matches the new or the old object. A webhook is therefore also called for the update that
- * removes an object from its selection.
- */
-function matchesObject({ objectSelector }: Selectors, { object, oldObject, forms }: AdmissionRequest): boolean {
-  if (objectSelector === undefined) return true
-  return [object, oldObject].some((each) => {
-    const labels = each && forms.labelsOf(each)
-    return labels !== undefined && objectSelector.matches(labels)
-  })
-}
-
-async function matchesNamespace(
-  { namespaceSelector }: Selectors,
+export async function isSelected(
+  { objectSelector, namespaceSelector }: Selectors,
   request: AdmissionRequest,
   lookup: Lookup,
 ): Promise<boolean> {
-  if (namespaceSelector === undefined) return true
-  const place = namespaceOf(request)
-  if (place === '' && !isNamespace(request)) return true
-  return namespaceSelector.matches(await namespaceLabels(request, place, lookup))
+  if (objectSelector !== undefined && !objectLabels(request).some((labels) => objectSelector.matches(labels)))
+    return false
+  if (namespaceSelector === undefined || !isInNamespace(request)) return true
+  return namespaceSelector.matches(await namespaceLabels(request, lookup))
+}
+
+/**
+ * Returns the labels of the new and the old object. A selector needs to match only one of them. A webhook is therefore
+ * also called for the update that removes an object from its selection.
+ */
+export function objectLabels({ object, oldObject, forms }: AdmissionRequest): readonly Labels[] {
+  return [object, oldObject].map((each) => each && forms.labelsOf(each)).filter((labels) => labels !== undefined)
+}
+
+/**
+ * Whether the request has namespace labels. A Namespace object counts as being in itself. Namespace selectors do not
+ * restrict requests for other cluster-scoped objects.
+ */
+export function isInNamespace(request: AdmissionRequest): boolean {
+  return request.namespace !== '' || isNamespace(request)
 }
 
 /**
@@ -78,10 +78,10 @@ function isNamespace({ type }: AdmissionRequest): boolean {
  * Returns the labels of the namespace: the new labels if the request writes the namespace itself, and the current
  * labels otherwise.
  */
-function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
+export function namespaceLabels(request: AdmissionRequest, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
   // A write that changes the namespace itself does not depend on the namespace's stored labels.
-  const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
+  const looking = isNamespace(request) ? { ...request, namespace: namespaceOf(request), dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Lookup, StoredObject } from '../../../../src/api/model/lookup.ts'
 import type { AdmissionRequest } from '../../../../src/apiserver/admission/admission.ts'
-import { askerFor } from '../../../../src/apiserver/admission/policy/evaluation.ts'
+import { askerFor } from '../../../../src/apiserver/admission/policy/ask-authorizer.ts'
 import { type ParameterType, parametersOf } from '../../../../src/apiserver/admission/policy/parameters.ts'
 import { allow, type Question } from '../../../../src/apiserver/authz/authorizer.ts'
 
