@@ -31,7 +31,7 @@ async function bundlePrograms(): Promise<void> {
 }
 
 function testPage(name: string): void {
-  test(`the commands of ${name} work and print what the page shows`, { timeout: 600_000 }, async () => {
+  test(`the commands of ${name} work and print what the page shows`, { timeout: 900_000 }, async () => {
     const differences = await differencesOf(name)
     assert.equal(differences.length, 0, differences.join('\n\n'))
   })

@@ -24,7 +24,7 @@ import { root } from '../support/server.ts'
 /** The path of the home directory inside the sandbox. */
 const home = '/home/you'
 const checkout = `${home}/orch`
-const maxStepMs = 180_000
+const maxStepMs = 400_000
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl']
 /** Files of this checkout that a new checkout would not contain. */
 const leftovers = new Set(['.git', '.orch', '.tools', 'packages', 'site'])

@@ -37,6 +37,17 @@ test('npm runs no script when a user installs the package, and therefore prints 
   )
 })
 
+test('npm ci prints no warning in a checkout, because package.json decides about every install script', () => {
+  const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: { [path: string]: { os?: readonly string[]; hasInstallScript?: boolean } }
+  }
+  const withScripts = Object.entries(packages)
+    .filter(([, { os, hasInstallScript }]) => hasInstallScript && (os === undefined || os.includes('linux')))
+    .map(([path]) => path.replace(/^.*node_modules\//, ''))
+  assert.deepEqual(Object.keys(allowScripts), withScripts.sort())
+})
+
 test('the files of every entry point of the npm package exist', async () => {
   const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   // All packages that every user needs are in the bundle.
