@@ -1,7 +1,4 @@
-/**
- * Tests of properties of every apply, for any schema and object. Random cases are generated from a seed that identifies
- * them.
- */
+/** Property tests of apply, for any schema and object. Random cases are generated from a seed that identifies them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -19,7 +19,7 @@ interface Row {
   readonly check: string
   readonly reason: string
   readonly since?: number
-  /** Earlier releases enforce the same restriction with another rule. */
+  /** Earlier releases enforce the same restriction with a different check. */
   readonly replaced?: boolean
   /** The server drops the field while its feature gate is off, so the check runs without the server. */
   readonly unserved?: boolean

@@ -1,4 +1,4 @@
-/** Tests of the formats of aggregated discovery that each Kubernetes version serves. */
+/** Tests which formats of aggregated discovery each Kubernetes version serves. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emulatedVersions } from '../../../src/api/versions/emulated-version.ts'

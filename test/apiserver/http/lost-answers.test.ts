@@ -46,7 +46,10 @@ async function startWired(t: Ending): Promise<Wired> {
   return { server, client: server.client(), wire }
 }
 
-/** Collects the events of objects with this label, as the witness receives them, until the test ends. */
+/**
+ * Collects the events of objects with this label until the test ends. The events come from the server that loses no
+ * responses.
+ */
 async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
   const { body } = await witness.get(path)
   const stop = new AbortController()

@@ -105,7 +105,7 @@ test('unread HTTP/2 responses to an unauthenticated client use little memory', {
   await askWithoutReading(t, port, () => begun)
   const used = (await heapInUse()) - before
   t.diagnostic(`${Math.round(used / 1024)} KiB`)
-  // The first pending data is in a buffer of 256 KiB.
+  // The first pending data occupies a buffer of 256 KiB.
   assert.ok(used < 2 * maxBytes, `a connection holds ${used} bytes`)
 })
 

@@ -1,4 +1,7 @@
-/** Tests with servers and proxies that support only HTTP/1.1. The client works in the same way as over HTTP/2. */
+/**
+ * Tests of the client with servers and proxies that support only HTTP/1.1. The client behaves in the same way as over
+ * HTTP/2.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
