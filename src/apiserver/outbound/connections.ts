@@ -73,8 +73,7 @@ export class Connections {
   }
 
   poolOf(destination: Destination): ConnectionPool {
-    const key = this.#keyOf(destination)
-    return this.#keep(key, this.#open.get(key) ?? this.#add(destination))
+    return this.#openDestination(destination).pool
   }
 
   /** Returns a pool with a single connection that is never reused, for a protocol upgrade or plain HTTP. */
@@ -83,7 +82,7 @@ export class Connections {
     const options = { maxConnections: 1, maxIdle: 0 }
     if (plain === 'tcp') return new ConnectionPool({ ...options, open: (onSocket) => openTcp(host, port, onSocket) })
     if (plain !== undefined) return new ConnectionPool({ ...options, open: async () => plain() })
-    const { target } = this.#open.get(this.#keyOf(destination)) ?? { target: targetOf(destination) }
+    const { target } = this.#openDestination(destination)
     return new ConnectionPool({ ...options, open: (onSocket) => openTls(target, onSocket) })
   }
 
@@ -114,6 +113,13 @@ export class Connections {
     this.#open.clear()
   }
 
+  #openDestination(destination: Destination): OpenDestination {
+    const key = this.#keyOf(destination)
+    const open = this.#open.get(key) ?? this.#add(destination)
+    this.#keep(key, open)
+    return open
+  }
+
   #keyOf(destination: Destination): string {
     const key = this.#keys.get(destination) ?? keyOf(destination)
     this.#keys.set(destination, key)
@@ -121,9 +127,8 @@ export class Connections {
   }
 
   /** Adds a pool. If this evicts the pool of another destination, closes the idle connections of the evicted pool. */
-  #keep(key: string, open: OpenDestination): ConnectionPool {
+  #keep(key: string, open: OpenDestination): void {
     for (const { pool } of this.#open.set(key, open)) pool.close()
-    return open.pool
   }
 
   #add(destination: Destination, verifier?: ServerVerifier): OpenDestination {
