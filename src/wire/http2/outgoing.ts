@@ -1,6 +1,7 @@
 /**
- * Collects outgoing data of a socket. All data from one turn of the event loop is sent in one write, because a write to
- * a TLS socket costs more than most frames. Data is copied when it is added.
+ * Collects outgoing data of a socket. All data that one event and its microtasks produce is sent in one write, because a
+ * write to a TLS socket costs more than most frames. The data does not wait for the end of the turn, because other
+ * events of the same turn may take milliseconds. Data is copied when it is added.
  */
 import type { Socket } from 'node:net'
 import { BufferPool } from '../../base/collections/buffer-pool.ts'
@@ -75,13 +76,16 @@ export class Outgoing {
     })
   }
 
+  readonly #flushNow = (): void => {
+    this.#isDue = false
+    this.flush()
+  }
+
   #flushLater(): void {
     if (this.#isDue) return
     this.#isDue = true
-    setImmediate(() => {
-      this.#isDue = false
-      this.flush()
-    })
+    // A nextTick callback runs after all microtasks.
+    queueMicrotask(() => process.nextTick(this.#flushNow))
   }
 
   /** Starts a new pooled buffer with a copy of the data collected so far. */
