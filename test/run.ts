@@ -30,7 +30,7 @@ const chosen =
 const files = [...chosen, ...atLaterVersions(chosen)].map((file) => join(root, file))
 
 /** Maximum number of files per process, so that leftovers of files do not accumulate without limit. */
-const maxFilesPerProcess = 120
+const maxFilesPerProcess = 200
 // Every process is checked for modified prototypes.
 const args = [
   ...['--import', join(root, 'test/support/light-tests.mjs')],
