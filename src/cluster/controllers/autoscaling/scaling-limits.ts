@@ -88,8 +88,8 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
 }
 
 /**
- * Returns how far the policies for one direction allow scaling now. Each policy limits the change since the start of
- * its period.
+ * Returns the number of replicas to which the policies for one direction currently limit scaling. Each policy limits
+ * the change since the start of its period.
  */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current

@@ -68,8 +68,8 @@ function warning(reason: string, message: string): Happening {
 }
 
 /**
- * Returns the time after which runs count: the last run, or the start of the deadline if it is later. Without `now`,
- * ignores the deadline.
+ * Returns the time after which runs are considered: the time of the last run, or the start of the deadline if it is
+ * later. Without `now`, ignores the deadline.
  */
 function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {
   const last = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')

@@ -38,7 +38,7 @@ export interface DaemonStep {
   readonly signal: AbortSignal
   /** Hash of the current template. Pods created from the template have it as a label. */
   readonly hash: string
-  /** Each node's eligibility for pods of the set. */
+  /** For each node, whether it should run a pod of the set and whether an existing pod may stay. */
   readonly nodes: ReadonlyMap<string, Fitness>
   /**
    * Pods of the set, by the node that they run on or are intended for. Scheduled pods come first, and older pods come
