@@ -324,7 +324,7 @@ function checkFinalTypes(
     ...removed.map((type) => forbidden(path, `updates may not remove a condition of type "${type}"`)),
     ...(subresource === 'approval'
       ? []
-      : added.map((type) => forbidden(path, `only the approval may add a condition of type "${type}"`))),
+      : added.map((type) => forbidden(path, `only the approval subresource may add a condition of type "${type}"`))),
   ]
 }
 
@@ -364,7 +364,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
     ...(certificate === ''
       ? []
       : checkBytes(path, '<certificate data>', () => checkCertificateChain(Buffer.from(certificate, 'base64')))),
-    ...(stored === '' ? [] : [forbidden(path, 'updates may not change a certificate that is set')]),
+    ...(stored === '' ? [] : [forbidden(path, 'updates may not change an existing certificate')]),
   ]
 }
 
