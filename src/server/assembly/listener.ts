@@ -47,7 +47,7 @@ export async function openListener(
   { handle, maySwitch, clock, log, counting, portSharing }: ListenerParts,
 ): Promise<Listener> {
   const { bindAddress: host, goawayChance, httpEngine } = options
-  const onError = (error: unknown) => log.error('connection failed', errorFields(error))
+  const onError = (error: unknown) => log.error('client connection failed', errorFields(error))
   const connections = new ConnectionCounts(maximaOf(options), counting)
   const port = portSharing?.isAlone ? await choosePort(options) : options.securePort
   try {

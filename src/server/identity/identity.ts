@@ -106,7 +106,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
     const changed = stillGranted(users, readTokenFile(file, log))
     users = changed.users
     if (changed.added > 0)
-      log.warn('new and changed tokens take effect after a restart', {
+      log.warn('new and changed tokens in the token file take effect after a restart', {
         flag: '--token-auth-file',
         tokens: changed.added,
       })
