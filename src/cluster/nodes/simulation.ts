@@ -217,15 +217,18 @@ function indexByNode(pods: Informer<Pod>) {
 }
 
 function runtimesOf(
-  { nodes, pods, clientOf, vendor, clock }: SimulationParts,
+  { nodes, pods, clientOf, vendor, clock, kwok }: SimulationParts,
   shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'written' | 'outages' | 'speed' | 'usageOf'>,
 ): NodeRuntime[] {
   const byNode = indexByNode(pods)
   const memory = new CommandMemory()
+  const fileLogOf: SimulatedNodeParts['fileLogOf'] =
+    kwok && ((pod, container, instance) => kwok.logs.logOf({ pod, container, instance, now: clock.now() }))
   return nodes.map(
     ({ name, capacity: amounts }) =>
       new SimulatedNode({
         ...shared,
+        fileLogOf,
         name,
         pods: byNode,
         client: () => clientOf(name),

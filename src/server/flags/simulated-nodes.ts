@@ -42,6 +42,13 @@ export const simulatedNodeFlags = {
     read: text,
     help: 'YAML file with ResourceSlices whose devices every simulated node publishes; Kubernetes 1.34 or later',
   }),
+  simulationLogs: flag({
+    name: 'simulation-logs',
+    value: 'DIRECTORY',
+    default: '',
+    read: text,
+    help: "directory of files that Logs and ClusterLogs objects in KWOK's format may use as logs of simulated containers; none by default",
+  }),
   nodeStages: repeated({
     name: 'node-stages',
     value: 'FILE',

@@ -8,6 +8,7 @@ import { installKwokKindsLoop } from '../../cluster/nodes/kwok/install-kinds.ts'
 import { reportKwokObjectsLoops } from '../../cluster/nodes/kwok/report-objects.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
+import type { UpOptions } from '../flags/up.ts'
 import { sharedReaderUser } from './shared-reader.ts'
 
 export interface KwokKinds {
@@ -19,7 +20,7 @@ export interface KwokKinds {
 /** Returns the loops. `within` ends their requests when the leader's term ends. */
 export function kwokKinds(
   server: Pick<ApiServer, 'transport' | 'clock'>,
-  { profile }: Pick<ServerOptions, 'profile'>,
+  { profile, simulationLogs }: ServerOptions & UpOptions,
   within: (transport: Transport) => Transport,
 ): KwokKinds {
   const vendor = vendorOf(profile)
@@ -33,7 +34,7 @@ export function kwokKinds(
         name: 'kwok-objects',
         make: ({ clock, log }) => {
           const onError = (error: unknown) => log.warn("cannot watch objects of KWOK's kinds", errorFields(error))
-          return reportKwokObjectsLoops({ client, clock, installed, onError })
+          return reportKwokObjectsLoops({ client, clock, installed, readsLogs: simulationLogs !== '', onError })
         },
       },
     ],

@@ -23,6 +23,8 @@ export interface SimulationData {
   readonly stageTexts: ReadonlyMap<string, string> | undefined
   /** The devices of every node. Undefined if the flag `--node-devices` is not set. */
   readonly devices: readonly SimulatedDevices[] | undefined
+  /** The directory of log files for Logs objects. Undefined if no log files may be read. */
+  readonly logDirectory: string | undefined
   /** The CA whose client certificates the port of the nodes accepts, in PEM format. */
   readonly clientAuthority: string
   /** Heap size in bytes at which the thread exits. */

@@ -4,6 +4,7 @@
  * starting, it is restarted with a growing backoff. User actions on a simulated node can crash this thread but never
  * the API server.
  */
+import { resolve } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -170,6 +171,7 @@ class SimulationHost {
       heartbeat,
       stageTexts: this.#parts.stageTexts,
       devices: this.#parts.devices,
+      logDirectory: this.#options.simulationLogs === '' ? undefined : resolve(this.#options.simulationLogs),
       clientAuthority: signingAuthority.certificate,
       maxHeapBytes: (heapMb - heapReserveMb) * mib,
     }

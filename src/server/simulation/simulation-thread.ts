@@ -103,6 +103,7 @@ class SimulationThread {
         pageLimit,
       }),
       kwok: followKwokObjects(this.#clientOf(sharedReader), {
+        logDirectory: this.#data.logDirectory,
         onError: this.#onWatchError("KWOK's kinds"),
         pageLimit,
       }),

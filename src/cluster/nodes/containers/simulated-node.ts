@@ -46,6 +46,10 @@ export interface SimulatedNodeParts {
   readonly memory: CommandMemory
   /** Files that commands wrote in the containers. */
   readonly written: WrittenFiles
+  /** Finds the logs of containers that objects specify. */
+  readonly fileLogOf?:
+    | ((pod: Pod, container: string, instance: 'last' | 'previous') => ContainerLog | undefined)
+    | undefined
   /** Finds the usage of containers that objects specify. */
   readonly usageOf?: FindUsage | undefined
   readonly vendor: Vendor
@@ -136,7 +140,9 @@ class SimulatedContainer implements ContainerRuntime {
   }
 
   log(instance: 'last' | 'previous'): ContainerLog | undefined {
-    return this.#parts.logs.log(this.#pod, this.#container, instance)
+    const log = this.#parts.logs.log(this.#pod, this.#container, instance)
+    // A container that has not started has no log, even if an object specifies one.
+    return log && (this.#parts.fileLogOf?.(this.#pod, this.#container.name ?? '', instance) ?? log)
   }
 
   async exec(command: readonly string[], streams: ContainerStreams): Promise<number> {

@@ -52,6 +52,8 @@ export const kwokKinds = {
     'clusterresourceusages',
     'The CPU and memory usage of the containers of simulated pods.',
   ),
+  logs: namespaced('Logs', 'logs', 'The log files of the containers of the simulated pod with the same name.'),
+  clusterLogs: cluster('ClusterLogs', 'clusterlogs', 'The log files of the containers of simulated pods.'),
 } as const satisfies { readonly [name: string]: KindNames }
 
 /** The names of one of the kinds. */

@@ -14,6 +14,7 @@ import { readTemplatedStage } from '../stages/read-templated-stage.ts'
 import { StageError } from '../stages/stage-error.ts'
 import { compiledOr, firstObjects, maxObjects } from './compiled-objects.ts'
 import { type KwokCondition, type KwokObject, kwokKinds, kwokType } from './kinds.ts'
+import { readClusterLogs, readLogs } from './log-objects.ts'
 import { readClusterResourceUsage, readResourceUsage } from './usage-objects.ts'
 
 export interface ReportParts {
@@ -22,22 +23,35 @@ export interface ReportParts {
   readonly clock: Clock
   /** Resolves when the kinds are served. */
   readonly installed: Promise<void>
+  /** Whether simulated nodes may read log files. */
+  readonly readsLogs: boolean
   readonly onError: (error: unknown) => void
 }
 
 /** Reads an object of each kind. Throws StageError if the object is not supported. */
-const readers: { readonly [name in keyof typeof kwokKinds]: (object: Json) => unknown } = {
+const everyReader: { readonly [name in keyof typeof kwokKinds]: (object: Json) => unknown } = {
   stage: readTemplatedStage,
   resourceUsage: readResourceUsage,
   clusterResourceUsage: readClusterResourceUsage,
+  logs: readLogs,
+  clusterLogs: readClusterLogs,
 }
 
 /** Returns one loop per kind. */
 export function reportKwokObjectsLoops(parts: ReportParts): Loop[] {
-  return (Object.keys(readers) as (keyof typeof kwokKinds)[]).map((name) => reportLoop(name, parts))
+  const readers = parts.readsLogs ? everyReader : { ...everyReader, logs: refuseLogs, clusterLogs: refuseLogs }
+  return (Object.keys(readers) as (keyof typeof kwokKinds)[]).map((name) => reportLoop(name, readers[name], parts))
 }
 
-function reportLoop(name: keyof typeof kwokKinds, { client, clock, installed, onError }: ReportParts): Loop {
+function refuseLogs(): never {
+  throw new StageError('the server reads no log files: set the flag --simulation-logs to a directory with log files')
+}
+
+function reportLoop(
+  name: keyof typeof kwokKinds,
+  read: (object: Json) => unknown,
+  { client, clock, installed, onError }: ReportParts,
+): Loop {
   const type = kwokType(kwokKinds[name])
   const informer = new Informer(client, type, { onError })
   const feed = {
@@ -64,7 +78,7 @@ function reportLoop(name: keyof typeof kwokKinds, { client, clock, installed, on
     reconcile: async (key, signal) => {
       const object = informer.get(nameOfKey(key))
       if (object === undefined) return 'done'
-      const condition = conditionOf(object, informer, { read: readers[name], now: clock.now() })
+      const condition = conditionOf(object, informer, { read, now: clock.now() })
       const previous = object.status?.conditions?.find(({ type: each }) => each === condition.type)
       if (previous?.status === condition.status && previous.message === condition.message) return 'done'
       const others = (object.status?.conditions ?? []).filter(({ type: each }) => each !== condition.type)
