@@ -4,7 +4,14 @@
  */
 
 /** The members of an object to copy. */
-export type Cut = readonly CutMember[]
+export interface Cut {
+  readonly members: readonly CutMember[]
+  /** The members by key. Undefined if comparing each key with all members is faster. */
+  readonly byKey: ReadonlyMap<string, CutMember> | undefined
+}
+
+/** Maximum number of members to compare each key with. */
+const fewMembers = 8
 
 interface CutMember {
   /** The key of the member as JSON text, including the quotes. */
@@ -23,11 +30,13 @@ const closeBracket = 0x5d
 
 /** Converts field paths to a set of members to copy. A path includes all fields below it. */
 export function cutOf(paths: readonly (readonly string[])[]): Cut {
-  const byKey = Map.groupBy(paths, ([key]) => key!)
-  return Array.from(byKey, ([key, group]) => {
+  const groups = Map.groupBy(paths, ([key]) => key!)
+  const members = Array.from(groups, ([key, group]): CutMember => {
     const rests = group.map(([, ...rest]) => rest)
     return { key: jsonKey(key), within: rests.some((rest) => rest.length === 0) ? undefined : cutOf(rests) }
   })
+  if (members.length <= fewMembers) return { members, byKey: undefined }
+  return { members, byKey: new Map(members.map((member) => [member.key.toString('latin1'), member])) }
 }
 
 function jsonKey(key: string): Buffer {
@@ -72,7 +81,7 @@ export class Cutter {
     const isLast = this.#isLast
     const start = this.#used
     this.#put(openBrace)
-    let missing = cut.length
+    let missing = cut.members.length
     while (json[this.#at] === quote) {
       const member = this.#memberAt(cut)
       if (member === undefined) this.#at = endOfValue(json, this.#valueAt())
@@ -92,7 +101,10 @@ export class Cutter {
   }
 
   #memberAt(cut: Cut): CutMember | undefined {
-    for (const member of cut) if (isKeyAt(this.#json, this.#at, member.key)) return member
+    const json = this.#json
+    if (cut.byKey !== undefined)
+      return cut.byKey.get(json.toString('latin1', this.#at, endOfString(json, this.#at) + 1))
+    for (const member of cut.members) if (isKeyAt(json, this.#at, member.key)) return member
     return undefined
   }
 

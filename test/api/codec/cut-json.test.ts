@@ -25,6 +25,7 @@ const selections: readonly (readonly (readonly string[])[])[] = [
   [[odd, 'x']],
   [['empty'], ['empty', 'x']],
   [['empty', 'x'], ['absent'], ['kind', 'below']],
+  [...'abcdefghij'].map((key) => [key]).concat([['kind'], [odd, 'x'], ['deep', 'x'], ['__proto__']]),
 ]
 
 /** Returns the expected result of cutting, computed from parsed values. */
@@ -51,6 +52,25 @@ for (const paths of selections)
     assert.deepEqual(cutter.cut(json).toString(), cutter.cut(json).toString())
     assert.deepEqual(JSON.parse(cutter.cut(json).toString()), expectedCut(object, paths))
   })
+
+test('reading the fields of a wide object takes no longer with many paths than with one', () => {
+  const wide = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key-${i}`, i]))
+  const json = Buffer.from(JSON.stringify(wide))
+  const readsWith = (count: number) => {
+    let reads = 0
+    const counted = new Proxy(json, {
+      get: (target, name) => {
+        reads++
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    new Cutter(cutOf(Array.from({ length: count }, (_, i) => [`key-x${i}`]))).cut(counted)
+    return reads
+  }
+  const [one, many] = [readsWith(1), readsWith(100)]
+  assert.ok(many < 2 * one, `${many} reads with 100 paths, ${one} reads with one`)
+})
 
 test('a scalar in a JSON document can be looked up by its path', () => {
   const json = Buffer.from(JSON.stringify(object))
