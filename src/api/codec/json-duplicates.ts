@@ -12,7 +12,7 @@ interface Level {
   place: string | number
 }
 
-/** Number of keys to process between two yields. */
+/** Number of keys to process between yields. */
 const keysPerSlice = 1000
 
 /** Returns the paths of the first duplicate keys. */

@@ -115,7 +115,7 @@ export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
  */
 const longText = 128 * 1024
 
-/** Number of characters of a document to scan between two yields. */
+/** Number of characters of a document to scan between yields. */
 const charactersPerSlice = 64 * 1024
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/

@@ -10,7 +10,7 @@ const comma = 0x2c
 const bracket = 0x5b
 const brace = 0x7b
 
-/** Number of bytes to scan between two yields. */
+/** Number of bytes to scan between yields. */
 const bytesPerSlice = 128 * 1024
 
 /** Throws CallError if the JSON text has too many values. */

@@ -232,7 +232,7 @@ export class Cluster {
   }
 }
 
-/** Returns the items in an order that alternates between the types of items. */
+/** Returns the items in an order that alternates between their types. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

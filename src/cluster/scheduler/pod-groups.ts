@@ -64,7 +64,7 @@ function raise<K>(counts: Map<K, number>, key: K | undefined, by: number): void 
   else counts.delete(key)
 }
 
-/** Number of groups to search between two yields. */
+/** Number of groups to search between yields. */
 const groupsBetweenSteps = 256
 
 /** All groups, indexed by label. */

@@ -45,7 +45,7 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   }
 }
 
-/** Number of embedded objects between two yields. An embedded object takes about ten microseconds. */
+/** Number of embedded objects between yields. An embedded object takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
 /** The traversal of one object. */

@@ -74,7 +74,7 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
   for (const [value, count] of group.places(key)) counts.add(key, value, count)
 }
 
-/** Number of terms of existing Pods to process between two yields. */
+/** Number of terms of existing Pods to process between yields. */
 const termsBetweenSteps = 64
 
 /** Counts for the required affinity terms of the Pod, and for those of existing Pods that may exclude it. */

@@ -153,7 +153,7 @@ class NodeInclusion {
 
 type NodeMatcher = ((node: NodeInfo) => boolean) | undefined
 
-/** Number of nodes to process between two yields. */
+/** Number of nodes to process between yields. */
 const nodesBetweenSteps = 64
 
 /** Returns the nodes that count: nodes that a constraint includes and that have the labels of all constraints. */
