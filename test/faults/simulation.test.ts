@@ -459,7 +459,9 @@ class Informer {
   async *#lines({ watcher, before }: Watching): AsyncGenerator<Buffer> {
     const { random, resource } = this.#world
     const mark = () => watcher.bookmark(Buffer.from(`BOOKMARK ${deliveredRevision(resource, watcher)}`))
-    for await (const chunk of before) for (const line of chunk.toString().split(/(?<=\n)/)) yield Buffer.from(line)
+    const memory = () => Buffer.allocUnsafe(64 * 1024)
+    for await (const chunk of before(memory))
+      for (const line of chunk.toString().split(/(?<=\n)/)) yield Buffer.from(line)
     if (random.chance(0.3)) mark()
     while (!watcher.closed) {
       await watcher.ready()

@@ -17,6 +17,8 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
+  /** Returns the parts of the encoded event without copying the object. Undefined if the object must be encoded. */
+  parts?(type: EventType, object: CachedObject): readonly Buffer[]
   /**
    * Makes the remote call that encoding events about the given objects may need. Resolves when `encode` can be called.
    * Returns undefined if `encode` can be called immediately.
@@ -89,14 +91,28 @@ function copyToOwnBuffer(bytes: Buffer): Buffer {
 export const jsonEvents: EventForm = {
   name: 'json',
   encode: (type, { json }) => eventWith(type, json),
+  parts: (type, { json }) => eventParts(type, json),
   encodeBookmarkOrError: encodeControlEventInJson(partialObjectMetadata),
 }
 
 /** Encodes an event around an object in JSON, with the final newline. */
 export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), json.subarray(0, -1), closing])
+  return Buffer.concat(eventParts(type, json))
 }
 
+/** Returns the parts of an event around an object in JSON. */
+export function eventParts(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer): readonly Buffer[] {
+  return [openings[type], json.subarray(0, -1), closing]
+}
+
+const opening = (type: string) => Buffer.from(`{"type":"${type}","object":`)
+const openings = {
+  ADDED: opening('ADDED'),
+  MODIFIED: opening('MODIFIED'),
+  DELETED: opening('DELETED'),
+  BOOKMARK: opening('BOOKMARK'),
+  ERROR: opening('ERROR'),
+}
 const closing = Buffer.from('}\n')
 
 /** Returns the JSON encoding of bookmarks and errors. `order` is the member order of a bookmark's object. */

@@ -95,7 +95,7 @@ async function resume(resource: Resource, revision: number): Promise<string[]> {
     onSent: () => {},
   })
   let text = ''
-  for await (const chunk of before) text += chunk.toString()
+  for await (const chunk of before(() => Buffer.allocUnsafe(64 * 1024))) text += chunk.toString()
   assert.equal(watcher.closed, false)
   watcher.close()
   return text

@@ -19,6 +19,7 @@ import { assertNoListExtensions } from '../request/list-extensions.ts'
 import { readCounts, readSelection, readWatchStart } from '../request/list-options.ts'
 import { isTrue } from '../request/request-info.ts'
 import type { Handler } from '../request/resource-request.ts'
+import { ChunkBuffers } from '../response/chunk-memory.ts'
 import { negotiateEvents } from '../response/negotiate-response.ts'
 import { jsonEventMessages, protobufEventMessages } from '../websocket/web-socket-framings.ts'
 import { answerOverWebSocket } from '../websocket/web-socket-transport.ts'
@@ -80,7 +81,7 @@ interface Streaming {
 
 async function stream(
   exchange: Exchange,
-  { watcher, before }: Watching,
+  { watcher, before: replayIn }: Watching,
   { lifetime, bookmarks, onSent }: Streaming,
 ): Promise<void> {
   const end = () => watcher.close()
@@ -90,11 +91,13 @@ async function stream(
   }
   // The timer is cleared when the watch ends, because timeouts are long and many watches end early.
   const over = setTimeout(end, lifetime)
+  const buffers = new ChunkBuffers()
+  const before = replayIn(buffers.next)
   const { signal } = exchange.transport
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   try {
-    await replay(exchange, before)
+    await replay(exchange, before, buffers).finally(() => buffers.release())
     // The cost of later events is charged to the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
@@ -117,10 +120,18 @@ const lastWriteMs = 2000
  * Sends the initial events before the watcher starts. An error before the first event results in an ordinary error
  * response.
  */
-async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
+async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>, buffers: ChunkBuffers): Promise<void> {
   let next = await before.next()
   openStream(exchange)
-  for (; !next.done && !exchange.transport.disconnected; next = await before.next()) await write(exchange, next.value)
+  let passing: Promise<void> | undefined
+  try {
+    for (; !next.done && !exchange.transport.disconnected; next = await before.next()) {
+      await passing
+      passing = unlessStalled(exchange, exchange.transport.pass(next.value, buffers.marginsOf(next.value)))
+    }
+  } finally {
+    await passing
+  }
 }
 
 function openStream(exchange: Exchange): void {
@@ -159,11 +170,15 @@ function joined(events: readonly Buffer[]): Buffer {
  */
 const stallMs = 25_000
 
-function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefined {
-  const room = transport.write(chunk)
-  if (room === undefined) return undefined
+function write(exchange: Exchange, chunk: Buffer): Promise<void> | undefined {
+  const room = exchange.transport.write(chunk)
+  return room && unlessStalled(exchange, room)
+}
+
+/** Disconnects the client if it reads too slowly for the promise to settle in time. */
+function unlessStalled({ transport }: Exchange, sent: Promise<void>): Promise<void> {
   const stalled = setTimeout(() => transport.cut(), stallMs)
-  return room.finally(() => clearTimeout(stalled))
+  return sent.finally(() => clearTimeout(stalled))
 }
 
 const minute = 60_000

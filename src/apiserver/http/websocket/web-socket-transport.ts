@@ -170,9 +170,10 @@ class WebSocketTransport implements ServerTransport {
     return room
   }
 
+  /** Sends a chunk. Copies the chunk for messages, because the caller reuses its memory. */
   async pass(chunk: Buffer): Promise<void> {
     if (this.#socket === undefined) await this.#inner.pass(chunk)
-    else await this.write(chunk)
+    else await this.write(Buffer.from(chunk))
   }
 
   end(): void {

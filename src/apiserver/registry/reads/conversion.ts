@@ -19,8 +19,8 @@ import type { Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import {
   type EventForm,
-  type EventType,
   encodeControlEventInJson,
+  eventParts,
   eventWith,
   jsonEvents,
 } from '../../../storage/cache/event.ts'
@@ -123,10 +123,10 @@ export function prepareObjects(resource: Resource, objects: readonly CachedObjec
 /** Returns the encoding of watch events for the version of this resource. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
-  const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonOf(resource, object))
   return {
     name: `json ${formOf(resource)}`,
-    encode,
+    encode: (type, object) => eventWith(type, jsonOf(resource, object)),
+    parts: (type, object) => eventParts(type, jsonOf(resource, object)),
     encodeBookmarkOrError: encodeControlEventInJson(orderOf(resource.kind)),
     ...preparing(resource),
   }

@@ -18,6 +18,7 @@ import type { Selection, Watcher } from '../../../storage/cache/watcher.ts'
 import { concerns } from '../../../storage/cache/watchers.ts'
 import { RevisionGone } from '../../../storage/store/store.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
+import { type ChunkMemory, EventChunks } from '../reads/event-chunks.ts'
 import { findObjects } from '../reads/find.ts'
 import type { ParsedSelection } from '../reads/selection.ts'
 import { waitForVersion } from '../reads/versions.ts'
@@ -46,7 +47,7 @@ export interface Watching {
    * Yields the encoded initial objects and older events in chunks, on demand. The watcher takes over at the end. A
    * caller that stops earlier must close the watcher.
    */
-  readonly before: AsyncGenerator<Buffer>
+  readonly before: (memory: ChunkMemory) => AsyncGenerator<Buffer>
 }
 
 /** The initial objects of a watch and their version. */
@@ -67,7 +68,7 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
   const reader = { watcher, user, onSent, endOfState, prepare: form.prepare }
-  return { watcher, before: replay(resource, { start, ...reader }) }
+  return { watcher, before: (memory) => replay(resource, { start, memory, ...reader }) }
 }
 
 /**
@@ -95,6 +96,7 @@ async function startOf(resource: Resource, query: WatchQuery): Promise<Start> {
 
 interface Replay {
   readonly start: Start
+  readonly memory: ChunkMemory
   readonly watcher: Watcher
   readonly user: string
   readonly onSent: (bytes: number) => void
@@ -106,19 +108,20 @@ interface Replay {
   readonly prepare: EventForm['prepare']
 }
 
-async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncGenerator<Buffer> {
-  const { watcher, onSent, endOfState, prepare } = reader
+async function* replay(resource: Resource, { start, memory, onSent, ...reader }: Replay): AsyncGenerator<Buffer> {
+  const { watcher, endOfState, prepare } = reader
+  const chunks = new EventChunks(memory, onSent)
   const timeSlice = new TimeSlice()
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
     await prepare?.(slice)
-    yield* gather(added(watcher, slice), onSent)
+    yield* chunks.add(added(watcher, slice))
     if (performance.now() > deadline) watcher.close()
     if (watcher.closed) return
     if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
   }
-  if (endOfState !== undefined) yield* gather([endOfState(watcher.nextForm(), start.revision)], onSent)
-  yield* catchUp(resource, { ...reader, after: start.revision })
+  if (endOfState !== undefined) yield* chunks.add([[endOfState(watcher.nextForm(), start.revision)]])
+  yield* catchUp(resource, { ...reader, chunks, after: start.revision })
 }
 
 /** Cost of searching one slice of objects or one chunk of the log, in TimeSlice units. */
@@ -130,13 +133,18 @@ const stepCost = 500
  */
 const maxStateMs = 5 * 60_000
 
+interface CatchUp extends Pick<Replay, 'watcher' | 'user' | 'prepare'> {
+  readonly after: number
+  readonly chunks: EventChunks
+}
+
 /**
  * Yields the events up to the point where the watcher takes over. Waits without sending anything if the start version
  * has not been reached yet. The switch from the history to the watcher's queue happens within one tick.
  */
 async function* catchUp(
   resource: Resource,
-  { after, watcher, user, onSent, prepare }: Omit<Replay, 'start' | 'endOfState'> & { readonly after: number },
+  { after, chunks, watcher, user, prepare }: CatchUp,
 ): AsyncGenerator<Buffer> {
   const { cache } = resource
   const timeSlice = new TimeSlice()
@@ -149,11 +157,12 @@ async function* catchUp(
       const { events, through } = behind ? await readLog(resource, position) : inWindow(resource, position)
       if (through === undefined) break
       await prepare?.(toldObjects(watcher, events))
-      yield* gather(encodeMatching(watcher, events), onSent)
+      yield* chunks.add(encodeMatching(watcher, events))
       position = through
       if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
     }
     watcher.begin(Math.max(position, cache.changedAt))
+    yield* chunks.flush()
   } finally {
     leave?.()
   }
@@ -194,15 +203,18 @@ async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T>
   }
 }
 
-function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<Buffer> {
-  for (const object of objects) yield watcher.nextForm().encode('ADDED', object)
+function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<readonly Buffer[]> {
+  for (const object of objects) {
+    const form = watcher.nextForm()
+    yield form.parts?.('ADDED', object) ?? [form.encode('ADDED', object)]
+  }
 }
 
 /** Encodes the events that the watcher's selection matches. */
-function* encodeMatching(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffer> {
+function* encodeMatching(watcher: Watcher, events: readonly CacheEvent[]): Generator<readonly Buffer[]> {
   for (const event of events) {
     const type = typeFor(watcher.selection, event)
-    if (type !== undefined) yield event.bytes(watcher.nextForm(), type)
+    if (type !== undefined) yield [event.bytes(watcher.nextForm(), type)]
   }
 }
 
@@ -215,22 +227,4 @@ function toldObjects({ selection }: Watcher, events: readonly CacheEvent[]): Cac
 
 function typeFor(selection: Selection, event: CacheEvent): EventType | undefined {
   return concerns(event, selection) ? event.typeFor(selection.matches) : undefined
-}
-
-const chunkBytes = 64 * 1024
-
-/** Combines small buffers into fewer, larger buffers. */
-function* gather(buffers: Iterable<Buffer>, onSent: (bytes: number) => void): Generator<Buffer> {
-  let parts: Buffer[] = []
-  let size = 0
-  for (const buffer of buffers) {
-    parts.push(buffer)
-    size += buffer.length
-    onSent(buffer.length)
-    if (size < chunkBytes) continue
-    yield Buffer.concat(parts)
-    parts = []
-    size = 0
-  }
-  if (parts.length > 0) yield Buffer.concat(parts)
 }
