@@ -146,8 +146,8 @@ test('the rollout limits of a Deployment hold while ReplicaSets have not reached
   await make('lagging', { replicas: 10, strategy })
   const sizes = async () => (await setsOf('lagging')).map(({ spec }) => spec?.replicas)
   const tell = async (revision: number, counts: { replicas: number; availableReplicas: number }) => {
-    const name = (await setsOf('lagging'))[revision - 1]!.metadata.name!
-    const status = { ...counts, readyReplicas: counts.availableReplicas, observedGeneration: 1 }
+    const { name = '', generation: observedGeneration } = (await setsOf('lagging'))[revision - 1]!.metadata
+    const status = { ...counts, readyReplicas: counts.availableReplicas, observedGeneration }
     await server.client.patch(
       kinds.ReplicaSet,
       { namespace, name },

@@ -59,10 +59,26 @@ function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readon
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable }
 }
 
-/** Returns the size that the new ReplicaSet may currently have, given all ReplicaSets. */
-export function newSize(deployment: Deployment, all: readonly ReplicaSet[], size: number): number {
+/**
+ * Whether the status of a ReplicaSet counts its pods since its size was last changed. Until then, the ReplicaSet may have
+ * more pods than its new size and its status say: it may have created some just before it was scaled down.
+ */
+function isCounted({ metadata, status }: ReplicaSet): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+}
+
+/** The ReplicaSets of a Deployment. */
+interface CountedSets {
+  readonly present: ReplicaSet | undefined
+  readonly old: readonly ReplicaSet[]
+}
+
+/** Returns the size that the new ReplicaSet may currently have. If the old pods are not counted, it does not grow. */
+export function newSize(deployment: Deployment, { present, old }: CountedSets): number {
   const { replicas = 1 } = deployment.spec ?? {}
   if (!isRolling(deployment)) return replicas
-  const room = replicas + maxSurge(deployment) - heldBy(all)
+  const size = present === undefined ? 0 : replicasOf(present)
+  if (!old.every(isCounted)) return size
+  const room = replicas + maxSurge(deployment) - heldBy(present === undefined ? old : [...old, present])
   return room <= 0 ? size : size + Math.min(room, replicas - size)
 }

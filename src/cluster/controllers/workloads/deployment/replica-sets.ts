@@ -181,7 +181,7 @@ function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: b
   const { template, selector, minReadySeconds = 0 } = deployment.spec ?? {}
   const hash = contentHash(template, deployment.status?.collisionCount)
   const labels = { ...template?.metadata?.labels, [hashLabel]: hash }
-  const replicas = newSize(deployment, old, 0)
+  const replicas = newSize(deployment, { present: undefined, old })
   const draft: ReplicaSet = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',

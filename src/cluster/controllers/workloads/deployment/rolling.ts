@@ -28,7 +28,7 @@ async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefin
   const { present } = sets
   if (present === undefined || replicasOf(present) === rollout.replicas) return undefined
   const size = replicasOf(present)
-  const next = size > rollout.replicas ? rollout.replicas : newSize(rollout.deployment, allOf(sets), size)
+  const next = size > rollout.replicas ? rollout.replicas : newSize(rollout.deployment, sets)
   const scaled = await rollout.scale(present, next)
   return scaled === present ? undefined : { ...sets, present: scaled }
 }
