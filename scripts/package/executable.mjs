@@ -38,9 +38,7 @@ export async function packageExecutable(directory) {
     writeFileSync(buildId, idOf(node, assets))
     // The executable contains the path of its main file, which must not depend on the temporary directory.
     const files = { main: launcherName, executable: 'node', output: 'orch', assets: { ...assets, 'build-id': buildId } }
-    // The same flag as in bin/orch.
-    const nodeFlags = { execArgv: ['--min-semi-space-size=8'], execArgvExtension: 'none' }
-    const options = { ...files, ...nodeFlags, disableExperimentalSEAWarning: true }
+    const options = { ...files, disableExperimentalSEAWarning: true, execArgvExtension: 'none' }
     writeFileSync(join(work, 'sea.json'), JSON.stringify(options))
     execFileSync(pinnedNode(), ['--build-sea', 'sea.json'], { cwd: work, stdio: ['ignore', 'ignore', 'inherit'] })
     const executable = join(directory, 'orch')
