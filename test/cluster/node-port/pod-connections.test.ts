@@ -263,6 +263,20 @@ test('a WebSocket watch sends each event as a text message and ends with a close
   for (const name of ['ws-1', 'ws-2']) await client.delete(`${maps}/${name}`)
 })
 
+test('a WebSocket watch sends initial objects that fill many chunks unchanged', async () => {
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const names = Array.from({ length: 60 }, (_, i) => `many-${String(i).padStart(2, '0')}`)
+  const dataOf = (name: string) => ({ text: `${name} `.repeat(2500) })
+  for (const name of names) await client.post(maps, { metadata: { name, labels: { many: '1' } }, data: dataOf(name) })
+  const received = await webSocket(`${maps}?watch=true&labelSelector=many%3D1&timeoutSeconds=1`, '')
+  const objects = received.slice(1, -1).map(({ message }) => JSON.parse(message!).object)
+  assert.deepEqual(
+    objects.map(({ metadata, data }) => [metadata.name, data]),
+    names.map((name) => [name, dataOf(name)]),
+  )
+  for (const name of names) await client.delete(`${maps}/${name}`)
+})
+
 /** Returns the Sec-WebSocket-Accept value that RFC 6455 requires for a key. */
 function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
