@@ -14,7 +14,7 @@ const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
 const warmSeconds = 5
-/** Number of rounds. With many short rounds, other load on the machine affects both tokens. */
+/** Number of rounds. With many short rounds, background load affects both kinds of token equally. */
 const rounds = 9
 
 export const tokenRows = {

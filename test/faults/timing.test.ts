@@ -150,7 +150,7 @@ function bootstrapObject(id: string): ApiObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'bootstrap.orch.io/token', data }
 }
 
-/** Returns the token with the first and with the last byte of its signature changed. */
+/** Returns two copies of the token: one with the first byte of the signature changed, and one with the last. */
 function wrongSignatures(good: string): string[] {
   const [payload, text] = good.split('.')
   const signature = Buffer.from(text!, 'base64url')

@@ -19,8 +19,8 @@ export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
       const { freed, restored: taken, shared } = await repairReservations(catalogue)
-      if (freed.length > 0) log.warn('released orphaned reservations', summary(freed))
-      if (taken.length > 0) log.warn('restored missing reservations', summary(taken))
+      if (freed.length > 0) log.warn('released orphaned IP address and port allocations', summary(freed))
+      if (taken.length > 0) log.warn('restored missing IP address and port allocations', summary(taken))
       if (shared.length > 0)
         log.error('several objects use the same reserved value; delete all but one of them', summary(shared))
       const { created, deleted } = await repairAddressRecords(catalogue)

@@ -189,8 +189,8 @@ export class Reflector<T extends ObjectBase = ApiObject> {
       await this.#listAndWatch(signal)
     } finally {
       this.#probe = undefined
-      // A failure before the response does not show whether the server supports streaming lists, so the next request
-      // determines it.
+      // If the request fails before a response arrives, support for streaming lists remains unknown, and the next
+      // request tries again.
       if (probe !== undefined && !isOpen) this.#support.delete(this.#supportKey)
       probe?.resolve(true)
     }

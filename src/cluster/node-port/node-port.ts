@@ -114,7 +114,7 @@ class RunningPort {
   }
 
   readonly #onError = (error: unknown) => {
-    this.#parts.log.error('node port request failed', errorFields(error))
+    this.#parts.log.error('request to the node agent failed', errorFields(error))
   }
 
   async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -59,7 +59,7 @@ export class ServingContexts {
       server.setSecureContext(this.#options(serving))
       waitMs = Math.min(Math.max(serving.until - clock.now(), retryMs), maxWaitMs)
     } catch (error) {
-      log.warn('no serving certificate for node port yet', { node, ...errorFields(error) })
+      log.warn('the node agent has no serving certificate yet', { node, ...errorFields(error) })
     }
     this.#cancel = clock.after(waitMs, () => void this.showByDefault(server, node))
   }

@@ -71,7 +71,7 @@ const hourMs = 3_600_000
 function readLongest(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use a duration such as 24h`)
-  if (ms !== 0 && (ms < hourMs || ms > 2 ** 32 * 1000)) throw new UsageError('must be from 1h to 2^32 seconds')
+  if (ms !== 0 && (ms < hourMs || ms > 2 ** 32 * 1000)) throw new UsageError('must be between 1h and 2^32 seconds')
   return ms
 }
 

@@ -32,7 +32,8 @@ export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void 
   let reports = 0
   return ({ key, revision, why }) => {
     reports++
-    if (reports <= loggedKeys) log.error('cannot read a stored object; it is not served', { key, revision, why })
+    if (reports <= loggedKeys)
+      log.error('cannot read a stored object; clients do not receive it', { key, revision, why })
     if (reports === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts them')
   }
 }

@@ -262,7 +262,7 @@ export interface Journal {
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 
   /**
-   * Lists a range like the store's `list`, for any revision since `oldest()`. Values that the journal omits are empty.
+   * Lists a range like the store's `list`, but at any revision from `oldest()` on. Values missing in the journal are empty.
    */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
 

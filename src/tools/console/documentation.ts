@@ -79,7 +79,7 @@ const types: { readonly [ending: string]: string } = {
   png: 'image/png',
 }
 
-/** The type of other files, such as examples in YAML. */
+/** The content type of all other files, such as YAML examples. */
 const textType = 'text/plain; charset=utf-8'
 
 /** Matches the paths of files in the site. No directory name begins with a dot, so a path cannot leave the site. */

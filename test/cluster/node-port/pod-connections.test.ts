@@ -52,7 +52,7 @@ async function ask(to: number, path: string, { method = 'GET', headers = {}, ser
 
 const adminToken = { authorization: 'Bearer admin-token' }
 
-test('a node port serves only users that the API server authenticates and authorizes', async () => {
+test('a node serves only users that the API server authenticates and authorizes', async () => {
   const bob = { authorization: 'Bearer bob-token' }
   for (const path of ['/pods', '/healthz', '/exec/default/web/c', '/nothing']) {
     assert.equal((await ask(port, path)).status, 401, path)
@@ -86,7 +86,7 @@ test('a node port serves only users that the API server authenticates and author
   await assert.rejects(ask(port, '/pods', { headers: adminToken, servername: 'n2' }))
 })
 
-test('a node port rejects commands from web pages with other origins', async () => {
+test('a node rejects cross-origin exec requests from browsers', async () => {
   const path = '/run/default/web/c?cmd=true'
   for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }])
     assert.equal((await ask(port, path, { method: 'POST', headers: { ...adminToken, ...headers } })).status, 403)

@@ -24,7 +24,7 @@ function threeLines(): ContainerLog {
   return log
 }
 
-test('log options select lines, bytes and times', async () => {
+test('log options limit the output by lines, bytes and time', async () => {
   const log = threeLines()
   assert.equal(await read(log), 'one\ntwo\ndrei ä\n')
   assert.equal(await read(log, { tailLines: 2 }), 'two\ndrei ä\n')

@@ -90,7 +90,7 @@ test('kubectl run -i and kubectl attach end with the container', { timeout: 30_0
   assert.equal((await kubectl(['attach', 'short'])).code, 0)
 })
 
-test('the files that commands write are limited in size, and freed with their pod', () => {
+test('files that commands write are limited in size and are deleted with the pod', () => {
   const files = new WrittenFiles()
   const mib = 1024 * 1024
   const write = (uid: string, place: string, size: number) =>

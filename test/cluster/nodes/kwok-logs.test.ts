@@ -83,7 +83,7 @@ test('Logs and ClusterLogs objects determine the logs of containers', async () =
   assert.equal(stored.status?.conditions?.[0]?.status, 'True')
 })
 
-test('logs come only from regular files in the directory, and are limited', async () => {
+test('logs are read only from regular files in the directory, up to a maximum size', async () => {
   const files = ['../secret', join(parent, 'secret'), 'link.log', 'pipe.log', 'missing.log', '.', '\0', 'large.log']
   const containers = files.map((_, i) => ({ name: `c${i}`, image: 'i' }))
   await client.create(kinds.Pod, { metadata: { name: 'odd', namespace }, spec: { nodeName: 'node-1', containers } })

@@ -151,7 +151,7 @@ const spec = s.object(specFields, {
 })
 
 const warningFields = {
-  fieldRef: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the checked expression in the policy.' }),
+  fieldRef: field(2, s.string(), { zeroValue: 'write', doc: 'Path of the policy field that contains the expression.' }),
   warning: field(3, s.string(), { zeroValue: 'write', doc: 'Type errors found in the expression.' }),
 }
 

@@ -23,7 +23,7 @@ const requirementFields = {
   scopeName: field(1, s.string(), {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Name of the scope that the requirement is about.',
+    doc: 'Name of the scope that the requirement applies to.',
   }),
   operator: field(2, s.string(), {
     zeroValue: 'write',

@@ -48,7 +48,7 @@ const specFields = {
     doc: 'Seed for the random choice. Rules with the same seed choose the same names. Defaults to 0.',
   }),
   delaySeconds: field(7, s.int32(), {
-    doc: 'Delay in seconds, at most 86400, until the containers exit (`crash-loop` and `oom`, 2 by default), until the containers start (`slow-start`, 30 by default), or until the volumes are available (`slow-volumes`, 30 by default).',
+    doc: 'Delay in seconds before the failure ends or takes effect, at most 86400. With `crash-loop` and `oom`, the containers exit after the delay, which defaults to 2. With `slow-start`, the containers start after it, and with `slow-volumes`, the volumes become available after it; the default is then 30.',
   }),
 }
 

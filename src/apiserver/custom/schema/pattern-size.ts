@@ -48,8 +48,8 @@ export function estimateSize(pattern: string): number {
 }
 
 /**
- * Returns how many times `{n}`, `{n,}` or `{n,m}` repeats the preceding item. Returns undefined if the text is not a
- * repetition.
+ * Returns the largest number in a quantifier `{n}`, `{n,}` or `{n,m}`, but at least 1. Returns undefined if the text is
+ * not a quantifier.
  */
 function repetition(reader: Reader): number | undefined {
   const counted = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y

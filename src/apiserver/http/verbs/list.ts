@@ -144,7 +144,7 @@ async function sendJson(exchange: Exchange, resource: Resource, page: ListPage):
   await sendChunks(exchange, (memory) => listJson(resource, parts, memory), size)
 }
 
-/** Maximum size in bytes of a list that is built in one piece. Most lists with a selector are smaller. */
+/** Maximum size in bytes of a list that is sent from a single buffer. Most lists with a selector are smaller. */
 const shortList = 64 * 1024
 
 function shortJson(resource: Resource, { start, page, end }: Parts, size: number): Buffer {

@@ -1,6 +1,6 @@
 /**
  * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas that
- * the usage requires. For pods without metrics, assumes a usage that reduces any change in the number of replicas.
+ * the usage requires. For pods without metrics, assumes a conservative usage, which dampens scaling in both directions.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'

@@ -3,7 +3,7 @@
  */
 
 /**
- * The first patch release of each minor release without the known bugs. Older minor releases were never fixed. Newer
+ * For each minor release, the first patch release that fixes the known bugs. Older minor releases were never fixed. Newer
  * minor releases are not affected.
  */
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }

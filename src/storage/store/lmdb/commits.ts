@@ -89,7 +89,7 @@ export class Commits {
     }
   }
 
-  /** Resolves when every commit added so far has its result. */
+  /** Resolves when every commit added so far has succeeded or failed. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle.push(resolve)

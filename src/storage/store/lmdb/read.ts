@@ -325,7 +325,8 @@ export function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
 
 function soundRecord(revision: Revision, bytes: Lent): LogRecord {
   const record = readLogRecord(revision, bytes)
-  if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} was altered`)
+  if (record === undefined)
+    throw new StoreError(`the data file is damaged: the checksum of revision ${revision} does not match`)
   return record
 }
 

@@ -99,7 +99,7 @@ const flags = {
     name: 'service-overrides',
     value: 'JSON',
     read: text,
-    help: 'with --expose: patch for the service in JSON',
+    help: 'JSON merge patch for the service that --expose creates',
   }),
   overrideType: overrideTypeFlag,
   stdin: toggle({

@@ -57,7 +57,8 @@ export const configuring: Part = {
       stdout: 'Property "clusters.behind.certificate-authority-data" set.\n',
     }),
     r('config set', `clusters.behind.certificate-authority-data AAA ${own}`, {
-      stderr: 'error: certificate-authority-data must be base64: --set-raw-bytes encodes the value\n',
+      stderr:
+        'error: certificate-authority-data must be base64-encoded; with --set-raw-bytes, orchctl encodes the value\n',
       code: 1,
     }),
     r('config set', `clusters.behind.certificate-authority-data hi --set-raw-bytes ${own}`, {

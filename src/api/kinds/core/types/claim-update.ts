@@ -104,7 +104,7 @@ function gainsClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim
   return !isAnnotated && previous.spec?.storageClassName === undefined && next.spec?.storageClassName !== undefined
 }
 
-/** Whether the class of volume attributes may change. Since 1.34, it may also be removed. */
+/** Whether `volumeAttributesClassName` may change. Since 1.34, it may also be unset. */
 function hasAttributesClass(spec: PersistentVolumeClaimSpec, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!gates.has('VolumeAttributesClass')) return false

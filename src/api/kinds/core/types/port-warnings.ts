@@ -10,7 +10,10 @@ interface PlacedPort {
 /** Maximum number of ports with the same number that are compared with each other, to bound the work. */
 const maxCompared = 10
 
-/** Returns warnings for ports of the same number and protocol, with the path of the earlier port. */
+/**
+ * Returns a warning for each port with the number and protocol of an earlier port. The warning contains the path of the
+ * earlier port.
+ */
 export function portWarnings(containers: readonly (readonly [Container, FieldPath])[]): string[] {
   const earlier = new Map<string, PlacedPort[]>()
   const warnings: string[] = []

@@ -67,7 +67,7 @@ function readValue(field: string, value: string, { setRawBytes }: { setRawBytes:
   if (setRawBytes) return Buffer.from(value).toString('base64')
   const encoded = value.replaceAll(/[\r\n]/g, '')
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded))
-    throw new UsageError(`${field} must be base64: --set-raw-bytes encodes the value`)
+    throw new UsageError(`${field} must be base64-encoded; with --set-raw-bytes, orchctl encodes the value`)
   return encoded
 }
 

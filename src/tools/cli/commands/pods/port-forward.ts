@@ -32,7 +32,7 @@ const flags = {
 export const portForwardCommand = defineCommand({
   name: 'port-forward',
   forms: ['POD [LOCAL_PORT:]REMOTE_PORT... [flags]', 'TYPE/NAME [LOCAL_PORT:]REMOTE_PORT... [flags]'],
-  about: `Forward local ports to ports of a pod until you press Ctrl-C. The local port defaults to the remote port. If the local port is 0 or empty, orchctl picks a free port. For a service, orchctl finds one of its pods and the target port.`,
+  about: `Forward local ports to ports of a pod until you press Ctrl-C. The local port defaults to the remote port. If the local port is 0 or empty, orchctl picks a free port. For a service, orchctl picks one of its pods and forwards to the target port.`,
   examples: ['orchctl port-forward web 8080:80', 'orchctl port-forward svc/web :http'],
   flags,
   run: async (context, { options, words }) => {
