@@ -5,7 +5,10 @@
  * its own reports.
  */
 import { validatingAdmissionPolicy } from '../../api/kinds/admissionregistration/validating-admission-policy.ts'
-import { validatingAdmissionPolicyBinding } from '../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
+import {
+  type ValidatingAdmissionPolicyBinding,
+  validatingAdmissionPolicyBinding,
+} from '../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
 import { policyReport } from '../../api/kinds/ops/policy-report.ts'
 import { notFound } from '../../api/model/api-error.ts'
 import { timestamp } from '../../api/model/object.ts'
@@ -51,8 +54,8 @@ export class PolicyReports {
   }
 
   /** Returns the current state of a report. Starts its computation if necessary. */
-  reportOf(name: string): Report | undefined {
-    const state = this.#stateOf(name)
+  reportOf(name: string, bindings = this.#bindings(name)): Report | undefined {
+    const state = this.#stateOf(name, bindings)
     if (state === undefined) return undefined
     const known = this.#reports.get(name)
     const isOld = known?.completedAt !== undefined && this.#parts.clock.now() - known.completedAt > maxAgeMs
@@ -64,12 +67,14 @@ export class PolicyReports {
     return report
   }
 
-  /** Returns the names of all policies. Deletes the reports of deleted policies. */
-  names(): string[] {
+  /** Returns the current state of all reports, by the name of their policy. Deletes the reports of deleted policies. */
+  all(): ReadonlyMap<string, Report | undefined> {
     const names = [...this.#parts.lookup.names(validatingAdmissionPolicy)].map(({ name }) => name).sort()
     const existing = new Set(names)
     this.#reports = new Map([...this.#reports].filter(([name]) => existing.has(name)))
-    return names
+    // Grouped once, because there may be thousands of policies and of bindings.
+    const bindings = Map.groupBy(this.#allBindings(), ({ spec }) => spec?.policyName ?? '')
+    return new Map(names.map((name) => [name, this.reportOf(name, bindings.get(name) ?? [])]))
   }
 
   /** Stops the current computation. */
@@ -115,22 +120,20 @@ export class PolicyReports {
     this.#reports.set(name, report)
   }
 
-  #bindings(name: string) {
-    return this.#parts.lookup
-      .list(validatingAdmissionPolicyBinding, { namespace: undefined })
-      .map(({ object }) => object)
-      .filter(({ spec }) => spec?.policyName === name)
+  #allBindings(): ValidatingAdmissionPolicyBinding[] {
+    const all = this.#parts.lookup.list(validatingAdmissionPolicyBinding, { namespace: undefined })
+    return all.map(({ object }) => object)
   }
 
-  #stateOf(name: string): string | undefined {
+  #bindings(name: string): ValidatingAdmissionPolicyBinding[] {
+    return this.#allBindings().filter(({ spec }) => spec?.policyName === name)
+  }
+
+  #stateOf(name: string, bindings = this.#bindings(name)): string | undefined {
     const policy = this.#parts.lookup.getCached(validatingAdmissionPolicy, { namespace: '', name })
     if (policy === undefined) return undefined
     const { uid, generation } = policy.object.metadata
-    return JSON.stringify([
-      uid,
-      generation,
-      this.#bindings(name).map(({ metadata }) => [metadata.uid, metadata.generation]),
-    ])
+    return JSON.stringify([uid, generation, bindings.map(({ metadata }) => [metadata.uid, metadata.generation])])
   }
 
   #policy(name: string): ValidatingPolicy | undefined {
@@ -177,9 +180,7 @@ export function policyReports({ vendor, policyReports: reports }: PolicyReportEn
     doc: 'Lists how many existing objects each ValidatingAdmissionPolicy would reject.',
     answer: ({ verb, name }) => {
       if (verb === 'list') {
-        const items = reports()
-          .names()
-          .map((each) => describe(each, reports().reportOf(each)))
+        const items = [...reports().all()].map(([each, report]) => describe(each, report))
         return { apiVersion, kind: `${kind}List`, metadata: {}, items }
       }
       const report = reports().reportOf(name)
