@@ -127,7 +127,8 @@ test('server sources write files only through base/files', () => {
   // created. The audit log is appended to. Rotated audit files, backups and the kubeconfig of a test must be new files.
   // compact-file.ts creates a directory inside the directory of the store. A test server writes to a temporary
   // directory that it has just created. `orchctl cp`, `cluster-info dump` and `kustomize -o` write to the directory
-  // that the user named, and do not follow links. A simulated node writes each volume to its own directory at once.
+  // that the user named, and do not follow links. A simulated node writes each volume to its own directory at
+  // once, and reads log files.
   const ofStore = [
     'background-check.ts',
     'compact-file.ts',
@@ -141,7 +142,9 @@ test('server sources write files only through base/files', () => {
   const appended = ['./apiserver/audit/rotating-file.ts', './apiserver/backup/backup-file.ts']
   const ofCommands = ['cluster-info-dump.ts', 'diff.ts', 'kustomize.ts'].map((file) => `./tools/cli/commands/${file}`)
   const ofClient = ['./tools/cli/changes/editor.ts', ...ofCommands, './tools/cli/streaming/unpack.ts']
-  const ofNodes = ['./cluster/nodes/volumes/atomic-files.ts', './cluster/nodes/volumes/pod-volumes.ts']
+  const ofNodes = ['kwok/log-objects.ts', 'volumes/atomic-files.ts', 'volumes/pod-volumes.ts'].map(
+    (file) => `./cluster/nodes/${file}`,
+  )
   const allowedFiles = [
     ...appended,
     './base/files/files.ts',

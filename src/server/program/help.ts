@@ -84,7 +84,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   },
   status: {
     form: 'status [flags]',
-    summary: 'show the status of a running server, its data store and its most recent backup',
+    summary: 'show the status of a server, its store and its last backup',
     about: 'The exit code is 1 if the server is not ready.',
     flagGroups: async () => ({ Status: (await import('./status-command.ts')).statusFlags }),
   },

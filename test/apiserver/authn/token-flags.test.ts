@@ -26,7 +26,7 @@ const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[
   ['--service-account-key-file=/no/such/file', '', /--service-account-key-file: cannot read/],
   ['--service-account-signing-key-file=FILE', publicPem, /contains no private key/],
   ['--service-account-issuer=https:// a', '', /--service-account-issuer: .* has a colon but is not a URL/],
-  ['--service-account-max-token-expiration=59m', '', /must be from 1h to 2\^32 seconds/],
+  ['--service-account-max-token-expiration=59m', '', /must be between 1h and 2\^32 seconds/],
   ['--service-account-max-token-expiration=long', '', /is not a duration/],
   ['--service-account-jwks-uri=http://a/b', '', /is not an https URL/],
   ['--service-account-lookup=maybe', '', /is not true or false/],

@@ -71,7 +71,7 @@ async function assertServes(server: Served): Promise<void> {
   assert.match(ready.text, /\[\+\]objects ok, but 2 objects cannot be read: .*default\/b \(.*default\/d \(/)
   assert.match(
     server.output(),
-    /cannot read a stored object; it is not served key="objects\/core\/configmaps\/default\/b"/,
+    /cannot read a stored object; clients do not receive it key="objects\/core\/configmaps\/default\/b"/,
   )
   assert.equal((await client.get(`${path}/a`)).status, 200)
   const damaged = await client.get(`${path}/b`)

@@ -62,7 +62,7 @@ test('the metrics API reports the usage of pods by name and by label selector', 
     [['idle', [{ name: 'c', usage: { cpu: '100m', memory: '65536Ki' } }]]],
   )
   await assert.rejects(read(`namespaces/${namespace}/pods/none`), /pods.metrics.k8s.io "none" not found/)
-  await assert.rejects(read('pods', { fieldSelector: 'metadata.name=busy' }), /no field selectors/)
+  await assert.rejects(read('pods', { fieldSelector: 'metadata.name=busy' }), /do not support field selectors/)
 })
 
 test('the metrics API reports the usage of each ready node', async () => {
