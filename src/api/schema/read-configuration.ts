@@ -12,7 +12,8 @@ import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
 import type { FieldPath } from '../model/field-error.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import { decode } from './decode.ts'
-import { type Fields, type InferFields, s } from './schema.ts'
+import { UnreadableValue } from './read-scalars.ts'
+import { type Fields, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { validate } from './validate.ts'
 
 /** An error in a configuration. The message contains the path of the field if the error belongs to a field. */
@@ -52,13 +53,22 @@ export function readConfiguration<F extends Fields>(value: Json, form: Configura
 /** Reads a configuration without apiVersion and kind. Otherwise equal to `readConfiguration`. */
 export function readFields<F extends Fields>(value: Json, { vendor, fields }: ConfigurationFields<F>): InferFields<F> {
   const schema = s.object(fields)
-  const { value: read, unknown } = decode(schema, value)
+  const { value: read, unknown } = decodeFields(schema, value)
   const [unknownField] = unknown
   if (unknownField !== undefined)
     throw new ConfigurationFault(unknownField, `unknown field ${JSON.stringify(unknownField)}`)
   const [fault] = validate(schema, read, { vendor, subresource: '' })
   if (fault !== undefined) throw new ConfigurationFault(fault.path, `${fault.path}: ${fault.text}`)
   return read as InferFields<F>
+}
+
+function decodeFields(schema: ObjectSchema, value: Json): ReturnType<typeof decode> {
+  try {
+    return decode(schema, value)
+  } catch (error) {
+    if (error instanceof UnreadableValue) throw new ConfigurationFault(error.path, error.message)
+    throw error
+  }
 }
 
 function withoutType({ apiVersion: _apiVersion, kind: _kind, ...rest }: JsonObject): JsonObject {

@@ -4,11 +4,21 @@
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, typeName } from '../json/json.ts'
-import { badRequest } from '../model/api-error.ts'
+import { ApiError } from '../model/api-error.ts'
 import type { FieldPath } from '../model/field-error.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
 import type { IntegerSchema } from './schema.ts'
 import { normalTime } from './time.ts'
+
+/** A 400 error: a value cannot be decoded. The message contains the path of the value. */
+export class UnreadableValue extends ApiError {
+  readonly path: FieldPath
+
+  constructor(path: FieldPath, message: string) {
+    super(400, 'BadRequest', message)
+    this.path = path
+  }
+}
 
 export function readInteger(schema: IntegerSchema, value: Json, path: FieldPath): Json {
   if (typeof value === 'bigint')
@@ -23,7 +33,8 @@ export function readInteger(schema: IntegerSchema, value: Json, path: FieldPath)
 export function readBase64(value: string, path: FieldPath): string {
   const packed = value.includes('\n') || value.includes('\r') ? value.replaceAll(/[\r\n]/g, '') : value
   const canonical = canonicalBase64(packed)
-  if (canonical === undefined) throw badRequest(`${path}: illegal base64 data: use the standard alphabet with padding`)
+  if (canonical === undefined)
+    throw new UnreadableValue(path, `${path}: illegal base64 data: use the standard alphabet with padding`)
   return canonical
 }
 
@@ -53,7 +64,10 @@ export function readTime(value: string, micro: boolean, path: FieldPath): string
   const normal = normalTime(value, micro)
   if (normal !== undefined) return normal
   const form = `"2006-01-02T15:04:05${micro ? '.000000' : ''}Z"`
-  throw badRequest(`${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`)
+  throw new UnreadableValue(
+    path,
+    `${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`,
+  )
 }
 
 /** Decodes a quantity. A number is accepted as a quantity without a suffix. */
@@ -63,14 +77,15 @@ export function readQuantity(value: Json, path: FieldPath): string {
   const text = String(value)
   const canonical = canonicalQuantity(text.trim())
   if (canonical === undefined)
-    throw badRequest(
+    throw new UnreadableValue(
+      path,
       `${path}: ${JSON.stringify(shorten(text, 100))} is not a quantity: use a number with a suffix or an exponent, as in "500m", "1.5Gi" or "1e3"`,
     )
   return canonical
 }
 
 export function wrongType(path: FieldPath, value: Json, expectedType: string): never {
-  throw badRequest(`${path || 'the body'}: expected ${expectedType}, got ${typeName(value)}`)
+  throw new UnreadableValue(path, `${path || 'the body'}: expected ${expectedType}, got ${typeName(value)}`)
 }
 
 /** Error texts. Clients compare the first words, which are the same as in kube-apiserver. */
@@ -82,7 +97,8 @@ const forms = {
 
 export function wrongForm(path: FieldPath, value: Json, form: keyof typeof forms): never {
   const [words, expectedType] = forms[form]
-  throw badRequest(
+  throw new UnreadableValue(
+    path,
     `${path || 'the body'}: ${words} ${formName(value)}; expected ${expectedType}, got ${typeName(value)}`,
   )
 }
@@ -98,5 +114,5 @@ function numberName(name: string): string {
 }
 
 function outOfRange(path: FieldPath, value: number | bigint, bits: number): never {
-  throw badRequest(`${path}: ${value} does not fit a ${bits}-bit integer`)
+  throw new UnreadableValue(path, `${path}: ${value} does not fit a ${bits}-bit integer`)
 }
