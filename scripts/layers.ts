@@ -40,7 +40,7 @@ export const groups: readonly Group[] = [
       ['transport', 'admission'],
       ['registry'],
       ['resources', 'custom', 'http', 'upkeep', 'backup'],
-      ['aggregation'],
+      ['aggregation', 'file-metrics'],
     ],
   },
   { name: 'tools', layers: [['cli', 'joining', 'console']] },

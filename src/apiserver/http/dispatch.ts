@@ -52,8 +52,8 @@ export interface Routes {
    * available. Otherwise returns undefined.
    */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
-  /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
-  readonly proxyToBackend: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
+  /** Handles requests for API versions that are not in the catalogue. Returns false for all other requests. */
+  readonly handleOtherApi: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
   readonly authorizer: Authorizer
   /** Forwards requests to nodes and pods. */
   readonly forwarder: RequestForwarder
@@ -118,7 +118,7 @@ export function dispatch(routes: Routes): Step {
   return (exchange) => {
     const { info } = exchange
     exchange.documentWorker = documentWorker
-    const passed = routes.proxyToBackend(exchange, info)
+    const passed = routes.handleOtherApi(exchange, info)
     if (passed !== false) return passed
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = find(info)

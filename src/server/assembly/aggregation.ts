@@ -11,7 +11,7 @@ import type { ClientAuthorities } from '../certificates/client-authorities.ts'
 import type { FrontProxy } from '../identity/front-proxy.ts'
 import { hasDuties, type WorkerContext } from '../threads/worker-context.ts'
 
-interface AggregationDependencies {
+export interface AggregationDependencies {
   readonly catalogue: Catalogue
   readonly lookup: Lookup
   readonly vendor: Vendor
@@ -21,7 +21,7 @@ interface AggregationDependencies {
   readonly forwarder: RequestForwarder
 }
 
-interface AggregationContext {
+export interface AggregationContext {
   readonly worker?: WorkerContext | undefined
   /** Collects the opened resources, so that the server can close them. */
   readonly opened: AsyncDisposableStack

@@ -35,7 +35,6 @@ import type { FrontProxy } from '../identity/front-proxy.ts'
 import type { Identify } from '../identity/identity.ts'
 import type { ServerMetrics } from '../telemetry/metrics.ts'
 import { countWorkers, hasDuties, type WorkerContext } from '../threads/worker-context.ts'
-import { startAggregation } from './aggregation.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { startCustomResources } from './custom-resources.ts'
@@ -43,6 +42,7 @@ import type { AssemblyContext } from './environment.ts'
 import { openFlowControl } from './flow-control.ts'
 import type { Foundation } from './foundation.ts'
 import { maximaOf } from './listener.ts'
+import { openOtherApis } from './other-apis.ts'
 import { readinessOf } from './readiness.ts'
 import { startUpkeep } from './upkeep.ts'
 import { openWays } from './ways-to-nodes.ts'
@@ -76,7 +76,7 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
 /** Opens the store caches, the catalogue of served types and access control. */
 export async function openBackend(options: EmulatedOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, kinds, opened, worker } = context
-  const { vendor, metrics, audited, authorities, frontProxy } = foundation
+  const { vendor, metrics, audited, authorities, frontProxy, reloading } = foundation
   const state = openState(options, foundation, context)
   const { localNodes, caches, loopRecords, backups, readiness } = state
   const listening: { address: Address | undefined } = { address: undefined }
@@ -115,8 +115,8 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
     opened.defer(() => backups.stop())
   }
   const forwarder = openPasser(frontProxy, options, worker)
-  const aggregationParts = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, forwarder }
-  const aggregation = await startAggregation(aggregationParts, context)
+  const otherApiParts = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, forwarder, reloading }
+  const otherApis = await openOtherApis(options, otherApiParts, context)
   await access.policy.current()
   return {
     ...foundation,
@@ -127,7 +127,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
     limitRequests,
     catalogue,
     custom,
-    aggregation,
+    otherApis,
     ways,
     forwarder,
     listening,

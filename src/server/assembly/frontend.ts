@@ -42,7 +42,7 @@ async function openPipeline(
   context: AssemblyContext & { readonly advertisedHost: () => string },
 ): Promise<Handling> {
   const { log, hooks, opened, worker, advertisedHost } = context
-  const { vendor, authorizer, admission, metrics, catalogue, readiness, aggregation } = backend
+  const { vendor, authorizer, admission, metrics, catalogue, readiness, otherApis } = backend
   const servedMetrics = allMetrics(metrics, catalogue)
   const exposer = worker === undefined ? new Exposer(servedMetrics) : worker.exposing(servedMetrics)
   const paths = servedPaths({
@@ -51,7 +51,7 @@ async function openPipeline(
     extensions: options.extensions,
     exposer,
     health: metrics.health,
-    aggregation,
+    ...otherApis,
     worker,
     spoken: spokenBy(options.runtimeConfig, vendor),
     ready: readiness.checks,
@@ -71,7 +71,7 @@ async function openPipeline(
     minWatchMs: options.minRequestTimeout * 1000,
     extensions: options.extensions,
     waitForType: backend.custom?.waitForType,
-    proxyToBackend: aggregation.handle.bind(aggregation),
+    handleOtherApi: otherApis.handleOtherApi,
     forwarder: backend.forwarder,
   }
   const serveDocumentation = await openDocumentation(options.docs)
@@ -111,7 +111,8 @@ export interface ClientMoving {
 /** Opens the request pipeline, the port and the transport for clients in the process. */
 export async function openFrontend(options: EmulatedOptions, backend: Backend, context: AssemblyContext) {
   const { log, opened, worker } = context
-  const { identity, metrics, readiness, certificates, aggregation } = backend
+  const { identity, metrics, readiness, certificates } = backend
+  const { aggregation } = backend.otherApis
   const handling = await openPipeline(options, backend, { ...context, advertisedHost: () => advertised.host })
   opened.defer(() => handling.close())
 
@@ -161,9 +162,9 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
  * Ends watches and proxied connections. The server does not wait for them to end, because clients determine how long
  * they last.
  */
-function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'aggregation' | 'ways'>): void {
+function endStreams({ caches, otherApis, ways }: Pick<Backend, 'caches' | 'otherApis' | 'ways'>): void {
   caches.endWatches()
-  aggregation.endStreams()
+  otherApis.aggregation.endStreams()
   ways.relay.endStreams()
 }
 

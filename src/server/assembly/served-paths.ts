@@ -12,6 +12,7 @@ import { backupPaths, maxBackups } from '../../apiserver/http/paths/backup-path.
 import { componentPagePaths, componentPages } from '../../apiserver/http/paths/component-pages.ts'
 import { debugPages } from '../../apiserver/http/paths/debug-pages.ts'
 import { discoveryPaths } from '../../apiserver/http/paths/discovery.ts'
+import type { AggregatedVersions } from '../../apiserver/http/paths/discovery-groups.ts'
 import { type HealthCheck, healthPaths } from '../../apiserver/http/paths/health.ts'
 import {
   isDiscoverable,
@@ -33,6 +34,8 @@ export interface PathParts {
   /** The Kubernetes version that `/version` reports, and the enabled feature gates. */
   readonly emulation: Emulation
   readonly aggregation: Aggregation
+  /** The API versions whose resources are not in the catalogue. */
+  readonly aggregated: AggregatedVersions
   /** Enabled API versions that serve no resources. */
   readonly spoken: readonly string[]
   readonly ready: readonly HealthCheck[]
@@ -58,8 +61,7 @@ export interface PathParts {
 
 /** Returns the path handlers. The first handler that recognizes a path sends the response. */
 export function servedPaths(parts: PathParts): PathHandler[] {
-  const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
-  const aggregated = aggregation.backends
+  const { catalogue, aggregation, aggregated, ready, address, exposer, issuer, keysAddress } = parts
   const hasDiscovery = isDiscoverable(issuer.name)
   const more = hasDiscovery ? Object.values(issuerPaths) : []
   const allPaths = whileUnchanged([catalogue, aggregated], () => [...listPaths(parts), ...more].sort())
@@ -99,9 +101,10 @@ function metricsPages({ version }: Emulation): readonly MetricsPage[] {
   return isAtLeast(version, '1.27') ? ['/metrics', '/metrics/slis'] : ['/metrics']
 }
 
-function listPaths({ catalogue, emulation, aggregation, spoken }: PathParts): string[] {
-  const aggregated = [...aggregation.backends.all()].map(({ group, version }) => `${group}/${version}`)
-  const others = [...aggregated, ...spoken].flatMap((name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`])
+function listPaths({ catalogue, emulation, aggregated, spoken }: PathParts): string[] {
+  const others = [...[...aggregated.all()].map(({ group, version }) => `${group}/${version}`), ...spoken].flatMap(
+    (name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`],
+  )
   const groups = catalogue
     .all()
     .flatMap(({ group, apiVersion }) =>

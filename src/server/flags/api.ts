@@ -5,7 +5,7 @@
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
 import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
-import { flag, ifGiven, readBoolean, toggle, UsageError } from '../../base/flags/flags.ts'
+import { flag, ifGiven, readBoolean, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { readEmulatedVersion } from './emulated-version.ts'
 import { featureGateHelp } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
@@ -62,6 +62,12 @@ export const apiFlags = {
     default: '30000-32767',
     read: readPortRange,
     help: 'port range for the node ports of Services',
+  }),
+  metricsFile: flag({
+    name: 'metrics-file',
+    value: 'FILE',
+    read: text,
+    help: 'YAML or JSON file with custom and external metrics for HorizontalPodAutoscalers; the server then serves custom.metrics and external.metrics, and reloads the file when it changes',
   }),
 }
 

@@ -8,6 +8,7 @@
 import { badRequest, noSuchPath } from '../../../api/model/api-error.ts'
 import type { Verb } from '../../../api/model/verb.ts'
 
+/** A request for a resource, parsed from its method and path. */
 export interface ResourceInfo {
   readonly resource: true
   /** The verb, or '' for an HTTP method that resources do not support. */
