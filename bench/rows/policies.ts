@@ -3,6 +3,7 @@
  * that do not match, compared with a server without policies. Also measures the latency of reads on a server with many
  * policies.
  */
+import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits, type Rounds } from '../load.ts'
 import { collection, objectJson } from '../objects.ts'
@@ -15,6 +16,9 @@ const expression = "!has(object.data) || object.data.all(key, object.data[key] !
 const concurrentWrites = 50
 /** The differences are small, so many short rounds alternate between the two servers. */
 const shortRounds: Rounds = { seconds: 1, rounds: 10 }
+
+/** Pause in milliseconds before the measurement, in which the server checks the types of the new policies. */
+const restMs = 15_000
 
 interface Policies {
   /** Resource that the policies match. */
@@ -40,6 +44,7 @@ export const policyRows = {
       const [side, without] = [await start(), await start()]
       await install(side, policies)
       await fill(without, policies.policies + policies.bindings)
+      await setTimeout(restMs)
       rows.push(await row(name, bound, { side, drive: drive() }, { side: without, drive: drive() }))
       if (policies.resource === 'secrets') rows.push(await readRow(side, without))
       await side.stop()
