@@ -82,6 +82,8 @@ test('nodes publish the devices listed in a file, and pods can use the devices',
 
 test('a device file with unsupported kinds or fields is rejected', () => {
   assert.throws(() => readDevices('kind: Pod'), /contains a Pod instead of a ResourceSlice/)
+  assert.throws(() => readDevices('a: b'), /contains a document without a kind instead of a ResourceSlice/)
+  assert.throws(() => readDevices('kind: ResourceSlice'), /spec is required/)
   assert.throws(
     () => readDevices('kind: ResourceSlice\nspec: {driver: d, nodeName: n}'),
     /spec.nodeName is not supported/,

@@ -37,8 +37,11 @@ export function readDevices(text: string): SimulatedDevices[] {
 
 function readSlice(value: Json): SimulatedDevices {
   const { kind, spec } = isObject(value) ? value : ({} as JsonObject)
-  if (kind !== 'ResourceSlice' || !isObject(spec))
-    throw new Error(`the file contains a ${String(kind)} instead of a ResourceSlice with a spec`)
+  if (kind !== 'ResourceSlice')
+    throw new Error(
+      `the file contains ${kind === undefined ? 'a document without a kind' : `a ${String(kind)}`} instead of a ResourceSlice`,
+    )
+  if (!isObject(spec)) throw new Error('spec is required')
   const other = Object.keys(spec).find((name) => !fields.includes(name))
   if (other !== undefined) throw new Error(`spec.${other} is not supported; supported fields are ${fields.join(', ')}`)
   const { driver, devices } = spec
