@@ -1,4 +1,5 @@
 /** An API server with its control loops and, for `orch up`, the objects that let nodes join. */
+import { statSync } from 'node:fs'
 import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
@@ -80,12 +81,13 @@ async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningL
   return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
 }
 
-/** Reads the files of the control loops. If a file is invalid, the start fails. */
+/** Reads the files of the control loops. Throws UsageError if a file or directory is invalid. */
 export async function readLoopFiles(up: UpOptions): Promise<LoopFiles> {
   const { readSchedulerSettings } = await import('../flags/scheduler-configuration.ts')
   const scheduler = await readSchedulerSettings(up.schedulerConfig)
   const settings = scheduler === undefined ? {} : { scheduler }
   if (up.nodes === 0) return settings
+  assertLogDirectory(up)
   return { ...settings, ...(await readStages(up)), ...(await readNodeDevices(up)) }
 }
 
@@ -95,6 +97,11 @@ async function readStages({ nodeStages }: Pick<UpOptions, 'nodeStages'>): Promis
   const stageTexts = new Map(nodeStages.map((file) => [file, readFlagFile('node-stages', file)]))
   readStageFiles(nodeStages, (file) => stageTexts.get(file)!)
   return { stageTexts }
+}
+
+function assertLogDirectory({ simulationLogs }: Pick<UpOptions, 'simulationLogs'>): void {
+  if (simulationLogs === '' || statSync(simulationLogs, { throwIfNoEntry: false })?.isDirectory()) return
+  throw new UsageError(`--simulation-logs: ${simulationLogs} is not an existing directory`)
 }
 
 async function readNodeDevices({

@@ -10,6 +10,8 @@ import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { kwokKinds, kwokType } from '../../../src/cluster/nodes/kwok/kinds.ts'
 import { readClusterLogs, readLogs } from '../../../src/cluster/nodes/kwok/log-objects.ts'
+import { readLoopFiles } from '../../../src/server/cluster/server-with-loops.ts'
+import { readServerFlags } from '../../../src/server/flags/command-line.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { type Restartable, serveUp } from '../../support/in-process.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -106,6 +108,13 @@ test('logs are read only from regular files in the directory, up to a maximum si
   assert.ok(texts.every((text) => !text.startsWith('secret')))
   assert.ok(texts.at(-1)!.length > 100_000 && texts.at(-1)!.length <= 256 * 1024)
   assert.match(texts.at(-1)!, /^x{99}\n/)
+})
+
+test('a --simulation-logs value that is not a directory is rejected', async () => {
+  for (const path of [join(parent, 'missing'), join(parent, 'secret')]) {
+    const { up } = await readServerFlags('up', [`--simulation-logs=${path}`])
+    await assert.rejects(readLoopFiles(up!), /--simulation-logs: .* is not an existing directory/)
+  }
 })
 
 test('without the flag, the Supported condition of Logs objects is false', async () => {
