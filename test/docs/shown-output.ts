@@ -10,7 +10,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/-[0-9a-z]{8,10}-[0-9a-z]{5}\b/g, '-<pod>'],
   [/\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+[smhd]\b/g, '<age>'],
   [/\b\d+(?:\.\d+)? [KMG]?i?B\b/g, '<size>'],
-  [/\b\d+ (entries|objects)\b/g, '<number> $1'],
+  [/\b\d+ (entries|objects|values|bytes|were)\b/g, '<number> $1'],
   [/\brevision \d+/g, 'revision <number>'],
   [/^\d+(?= {2})/gm, '<number>'],
   [/ {2,}|\t/g, '  '],
