@@ -22,7 +22,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 export interface TokenSecretMaking {
   readonly client: Client
   readonly vendor: Vendor
-  /** Service account token Secrets. */
+  /** Informer limited to service account token Secrets. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
 }

@@ -56,7 +56,7 @@ import { deploymentLoop } from './workloads/deployment/deployment.ts'
 import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
 import { statefulSetLoop } from './workloads/statefulset/statefulset.ts'
 
-/** All control loops, sorted by name. */
+/** The control loops that `--controllers` can select, sorted by name. */
 export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'attachdetach',

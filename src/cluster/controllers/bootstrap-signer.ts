@@ -34,7 +34,7 @@ export interface BootstrapSignerParts {
   readonly clock: Clock
   /** Watches only the ConfigMap `cluster-info`. */
   readonly configMaps: Informer<ConfigMap>
-  /** Bootstrap token Secrets. */
+  /** Informer limited to bootstrap token Secrets. */
   readonly tokens: Informer<Secret>
 }
 
@@ -107,7 +107,7 @@ async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: 
   try {
     await ignoreNotFound(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
-    // Another client has changed the ConfigMap, and that change triggers this loop again.
+    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

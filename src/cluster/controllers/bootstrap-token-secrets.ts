@@ -7,7 +7,6 @@ import type { Selection } from '../../client/requests/resource-type.ts'
 
 export type { Secret }
 
-/** Namespace of the system components. */
 const systemNamespace = 'kube-system'
 
 export function tokenSelection(vendor: Vendor): Selection {

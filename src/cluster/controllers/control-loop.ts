@@ -1,6 +1,6 @@
 /**
- * The entry type of the table of control loops (`all.ts`), and the context passed to each loop. `orch up` and `orch
- * controller-manager` run the same entries with different clients and options.
+ * Defines the type of a control loop in the table in `all.ts`, and the context in which the loops are created. `orch
+ * up` and `orch controller-manager` run the same loops with different clients and options.
  */
 
 import type { ApiObject } from '../../api/model/object.ts'
@@ -21,7 +21,7 @@ import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
 /**
- * An entry of the table of control loops: the versions that have the loop, and its name, service account and factory.
+ * A control loop in the table: its name, service account and constructor, and the Kubernetes versions that include it.
  */
 export interface ControlLoop extends Availability {
   /** Name of the loop in `--controllers`. */
@@ -52,11 +52,11 @@ export interface ControlLoop extends Availability {
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the default flags already prevent the loop from running. The reason is then not logged. */
+  /** Whether the loop cannot run even with the default flags. The reason is then not worth logging. */
   readonly isUsual?: boolean
 }
 
-/** Dependencies of a control loop. */
+/** The clients, informers and options that a control loop is created with. */
 export interface LoopContext {
   /** Client that authenticates as the service account of the loop. */
   readonly client: Client

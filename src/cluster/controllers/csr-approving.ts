@@ -77,7 +77,7 @@ async function reconcile(
   return 'later'
 }
 
-/** Returns the node that the certificate would name, or undefined if the node's own agent requests it. */
+/** Returns the node named in the certificate, or undefined if the requester is that node's own agent. */
 function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: CertificateRequest): string | undefined {
   const [user = ''] = subject.commonNames
   return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
@@ -144,7 +144,7 @@ async function decide(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
     )
   } catch (error) {
-    // Another client has changed the request, and that change triggers this loop again.
+    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

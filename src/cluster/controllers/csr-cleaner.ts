@@ -94,7 +94,7 @@ async function remove(
   try {
     await ignoreNotFound(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
-    // Another client has changed the request, and that change triggers this loop again.
+    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -104,7 +104,7 @@ async function write(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'status', signal }),
     )
   } catch (error) {
-    // Another client has changed the request, and that change triggers this loop again.
+    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -9,13 +9,16 @@ import { isReady, isTerminating } from './workloads/pod-state.ts'
 /** Maximum time, in milliseconds, between the approval of an eviction and the deletion of the pod. */
 const deletionTimeoutMs = 2 * 60_000
 
-/** The pod counts that a budget requires. */
+/** The number of pods that a budget expects, and how many of them must be healthy. */
 export interface Demand {
   readonly expectedPods: number
   readonly desiredHealthy: number
 }
 
-/** Whether the expected number of pods is determined from the pods' controllers. */
+/**
+ * Whether the budget refers to the total number of pods, which only their controllers know. True for maxUnavailable and
+ * for a percentage.
+ */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 }
@@ -35,7 +38,7 @@ function share(value: number | string, all: number): number {
 export interface Disrupted {
   /** Pods whose eviction was approved but that still exist, with the approval time. */
   readonly pods: { readonly [name: string]: string }
-  /** Milliseconds until the deletion of the first evicted pod is overdue. */
+  /** Milliseconds until the next approved eviction times out because its pod has not been deleted. */
   readonly recheckMs: number | undefined
   /** Pods that still exist after the deletion timeout. */
   readonly overdue: readonly Pod[]

@@ -31,7 +31,7 @@ import { PodSelection } from './selected-pods.ts'
 import { controllerOf } from './workloads/ownership.ts'
 import { StepSpacing } from './workloads/step-spacing.ts'
 
-/** An object that specifies a number of replicas. */
+/** Any object with `spec.replicas`, such as a ReplicaSet. */
 export type Scaled = ObjectBase & { readonly spec?: { readonly replicas?: number } }
 
 export interface DisruptionParts {

@@ -33,7 +33,7 @@ export interface LegacyTokenCleanerParts {
   readonly client: Client
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Service account token Secrets only. */
+  /** Informer limited to service account token Secrets. */
   readonly tokens: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
   readonly pods: Informer<Pod>
@@ -119,7 +119,7 @@ async function clean({ client, vendor, clock, periodMs }: Cleaning, { metadata }
     const options = { preconditions: { uid, resourceVersion }, signal }
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // The Secret has changed, and the change triggers this loop again.
+    // On a conflict, there is nothing to retry: the change to the Secret triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

@@ -166,9 +166,9 @@ async function deleteAll(
         await ignoreNotFound(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
       }
   } catch (error) {
-    // The object was changed after the list. The next pass deletes it.
+    // A conflict means that the object has changed since it was listed. The next pass deletes it.
     if (isConflict(error)) return
-    // The snapshot of the list has expired. The next pass deletes the remaining objects.
+    // If the continue token has expired, the next pass deletes the remaining objects.
     if (!isExpired(error)) throw error
   }
 }

@@ -23,7 +23,7 @@ export interface Counting extends UsageContext {
   readonly signal: AbortSignal
 }
 
-/** Returns the usage of each given resource. */
+/** Returns the current usage of the named resources, formatted as quantities. */
 export async function countUsage(counting: Counting, names: readonly string[]): Promise<{ [name: string]: string }> {
   const used = readAmounts(Object.fromEntries(names.map((name) => [name, '0'])))
   for (const [type, ofType] of byType(names, counting)) {
@@ -61,8 +61,8 @@ async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
 }
 
 /**
- * Counts each object once for every resource name in the quota. Only pods have scopes, so the usage is zero if the
- * quota has scopes.
+ * Counts the objects of a type for its object-count resources. Quota scopes apply only to pods, so with scopes the
+ * count is zero.
  */
 async function countObjects(counting: Counting, type: CountedType, names: readonly string[]): Promise<Amounts> {
   const { scopes = [], scopeSelector } = counting.spec

@@ -46,7 +46,7 @@ export interface ResourceQuotaLoopParts {
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** A version of a quota, the time when it was first seen or counted, and the result of the count. */
+/** The resourceVersion of a quota, when it was first seen or last counted, and the counted usage. */
 interface Seen {
   readonly version: string
   readonly since: number

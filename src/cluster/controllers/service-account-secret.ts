@@ -26,7 +26,7 @@ import { isConflict } from '../../client/requests/status-error.ts'
 import { ensureTokenSecret, unlist } from './account-token-secrets.ts'
 import { ignoreNotFound } from './ignore-not-found.ts'
 
-/** Type of service account token Secrets. */
+/** Returns the Secret type for service account tokens. */
 export function tokenSecretType(vendor: Vendor): string {
   return vendorKey(vendor, 'service-account-token')
 }
@@ -34,7 +34,7 @@ export function tokenSecretType(vendor: Vendor): string {
 export interface TokenSecretParts {
   readonly client: Client
   readonly vendor: Vendor
-  /** Service account token Secrets. */
+  /** Informer limited to service account token Secrets. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
   /** Returns the CA certificates (PEM) that clients use to verify the server, or '' if the certificates are unknown. */
@@ -103,7 +103,10 @@ async function reconcileAccount(
   return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
 }
 
-/** Returns the Secrets that the store no longer contains. A restore may have brought some of the Secrets back. */
+/**
+ * Returns the names of Secrets that do not exist in the store. Checks each Secret, because a restore from a backup may
+ * have brought it back.
+ */
 async function missingSecrets(
   { client }: TokenSecretParts,
   { namespace, names, signal }: { namespace: string; names: readonly string[]; signal: AbortSignal },

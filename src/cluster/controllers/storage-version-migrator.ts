@@ -141,7 +141,7 @@ interface Result {
   readonly message?: string
 }
 
-/** The machine-readable reasons of Kubernetes. */
+/** Condition reasons, as in Kubernetes. */
 const reasons = {
   Running: 'StorageVersionMigrationInProgress',
   Succeeded: 'StorageVersionMigrationSucceeded',

@@ -19,7 +19,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 export interface TokenCleanerParts {
   readonly client: Client
   readonly clock: Clock
-  /** Bootstrap token Secrets. */
+  /** Informer limited to bootstrap token Secrets. */
   readonly informer: Informer<Secret>
 }
 
@@ -50,7 +50,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   try {
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // Another client has changed the Secret, and that change triggers this loop again.
+    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -13,7 +13,7 @@ import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-ru
 /** Maximum number of rules that apply. The limit is needed because every pod change is matched against all rules. */
 const maxRules = 1000
 
-/** The objects of an informer. */
+/** The part of an informer that provides the SimulationRules. */
 export interface RuleObjects {
   readonly size: number
   objects(): Iterable<SimulationRule>
@@ -41,7 +41,7 @@ export class ActiveRules {
     this.#current = undefined
   }
 
-  /** Returns the rule that determines the failure of this pod. */
+  /** Returns the rule that makes this pod fail, if any. */
   podRule(pod: Subject): PodRule | undefined {
     return this.#rules().pods.find(({ matches }) => matches(pod))
   }

@@ -12,7 +12,7 @@ import { TtlCache } from '../../base/collections/ttl-cache.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type ReviewedUser, type Reviewer, reviewAccess, reviewToken } from '../../client/requests/reviews.ts'
 
-/** The result of a check: status 200, or the status and text of a refusal. */
+/** The result of an admission check: status 200, or the error response to send. */
 export interface Verdict {
   readonly status: number
   readonly text: string

@@ -16,7 +16,7 @@ const defaultMaxBytes = 256 * 1024
 /** Memory that a line needs in addition to its text, in bytes. */
 const lineOverhead = 64
 
-/** Output of one instance of a container. */
+/** The log of one run of a container, from its start to its end. */
 export class ContainerLog {
   readonly #maxBytes: number
   #lines: LogLine[] = []

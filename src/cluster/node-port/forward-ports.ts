@@ -10,7 +10,7 @@ import { switchProtocols } from './switch-protocols.ts'
 const maxPorts = 64
 
 /**
- * Serves a port-forward request. Resolves with a refusal if the protocol is not switched, or with undefined when the
+ * Serves a port-forward request. Resolves with an error response if the request is rejected, or with undefined when the
  * connection is closed.
  */
 export async function forwardFrom(call: PortCall, socket: Duplex, pod: PodRuntime): Promise<Refusal | undefined> {

@@ -57,7 +57,9 @@ export class LocalNodes {
     this.#remoteNodes = new Map(nodes.map((node) => [node.name, node]))
   }
 
-  /** Notifies the listener. Batches notifications, because thousands of nodes may be added in a short time. */
+  /**
+   * Schedules a call of the listener. Several changes share one call, because thousands of nodes may be added at once.
+   */
   #changed(): void {
     if (this.#isTelling) return
     this.#isTelling = true

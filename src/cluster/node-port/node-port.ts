@@ -34,7 +34,7 @@ export interface NodePortParts extends Reviewer, ServingParts {
   readonly idleMs: number
 }
 
-/** A listening port. */
+/** A running HTTPS server for the port of one or more nodes. */
 export interface NodePort {
   readonly port: number
   /** Stops listening and ends all streams. */
@@ -93,7 +93,7 @@ class RunningPort {
   readonly #server: Server
   readonly #admittance: Admittance
   readonly #closing = new AbortController()
-  /** Connections that have switched protocols and no longer belong to the server. */
+  /** Sockets that were upgraded. The HTTP server no longer tracks them, so `close` must end them separately. */
   readonly #switched = new Set<Duplex>()
 
   constructor(parts: NodePortParts, server: Server) {

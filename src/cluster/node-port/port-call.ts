@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { NodeRuntime } from './runtime.ts'
 
-/** An admitted request. */
+/** A request that has passed authentication and authorization. */
 export interface PortCall {
   readonly node: NodeRuntime
   readonly request: IncomingMessage

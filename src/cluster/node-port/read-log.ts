@@ -53,7 +53,7 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   return low
 }
 
-/** Returns enough lines for one chunk. `end` is the number of the line that follows them. */
+/** Returns log lines up to the chunk size. `end` is the number of the line after the last one returned. */
 function nextChunk(log: ContainerLog, from: number, options: LogOptions): { text: string; end: number } {
   const { first, end } = log.range
   let text = ''

@@ -48,7 +48,7 @@ async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
   yield Buffer.from(pods.length === 0 ? `${before}]}` : ']}')
 }
 
-/** Responds to an upgrade request. Returns a refusal, or undefined if the protocol was switched. */
+/** Handles an upgrade request. Returns an error response, or undefined if the connection was upgraded. */
 export async function answerUpgrade(call: PortCall, socket: Duplex): Promise<Refusal | undefined> {
   const [action = '', ...rest] = segmentsOf(call.url)
   if (action === 'exec' || action === 'attach') {

@@ -22,8 +22,8 @@ export interface WantedCommand {
 }
 
 /**
- * Serves an exec or attach request. Resolves with a refusal if the protocol is not switched, or with undefined when the
- * command has ended.
+ * Serves an exec or attach request. Resolves with an error response if the request is rejected, or with undefined when
+ * the command has ended.
  */
 export async function runCommand(
   call: PortCall,

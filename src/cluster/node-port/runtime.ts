@@ -10,7 +10,7 @@ import type { ApiObject } from '../../api/model/object.ts'
 import type { TerminalSize } from '../../wire/streaming/terminal-sizes.ts'
 import type { ContainerLog } from './container-log.ts'
 
-/** The methods of a node that its port calls. */
+/** A node, as seen by the HTTPS server of its port. */
 export interface NodeRuntime {
   readonly name: string
   /** Whether the node responds. If a node is down or partitioned, connections to it break. */
@@ -55,7 +55,7 @@ export interface PodPlace {
   readonly name: string
 }
 
-/** A pod on a node. */
+/** A pod, as seen by the HTTPS server of its node's port. */
 export interface PodRuntime {
   readonly uid: string
   /** Returns a container of any type, or undefined if the pod has no container with this name. */
@@ -98,7 +98,7 @@ export interface ContainerStreams {
   readonly signal: AbortSignal
 }
 
-/** A client's terminal. */
+/** The terminal of an exec or attach client. */
 export interface Terminal {
   /** The terminal size that the client reported last. Undefined before the first report. */
   readonly size: TerminalSize | undefined

@@ -13,7 +13,7 @@ import type { TimerClock } from '../../base/time/clock.ts'
 export interface ServingCertificate {
   readonly certificate: string
   readonly key: string
-  /** End of the certificate's use, in milliseconds since 1970. */
+  /** Time in milliseconds since 1970 after which the certificate must be replaced. */
   readonly until: number
 }
 

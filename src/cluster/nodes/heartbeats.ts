@@ -27,14 +27,14 @@ import type { NodeStages } from './stages/node-stages.ts'
 export interface HeartbeatParts {
   readonly nodes: ReadonlyMap<string, NodeDescription>
   readonly informer: Informer<Node>
-  /** Returns a client that authenticates as the agent of this node. */
+  /** Returns a client with the identity of this node's agent. */
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: Clock
   readonly outages: Pick<NodeOutages, 'isUnreachable' | 'hasDiskPressure'>
-  /** Stages that write the status of the nodes that they select, instead of the heartbeats. */
+  /** Stages for nodes. While a stage selects a node, the stage writes its status instead of the heartbeats. */
   readonly stages: Pick<NodeStages, 'step'>
-  /** Additional sources of node keys. */
+  /** Additional sources of node names to reconcile. */
   readonly sources: readonly Source[]
 }
 
@@ -52,7 +52,7 @@ const reportMs = 300_000
  */
 const concurrency = 128
 
-/** State of one node of this process. */
+/** What this process remembers about a node between heartbeats. */
 interface State {
   isRegistered: boolean
   /** Whether this process has just created the Node, so that no Lease exists yet. */
@@ -104,7 +104,7 @@ async function beat(
   { name, renewMs, state }: Beating,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
-  // The node sends heartbeats again when its rule changes.
+  // An unreachable node sends no heartbeats until its SimulationRule changes.
   if (parts.outages.isUnreachable(name)) return 'done'
   const client = parts.clientOf(name)
   const description = parts.nodes.get(name)!
@@ -125,7 +125,7 @@ async function beat(
   const now = parts.clock.monotonic()
   if (now >= state.renewAt) {
     const { isNew } = state
-    // If the creation fails because a Lease exists after all, the next attempt reads the Lease.
+    // Reset this first: if creating the Lease fails because it exists, the next attempt reads it.
     state.isNew = false
     state.lease = await renew({ client, node, isNew, lease: state.lease, now: parts.clock.now() }, signal)
     state.renewAt = state.renewAt === 0 ? state.firstRenewAt : Math.max(state.renewAt, now - renewMs) + renewMs
@@ -165,7 +165,7 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // The cache was stale. The change that it lacked triggers the node again.
+    // On a conflict or a 404, the cache was stale. The missing change triggers the node again.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }
@@ -193,9 +193,9 @@ function sortedAmounts(amounts: { readonly [resource: string]: unknown } = {}): 
 interface Renewal {
   readonly client: Client
   readonly node: Node
-  /** The Lease as it was last written. */
+  /** The Lease that this process last wrote. */
   readonly lease: Lease | undefined
-  /** Whether the Node has just been created, so that no Lease exists to be read. */
+  /** Whether this process has just created the Node. Its Lease is then created without reading it first. */
   readonly isNew: boolean
   readonly now: number
 }
@@ -208,7 +208,7 @@ async function renew({ client, node, lease, isNew, now }: Renewal, signal: Abort
     if (currentLease !== undefined)
       return await client.update(kinds.Lease, { ...currentLease, spec: { ...currentLease.spec, ...spec } }, { signal })
   } catch (error) {
-    // Another client changed or deleted the Lease.
+    // On a conflict, another client has changed the Lease. Read it and try again. If it was deleted, create it again.
     if (isConflict(error)) return await renew({ client, node, isNew: false, lease: undefined, now }, signal)
     if (!isNotFound(error)) throw error
   }

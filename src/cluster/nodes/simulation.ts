@@ -52,7 +52,7 @@ export interface SimulationParts {
   readonly clock: TimerClock
   /** Stages from files, which replace the built-in lifecycle of pods. */
   readonly stages?: readonly Stage[]
-  /** The objects of KWOK's kinds. Undefined if the nodes follow no such objects. */
+  /** The KWOK objects to apply. Undefined if this simulation does not support them. */
   readonly kwok?: KwokObjects
   /** Returns a client that may change the finalizers of the pods on a node. Defaults to the client of the node. */
   readonly finalizerClientOf?: (node: string) => Client
@@ -63,13 +63,13 @@ export interface SimulationParts {
   readonly onError: (error: unknown) => void
 }
 
-/** A set of simulated nodes. */
+/** A set of simulated nodes, and the loops that run them. */
 export interface Simulation {
-  /** Sends the heartbeats of the nodes. */
+  /** The loop that registers the nodes and sends their heartbeats. */
   readonly heartbeats: Loop
-  /** Drives the pods through their stages. */
+  /** The loop that drives the pods on the nodes through their stages. */
   readonly pods: Loop
-  /** The runtime of each node, for the port of the nodes. */
+  /** One runtime per node, which the HTTPS server for the nodes' ports accesses. */
   readonly runtimes: readonly NodeRuntime[]
   /**
    * Removes the volumes of pods that were deleted while this process was not running. Must be called after the pods
@@ -133,7 +133,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   }
 }
 
-/** Returns the usage that objects specify. An Event reports an expression that fails. */
+/** Returns a function that looks up usage in KWOK objects. If an expression fails, the function records an Event. */
 function usageOf({ kwok, nodeObjects }: SimulationParts, events: NodeEvents): FindUsage | undefined {
   if (kwok === undefined) return undefined
   return (subject) => {
@@ -181,7 +181,10 @@ function volumesOf(
   return new PodVolumes({ directory, vendor, clock, amountsOf, ...(pollMs === undefined ? {} : { pollMs }) })
 }
 
-/** Returns functions that write volumes before containers start, and again when their sources have changed. */
+/**
+ * Returns the pod loop's hooks for volumes: `prepare` writes them before containers start, and `keepUp` updates them
+ * when their sources change.
+ */
 function volumeUpkeep(volumes: PodVolumes) {
   return {
     prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
@@ -199,8 +202,8 @@ function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source 
 }
 
 /**
- * Returns the readiness of nodes, and a source of pods. The pods of a lost node were marked as not ready. They are
- * reconciled when the node is ready again.
+ * Returns a function that reports whether a node is ready, and a source that triggers a node's pods when the node
+ * becomes ready again. Such pods were marked as not ready when the node was lost.
  */
 function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
   const byNode = indexByNode(pods)
@@ -242,7 +245,7 @@ function runtimesOf(
 
 const noStages: readonly Stage[] = []
 
-/** Returns the stages of pods and nodes, and the sources of the objects whose stages have changed. */
+/** Returns the stages for pods and nodes, and the sources that trigger pods and nodes when Stage objects change. */
 function stagesOf({ stages: files, kwok, vendor, nodes, pods }: SimulationParts) {
   const own = new Set(nodes.map(({ name }) => name))
   const stagesOfFiles = files ?? defaultPodStages(vendor).map((stage) => readStage(stage))

@@ -1,6 +1,6 @@
 /**
- * The filters of a profile, prepared for one Pod and applied to many nodes. On a node that is nominated for Pods of
- * equal or higher priority, this Pod must fit both with and without those Pods.
+ * Runs a profile's filters for one Pod on many nodes. If other Pods of equal or higher priority are nominated for a
+ * node, the Pod must fit both with and without them.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -8,7 +8,7 @@ import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from '.
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** Prepares the filters for a Pod. Returns a refusal if the Pod fits on no node. */
+/** Prepares a profile's filters for a Pod. Returns the reasons if a filter shows that the Pod fits on no node. */
 export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Sliced<Checks | Refusal> {
   const checks: NodeCheck[] = []
   for (const { filter } of filters) {
@@ -45,13 +45,13 @@ export class Checks {
     return this.#ask(node)
   }
 
-  /** Simulates that the Pod is on the node. The caller must call `remove` before anything else happens. */
+  /** Adds a Pod to the node for a what-if check. The caller must undo it with `remove` before yielding. */
   add(pod: PodInfo, node: NodeInfo): void {
     node.add(pod)
     for (const check of this.#checks) check.add?.(pod, node)
   }
 
-  /** Simulates that the Pod is not on the node. The caller must call `add` before anything else happens. */
+  /** Removes a Pod from the node for a what-if check. The caller must undo it with `add` before yielding. */
   remove(pod: PodInfo, node: NodeInfo): void {
     node.remove(pod)
     for (const check of this.#checks) check.remove?.(pod, node)

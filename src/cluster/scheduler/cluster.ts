@@ -36,17 +36,17 @@ export function placeKeys(vendor: Vendor): PlaceKeys {
   }
 }
 
-/** Nodes and the Pods on them. */
+/** The scheduler's model of nodes and the Pods on them. */
 export class Cluster {
   readonly keys: PlaceKeys
   readonly groups = new PodGroups()
   /** Returns the labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Labels
   readonly #nodes = new Map<string, NodeInfo>()
-  /** The Pods on nodes, each with its node, by key. */
+  /** Pods that are bound to a node or assumed to be, by Pod key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
-  /** Pods whose deletion was requested, even if the watch does not show this yet. */
+  /** UIDs of Pods that the scheduler has asked the API server to delete, even if the watch has not shown it yet. */
   readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
   readonly #nominations = new Map<string, string>()
@@ -108,7 +108,7 @@ export class Cluster {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** Places the Pod on the node in its spec. Returns whether the Pod was already there and now requests less. */
+  /** Records a Pod that is bound to a node. Returns whether it was known and its requests have decreased. */
   setPod(pod: PodInfo): boolean {
     const before = this.#placed.get(pod.key)?.pod.requests
     const isGoing = this.#going.has(pod.uid)
@@ -135,7 +135,7 @@ export class Cluster {
     if (this.isAssumed(pod)) this.removePod(pod.key)
   }
 
-  /** Removes a Pod. Returns whether it was on a node. */
+  /** Removes a Pod from its node. Returns false if it was on no node. */
   removePod(key: string): boolean {
     const placed = this.#placed.get(key)
     if (placed === undefined) return false
@@ -148,7 +148,7 @@ export class Cluster {
     return true
   }
 
-  /** Records that the deletion of the Pod was requested. */
+  /** Records that the API server was asked to delete the Pod. */
   markGoing({ key, uid }: PodInfo): void {
     if (this.#placed.get(key)?.pod.uid === uid) this.#going.add(uid)
   }
@@ -209,7 +209,7 @@ export class Cluster {
     if (info.node === undefined && info.pods.size === 0) this.#nodes.delete(info.name)
   }
 
-  /** Clears the caches after nodes were added or removed, or their labels changed. */
+  /** Clears caches that depend on the set of nodes or their labels. */
   #forgetPlaces(): void {
     this.#list = undefined
     this.#places.clear()
@@ -232,7 +232,7 @@ export class Cluster {
   }
 }
 
-/** Returns the items in an order that alternates between their types. */
+/** Interleaves items of different types. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

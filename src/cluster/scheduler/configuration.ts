@@ -11,7 +11,7 @@ import type { SpreadConstraint } from './plugins/pod-topology-spread.ts'
 import { type Profile, profileOf } from './profile.ts'
 import { defaultTiming, type QueueTiming } from './queue.ts'
 
-/** An error in the configuration, with its path. */
+/** Thrown for an invalid configuration. The message contains the path of the invalid field. */
 class ConfigurationFault extends Error {}
 
 interface Settings {

@@ -37,17 +37,17 @@ export interface DecisionParts extends Followed {
   readonly log: Log
 }
 
-/** The state that decisions change. Later decisions are based on it. */
+/** The model and queue that the decisions update, so that the next decision takes them into account. */
 interface Deciding {
   readonly sight: Sight
   readonly queue: SchedulingQueue
-  /** Starts another scheduling round. */
+  /** Requests another scheduling round. */
   readonly begin: () => void
   /** How long the watch may take to show a bound Pod on its node, in milliseconds. */
   readonly confirmMs: number
 }
 
-/** The result for a Pod that fits on no node. */
+/** Why a Pod fits on no node, and how to proceed: a preemption or a change to wait for. */
 export interface RefusedPod {
   readonly message: string
   /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
@@ -57,7 +57,7 @@ export interface RefusedPod {
   readonly wokenBy: number
 }
 
-/** The volumes and devices to write before a Pod is bound. */
+/** The chosen volumes and devices, which must be written before the Pod is bound. */
 interface Needs {
   readonly volumes: VolumeChoice | undefined
   readonly devices: DeviceChoice | undefined
@@ -70,7 +70,7 @@ const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
-  /** Aborts when the scheduler must not write anymore. */
+  /** Aborts when the scheduler stops. No writes are started after that. */
   signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
   readonly #sight: Sight
@@ -105,17 +105,17 @@ export class Decisions {
     })
   }
 
-  /** Resolves when another decision may be made. Undefined if a decision is possible now. */
+  /** Resolves when there is capacity for another write. Undefined if there is capacity now. */
   room(): Promise<void> | undefined {
     return this.#writes.room()
   }
 
-  /** Records a failure for the loop to report. */
+  /** Stores a failure until `throwFailure` is called. */
   fail(error: unknown): void {
     if (!this.signal.aborted) this.#failure ??= { error }
   }
 
-  /** Throws the first failure since the last call. */
+  /** Throws the first stored failure, so that the loop reports it. */
   throwFailure(): void {
     const failure = this.#failure
     this.#failure = undefined
@@ -161,7 +161,7 @@ export class Decisions {
     })
   }
 
-  /** Returns the devices for a Pod on a node, or `gone` if they are no longer available. */
+  /** Chooses devices for a Pod on a node. Returns `gone` if another Pod has taken the devices in the meantime. */
   #devicesFor(pod: PodInfo, node: NodeInfo): DeviceChoice | undefined | 'gone' {
     const { inventory } = this.#sight
     if (inventory === undefined || (pod.spec.resourceClaims ?? []).length === 0) return undefined
@@ -236,7 +236,7 @@ export class Decisions {
 
   async #bindingFailed(entry: QueuedPod, error: unknown): Promise<void> {
     if (this.signal.aborted) return
-    // Another client changed the Pod first, or the Pod was deleted. The watch will report the change.
+    // On a conflict or a 404, nothing needs to be reported: the watch will deliver the change to the Pod.
     if (!isConflict(error) && !isNotFound(error)) {
       this.fail(error)
       const message = `binding rejected: ${messageOf(error)}`

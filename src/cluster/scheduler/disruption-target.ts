@@ -8,13 +8,13 @@ import { timestamp } from '../../api/model/object.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOf, type ResourceType } from '../../client/requests/resource-type.ts'
 
-/** Why the cluster ends a Pod. */
+/** Reason and message for the condition DisruptionTarget. */
 export interface Disruption {
   readonly reason: string
   readonly message: string
 }
 
-/** How to write the status of the Pod. */
+/** The client and other parameters for writing a Pod's status. */
 export interface DisruptionWrite {
   readonly client: Client
   readonly type: ResourceType<Pod>

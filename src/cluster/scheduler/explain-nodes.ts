@@ -21,7 +21,7 @@ import { hasEnded, PodInfo } from './pod-info.ts'
 import { defaultProfile } from './profile.ts'
 import { VolumeReservations } from './volume-reservations.ts'
 
-/** The objects that determine where a Pod can run. */
+/** Nodes, Pods and all other objects that affect scheduling. */
 export interface PlacingObjects {
   readonly nodes: readonly Node[]
   /** All Pods. Unscheduled and terminated Pods are ignored. */

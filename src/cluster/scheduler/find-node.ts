@@ -10,23 +10,23 @@ import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** The start and extent of searches, shared by all Pods of a scheduler. */
+/** State that the searches of a scheduler share, such as the node to start with. */
 export interface SearchState {
   /**
    * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,
    * the lower the percentage.
    */
   readonly percentageOfNodes: number
-  /** Start index of the next search. */
+  /** Index of the node to start the next search with. */
   start: number
   /** Returns a random number from 0 (inclusive) to 1 (exclusive), to choose among equally good nodes. */
   readonly random: () => number
 }
 
-/** The result of a search: the chosen node, or the refusals of the examined nodes. */
+/** The chosen node or, if the Pod fits on none, the reasons for each examined node. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
-/** Inputs of a search for a node. */
+/** A Pod for which to find a node, and the profile and cluster model to use. */
 export interface Search {
   readonly pod: PodInfo
   readonly profile: Profile

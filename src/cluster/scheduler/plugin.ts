@@ -17,7 +17,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { VolumeReservations } from './volume-reservations.ts'
 
-/** Reason why a Pod does not fit on a node. */
+/** Why a Pod does not fit on a node, according to one plugin. */
 export interface Refusal {
   readonly plugin: string
   /** The reasons in the words of kube-scheduler. */
@@ -26,7 +26,7 @@ export interface Refusal {
   readonly isFinal: boolean
 }
 
-/** A filter that has been prepared for a Pod. */
+/** A filter for one Pod, ready to be run on any node. */
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
   /** Simulates adding another Pod to the node or removing it. Needed only by filters that also consider other nodes. */
@@ -34,7 +34,7 @@ export interface NodeCheck {
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
 }
 
-/** A score that has been prepared for a Pod. */
+/** A score for one Pod, ready to be computed for any node. */
 export interface NodeScores {
   readonly score: (node: NodeInfo) => number
   /**
@@ -44,7 +44,7 @@ export interface NodeScores {
   readonly normalize?: (scores: number[], nodes: readonly NodeInfo[]) => void
 }
 
-/** The data that plugins can look up. */
+/** The cluster state that plugins can read. */
 export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
@@ -63,27 +63,24 @@ export interface StorageSight {
   readonly reservations: VolumeReservations
 }
 
-/** A scheduling rule. */
+/** A scheduling plugin, which filters nodes, scores them, or both. */
 export interface Plugin {
   readonly name: string
-  /** The cluster changes that may make a refused Pod schedulable, as bits of `happened`. */
+  /** Bit set of the cluster changes that may make a Pod schedulable after this plugin has excluded all nodes. */
   readonly wokenBy?: number
   /**
-   * Prepares the filter. Returns undefined if there is nothing to check for this Pod, or a refusal if the Pod fits on
-   * no node.
+   * Prepares the filter for a Pod. Returns undefined if the filter does not apply to the Pod, or the reasons if the Pod
+   * fits on no node.
    */
   readonly filter?: (pod: PodInfo, sight: Sight) => Prepared<NodeCheck | Refusal>
   /** Prepares the score. Returns undefined if all nodes are equally good for this Pod. */
   readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
 }
 
-/**
- * The preparation of a plugin for a Pod: either the result or, if computing it can take a long time, the steps that
- * compute it.
- */
+/** What a plugin returns when it prepares for a Pod: the result, or an iterator that computes it in small steps. */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
-/** Runs the preparation of a plugin to completion. */
+/** Completes a plugin's preparation, whether it is a result or an iterator. */
 export function* prepared<T extends object>(work: Prepared<T>): Sliced<T | undefined> {
   return work !== undefined && Symbol.iterator in work ? yield* work as Sliced<T | undefined> : (work as T | undefined)
 }

@@ -18,7 +18,7 @@ export class PodGroup implements SelectablePod {
   /** Whether the Pods of the group are terminating. Spread rules do not count them. */
   readonly isTerminating: boolean
   readonly #nodes = new Map<NodeInfo, number>()
-  /** Cached counts by topology key and value. */
+  /** Number of Pods per topology domain, cached by topology key. */
   readonly #places = new Map<string, Map<string, number>>()
 
   constructor({ namespace, labels, isTerminating, spec }: PodInfo) {
@@ -41,7 +41,7 @@ export class PodGroup implements SelectablePod {
     if (cachedCounts !== undefined) return cachedCounts
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    // Caches only keys that nodes have, because Pods may specify any number of other keys.
+    // Do not cache topology keys that no node has: Pods can specify an unlimited number of them.
     if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
@@ -64,7 +64,7 @@ function raise<K>(counts: Map<K, number>, key: K | undefined, by: number): void 
   else counts.delete(key)
 }
 
-/** Number of groups to search between yields. */
+/** Number of groups to examine between yields. */
 const groupsBetweenSteps = 256
 
 /** All groups, indexed by label. */
@@ -75,7 +75,7 @@ export class PodGroups {
   /** Groups whose Pods have affinity terms of any kind. */
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
-  /** The group of each known Pod, so that the key of the group need not be computed again. */
+  /** Caches the group of each Pod, because computing the group key is expensive. */
   readonly #groupsByPod = new WeakMap<PodInfo, PodGroup>()
 
   /** Returns the group that this Pod would belong to, without counting the Pod. */
@@ -114,7 +114,7 @@ export class PodGroups {
     return matchingGroups
   }
 
-  /** Yields a superset of the matching groups that is as small as the index allows. */
+  /** Yields the groups that the label index finds, which include all matching groups. */
   *#candidates({ choice }: LabelMatcher): Generator<PodGroup> {
     if (choice === undefined) yield* this.#groups.values()
     else for (const value of choice.values) yield* this.#byLabel.get(`${choice.key}=${value}`) ?? []

@@ -10,7 +10,7 @@ import { type Amounts, requestsOf, scoredRequestsOf } from './resources.ts'
 
 const anyAddress = '0.0.0.0'
 
-/** A port that a Pod uses on its node. */
+/** A host port that a Pod requests. */
 export interface HostPort {
   readonly protocol: string
   readonly port: number

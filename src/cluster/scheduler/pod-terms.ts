@@ -15,13 +15,13 @@ type WeightedOfApi = NonNullable<
 /** Returns the labels of a namespace, or undefined if the namespace is unknown. */
 export type NamespaceLabels = (namespace: string) => Labels
 
-/** The properties of a Pod that selectors use. */
+/** The properties of a Pod that label and namespace selectors match against. */
 export interface SelectablePod {
   readonly namespace: string
   readonly labels: Labels
 }
 
-/** An affinity term: a selector for other Pods, and a topology key. */
+/** A compiled affinity term: which Pods it selects, and its topology key. */
 export class PodTerm {
   readonly topologyKey: string
   readonly matcher: LabelMatcher | undefined
@@ -51,7 +51,7 @@ export interface WeightedTerm {
   readonly term: PodTerm
 }
 
-/** The four kinds of affinity terms of a Pod. */
+/** A Pod's affinity and anti-affinity terms, required and preferred. */
 export interface PodTerms {
   readonly affinity: readonly PodTerm[]
   readonly antiAffinity: readonly PodTerm[]
@@ -59,7 +59,7 @@ export interface PodTerms {
   readonly preferredAntiAffinity: readonly WeightedTerm[]
 }
 
-/** The terms of a Pod that has no Pod affinity. */
+/** The terms of all Pods without affinity or anti-affinity. */
 export const noTerms: PodTerms = {
   affinity: [],
   antiAffinity: [],

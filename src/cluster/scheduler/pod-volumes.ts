@@ -13,7 +13,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { Refusal, Sight, StorageSight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** The claims of a Pod, by state. */
+/** The PersistentVolumeClaims of a Pod, separated into bound and waiting claims. */
 export interface PodClaims {
   /** The volume of each bound claim, by claim name, or undefined if the volume does not exist. */
   readonly bound: ReadonlyMap<string, PersistentVolume | undefined>
@@ -27,7 +27,10 @@ function refusedByVolumes(reason: string): Refusal {
   return { plugin, reasons: [reason], isFinal: true }
 }
 
-/** Returns the claims of a Pod. Returns a refusal if the Pod cannot run on any node. */
+/**
+ * Returns the PersistentVolumeClaims of a Pod. If a claim prevents the Pod from running on any node, returns the
+ * reasons instead.
+ */
 export function claimsOf(pod: PodInfo, storage: StorageSight, vendor: Vendor): PodClaims | Refusal {
   const keys = bindingKeys(vendor)
   const boundVolumes = new Map<string, PersistentVolume | undefined>()
@@ -72,7 +75,7 @@ const bindConflict = refusedByVolumes("node(s) didn't find available persistent 
 const nodeConflict = refusedByVolumes('node(s) had volume node affinity conflict')
 const volumeMissing = refusedByVolumes('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
 
-/** The volumes for the waiting claims of a Pod on a node. */
+/** The volumes to bind or provision for a Pod's waiting claims. */
 export interface VolumeChoice {
   /** Existing volumes, with the claims that they are reserved for. */
   readonly matched: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
@@ -97,7 +100,7 @@ export class VolumeChooser {
     this.#candidates = claims.waiting.map((claim) => this.#candidatesFor(claim))
   }
 
-  /** Returns the volumes for a node. Returns a refusal if the volumes of the Pod cannot be used on the node. */
+  /** Chooses volumes for a node. Returns the reasons if the Pod's volumes cannot be used there. */
   choose(node: NodeInfo): VolumeChoice | Refusal {
     for (const volume of this.#claims.bound.values()) {
       if (volume === undefined) return volumeMissing

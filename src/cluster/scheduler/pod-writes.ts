@@ -115,7 +115,7 @@ export class PodWrites {
   }
 }
 
-/** Awaits a write. Ignores the error if the Pod was deleted or its name now belongs to a different Pod. */
+/** Waits for a write, but ignores 404 and conflict errors: the Pod was deleted or replaced. */
 async function unlessOver(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

@@ -13,7 +13,7 @@ import type { Refusal } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import { matcherOf } from './pod-terms.ts'
 
-/** The Pods to evict, most important first, and their node. */
+/** A node, and the Pods to evict from it, most important first. */
 export interface Preemption {
   readonly node: NodeInfo
   readonly victims: readonly PodInfo[]
@@ -24,7 +24,7 @@ interface Candidate extends Preemption {
   readonly violations: number
 }
 
-/** A disruption budget with its remaining allowed disruptions. */
+/** A PodDisruptionBudget, and how many more disruptions it allows. */
 interface Budget {
   readonly namespace: string
   readonly matcher: LabelMatcher
@@ -32,13 +32,13 @@ interface Budget {
   readonly allowed: number
 }
 
-/** Inputs of a preemption in addition to the failed search. */
+/** A failed search, and the disruption budgets to respect. */
 export interface PreemptionParts extends Search {
   readonly refusals: ReadonlyMap<NodeInfo, Refusal>
   readonly budgets: Iterable<PodDisruptionBudget>
 }
 
-/** Minimum number of candidates to compare, if that many exist. */
+/** How many candidate nodes to compare before choosing one: at least 100, or 10% of the nodes. */
 const minCandidates = 100
 const candidatesShare = 0.1
 

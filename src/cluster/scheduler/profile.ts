@@ -3,7 +3,7 @@
 import type { Plugin } from './plugin.ts'
 import { allPlugins, type WeightedPlugin } from './plugins/all.ts'
 
-/** Configuration for the Pods of one scheduler name. */
+/** The plugins and weights for Pods with a given scheduler name. */
 export interface Profile {
   /** Value of `spec.schedulerName` that selects the profile. */
   readonly schedulerName: string

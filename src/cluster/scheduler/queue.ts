@@ -8,7 +8,7 @@
 import { Heap } from '../../base/collections/heap.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Backoff and waiting times. */
+/** Backoff and maximum waiting time of the scheduling queue, in milliseconds. */
 export interface QueueTiming {
   readonly firstBackoffMs: number
   readonly maxBackoffMs: number
@@ -23,14 +23,17 @@ type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 export interface QueuedPod {
   pod: PodInfo
   place: Place
-  /** When the Pod entered its current state, on the queue's clock. */
+  /** Time at which the Pod entered its current state, in the milliseconds of the queue's clock. */
   since: number
   attempts: number
   /** The earliest time of the next attempt. */
   notBefore: number
-  /** The changes that could make the Pod schedulable, as a bit set. All bits are set if the changes are unknown. */
+  /**
+   * Bit set of the changes that could make the Pod schedulable. All bits are set if the reason of the failure is
+   * unknown.
+   */
   wokenBy: number
-  /** The changes that happened during the current attempt, as a bit set. */
+  /** Bit set of the changes that occurred while the Pod was being tried. */
   missed: number
 }
 
@@ -41,10 +44,7 @@ export class SchedulingQueue {
   readonly #timing: QueueTiming
   readonly #now: () => number
   readonly #pods = new Map<string, QueuedPod>()
-  /**
-   * The Pods to try next. The heap may contain stale entries. An entry counts only if its state has not changed since
-   * it was pushed.
-   */
+  /** Pods that are ready to be tried. Entries of Pods whose state has changed since are stale and are skipped. */
   readonly #ready = new Heap<QueuedPod>(comesBefore)
   readonly #backingOff = new Heap<{ readonly entry: QueuedPod; readonly at: number }>((a, b) => a.at < b.at)
   /** Unschedulable Pods, ordered by waiting time, longest first. */
@@ -62,12 +62,12 @@ export class SchedulingQueue {
     return this.#pods.size
   }
 
-  /** Whether the Pod still needs a node. */
+  /** Whether the queue still contains this entry. */
   holds(entry: QueuedPod): boolean {
     return this.#pods.get(entry.pod.key) === entry
   }
 
-  /** Adds a Pod that needs a node, or updates it. A changed Pod may be schedulable now. */
+  /** Adds an unscheduled Pod or updates it. `isChanged` means that the update may make the Pod schedulable. */
   set(pod: PodInfo, { isChanged }: { readonly isChanged: boolean }): void {
     const queuedPod = this.#pods.get(pod.key)
     if (queuedPod !== undefined && queuedPod.pod.uid === pod.uid) {
@@ -91,7 +91,7 @@ export class SchedulingQueue {
     this.#resting.delete(entry)
   }
 
-  /** Records changes that may make Pods schedulable, as a bit set. */
+  /** Records a bit set of cluster changes that may make Pods schedulable. */
   note(bits: number): void {
     this.#happened |= bits
     for (const entry of this.#tried) entry.missed |= bits

@@ -17,7 +17,7 @@ export interface Amounts {
   readonly others: ReadonlyMap<string, number>
 }
 
-/** Quantities of an object, by resource name. */
+/** Resource quantities as in the API, by resource name. */
 export type ResourceList = { readonly [name: string]: string } | undefined
 
 type PodSpec = NonNullable<Pod['spec']>

@@ -24,7 +24,7 @@ import { workloadSelectors } from './workload-selector.ts'
 
 export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSettings }
 
-/** Configuration of the scheduler. */
+/** Scheduler settings, from the configuration file or its defaults. */
 export interface SchedulerSettings {
   readonly profiles: readonly Profile[]
   /**
@@ -50,7 +50,7 @@ const changesBetweenSteps = 32
 
 const round = 'round'
 
-/** Creates the loop that assigns nodes to Pods. */
+/** Creates the scheduler loop. */
 export function schedulerLoop(parts: SchedulerParts): Loop {
   const scheduler = new Scheduler(parts)
   return {
@@ -73,7 +73,7 @@ class Scheduler {
   readonly queue: SchedulingQueue
   readonly claimWaiters: ClaimWaiters
   readonly profiles: ReadonlyMap<string, Profile>
-  /** Starts a scheduling round. */
+  /** Requests a scheduling round. Replaced when the loop starts. */
   begin = () => {}
   readonly #parts: SchedulerParts
   readonly #sight: Sight
@@ -105,7 +105,7 @@ class Scheduler {
     this.claimWaiters = this.#decisions.claimWaiters
   }
 
-  /** Queues a change. It is applied before the next Pod is tried. */
+  /** Queues a change to the cluster model. Changes are applied before the next Pod is tried. */
   take(change: Change): void {
     if (this.#changes.push(change) === 1) this.begin()
   }
@@ -185,7 +185,7 @@ class Scheduler {
   }
 }
 
-/** Returns the changes that could make a refused Pod schedulable, as a bit set. */
+/** Returns a bit set of the changes after which a Pod that fits nowhere should be tried again. */
 function wakeBits({ filters }: Profile, refusals: ReadonlyMap<NodeInfo, Refusal>): number {
   const bits = new Map(filters.map(({ name, wokenBy = ~0 }) => [name, wokenBy]))
   const plugins = new Set([...refusals.values()].map(({ plugin }) => plugin))

@@ -38,7 +38,7 @@ export interface Followed extends WorkloadParts {
   readonly devices?: DeviceSources
 }
 
-/** The state that changes are applied to. */
+/** The scheduler state that watch events update. */
 export interface Follower {
   readonly cluster: Cluster
   readonly queue: SchedulingQueue
@@ -46,18 +46,18 @@ export interface Follower {
   readonly profiles: ReadonlyMap<string, Profile>
 }
 
-/** A change that waits to be applied. */
+/** Applies one watch event to the scheduler state. */
 export type Change = () => void
 
 interface FollowedSource {
   readonly feed: Feed
-  /** From then on, calls `take` with every change. Returns a function that stops the calls. */
+  /** Registers a receiver for all later changes. Returns a function that unregisters it. */
   readonly listen: (take: (change: Change) => void) => () => void
 }
 
 /**
- * Returns the sources of all changes. The receiver applies the changes, so that it can process a long list of objects
- * in small steps.
+ * Returns a source for each informer. A source only passes changes on. The scheduler applies them later in small steps,
+ * because a list may contain many objects.
  */
 export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
   const { queue } = follower
@@ -90,7 +90,7 @@ function from<T extends ObjectBase>(
   return { feed: informer, listen: (take) => informer.onChange((change) => take(() => apply(change))) }
 }
 
-/** Returns a source for objects that are only looked up. Changes to them trigger nothing. */
+/** Returns a source for objects that the scheduler only looks up. Their changes do not trigger a round. */
 function lookedUp(feed: Feed): FollowedSource {
   return { feed, listen: () => () => {} }
 }

@@ -36,9 +36,9 @@ export class VolumeReservations {
   }
 }
 
-/** Volumes and claims of one placement. */
+/** The volumes and claims to reserve for a Pod on a node. */
 export interface ReservedVolumes {
-  /** The existing volume for each claim. */
+  /** Volume by claim, for claims that use an existing volume. */
   readonly volumes: ReadonlyMap<string, string>
   /** Claims whose volumes will be provisioned for the node. */
   readonly claims: readonly string[]

@@ -55,7 +55,7 @@ function heldBy(volume: PersistentVolume, { metadata }: PersistentVolumeClaim, k
   return { ...volume, metadata: { ...volume.metadata, annotations }, spec: { ...volume.spec, claimRef } }
 }
 
-/** Waits until claims are bound, based on the changes of their informer. */
+/** Lets a Pod wait until its claims are bound. */
 export class ClaimWaiters {
   readonly #claims: Informer<PersistentVolumeClaim>
   readonly #keys: BindingKeys
@@ -66,7 +66,7 @@ export class ClaimWaiters {
     this.#keys = keys
   }
 
-  /** Checks the waiters of a changed claim. */
+  /** Notifies the Pods that wait for a changed claim. */
   notice(key: string): void {
     for (const check of [...(this.#checks.get(key) ?? [])]) check()
   }

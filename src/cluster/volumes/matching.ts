@@ -54,7 +54,7 @@ export function compareSizes(a = '0', b = '0'): number {
 export interface Choice {
   readonly claim: PersistentVolumeClaim
   readonly keys: BindingKeys
-  /** The node selected for the claim, if any. */
+  /** The node that the scheduler has chosen for the claim's Pod, if any. */
   readonly node: Node | undefined
   /**
    * Whether binding waits until the claim's first Pod is scheduled. In this case, only a volume that references the
@@ -96,7 +96,7 @@ export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
-/** Does the same as `isOnNode`, but knows only the name and the labels of the node. */
+/** Like `isOnNode`, for callers that have only the name and labels of the node. */
 export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
   const required = affinity?.required
   return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)

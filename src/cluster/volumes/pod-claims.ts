@@ -1,4 +1,4 @@
-/** The claims that a Pod uses. */
+/** Finds the PersistentVolumeClaims of a Pod. */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 
 /** Returns the names of the claims that a Pod uses, including those created for its ephemeral volumes. */

@@ -32,13 +32,16 @@ import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.t
 
 export interface AutoscalingOptions {
   readonly periodMs: number
-  /** How long earlier, higher recommendations prevent scaling down, in milliseconds. */
+  /**
+   * Scale-down stabilization window in milliseconds: replicas never drop below the highest recommendation in this
+   * period.
+   */
   readonly downscaleWindowMs: number
   /** Relative deviation from the target that is tolerated without scaling. */
   readonly tolerance: number
 }
 
-/** The defaults of kube-controller-manager. */
+/** Defaults of the corresponding kube-controller-manager flags. */
 export const defaultAutoscaling: AutoscalingOptions = {
   periodMs: 15_000,
   downscaleWindowMs: 5 * 60_000,
@@ -102,7 +105,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   return 'done'
 }
 
-/** The scale subresource of the target, with its current state. */
+/** The object to scale: the type of its scale subresource, and the Scale object as last read. */
 interface Target {
   readonly type: ResourceType<Scale & ApiObject>
   readonly scale: Scale & ApiObject
@@ -204,7 +207,7 @@ function toleranceOf({ spec }: HorizontalPodAutoscaler, otherwise: number): Tole
   return { up: of(spec?.behavior?.scaleUp), down: of(spec?.behavior?.scaleDown) }
 }
 
-/** Limits the recommendation to the change that is currently allowed. */
+/** Limits how far the number of replicas may move toward the recommendation in one step. */
 function limit(
   state: State,
   status: AutoscalerStatus,

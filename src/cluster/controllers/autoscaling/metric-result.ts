@@ -1,11 +1,11 @@
-/** Inputs and results shared by all metric types. */
+/** The input and output types of the functions that evaluate metrics, one function per metric type. */
 import type { MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { formatQuantity } from '../../../api/model/quantity.ts'
 import type { MetricsApi } from './metrics-api.ts'
 import type { Tolerance } from './resource-usage.ts'
 
-/** Thrown if a metric is unavailable. Contains the reason for the condition. */
+/** Thrown if a metric is unavailable. `reason` becomes the reason of the ScalingActive condition. */
 export class MetricError extends Error {
   override readonly name = 'MetricError'
   readonly reason: string
@@ -24,7 +24,7 @@ export interface MetricSources {
   readonly api: MetricsApi
 }
 
-/** The number of replicas that one metric recommends. */
+/** The recommendation of one metric, and the metric's current value for the status. */
 export interface MetricResult {
   /** Name of the metric, for messages. */
   readonly name: string

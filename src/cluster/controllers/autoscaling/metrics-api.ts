@@ -16,7 +16,7 @@ import { isNotFound } from '../../../client/requests/status-error.ts'
 import type { KindReference, ScaleTypes } from '../scale-types.ts'
 import { numberOf, type PodMetrics } from './resource-usage.ts'
 
-/** The scope of the metrics, with the clients for reading them. */
+/** The client, namespace and pod selector for reading metrics. */
 export interface MetricsApiParts {
   readonly client: Client
   readonly vendor: Vendor

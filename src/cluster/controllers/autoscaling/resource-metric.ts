@@ -24,7 +24,7 @@ export async function resourceMetric(resource: Resource, sources: MetricSources)
   return { name, replicas: answer.replicas, status: status as MetricStatus }
 }
 
-/** Like the Resource metric, but with the usage and the requests of only one container of each pod. */
+/** Recommends replicas like `resourceMetric`, but considers only one container of each pod. */
 export async function containerResourceMetric(
   { container = '', ...resource }: ContainerResource,
   sources: MetricSources,

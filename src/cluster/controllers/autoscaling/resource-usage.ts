@@ -61,7 +61,7 @@ export function isTolerated(ratio: number, { up, down }: Tolerance): boolean {
   return ratio >= 1 - down && ratio <= 1 + up
 }
 
-/** Inputs of the replica calculation. */
+/** Pods, their current usage and the target usage, from which the number of replicas is computed. */
 export interface UsageQuestion {
   readonly pods: readonly Pod[]
   readonly usage: ReadonlyMap<string, number>
@@ -76,7 +76,7 @@ export interface UsageQuestion {
 
 export interface UsageAnswer {
   readonly replicas: number
-  /** Observed usage as a percentage of the requests. `average` is the average value per pod. */
+  /** Observed usage: `utilization` as a percentage of the requests, and `average` as the average amount per pod. */
   readonly utilization?: number
   readonly average: number
 }

@@ -29,7 +29,7 @@ export interface LimitAnswer {
   readonly replicas: number
   /** Reason why the recommendation was limited. Undefined if it was not limited. */
   readonly limitedBy?: string
-  /** Whether earlier recommendations influenced the result. */
+  /** Whether stabilization changed the result, because recent recommendations differ from the current one. */
   readonly isStabilized: boolean
 }
 
@@ -88,8 +88,8 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
 }
 
 /**
- * Returns the number of replicas to which the policies for one direction currently limit scaling. Each policy limits
- * the change since the start of its period.
+ * Returns the number of replicas to which the scaling policies for one direction limit the autoscaler. Each policy
+ * limits the change within its period.
  */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current

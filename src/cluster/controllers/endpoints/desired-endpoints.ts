@@ -10,7 +10,7 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import { addressOf, counts, hostnameOf, type PodPort, portsAt, targetOf } from './service-endpoints.ts'
 
-/** Endpoints that have the same ports. The map is keyed by endpoint. */
+/** Endpoints that share the same ports, by endpoint key. */
 export interface EndpointGroup {
   readonly ports: readonly PodPort[]
   readonly endpoints: Map<string, Endpoint>

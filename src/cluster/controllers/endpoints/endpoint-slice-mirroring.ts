@@ -73,7 +73,8 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const endpoints = state.endpoints.get(name)
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // When the expected change arrives, it reconciles the key again. The delay covers changes that never arrive.
+  // The watch normally reports the missing write and triggers the key. The delay is a fallback if that event never
+  // arrives.
   if (waitMs > 0) return { afterMs: waitMs }
   try {
     if (endpoints !== undefined && isMirrored(state, endpoints, state.services.get(name)))

@@ -67,7 +67,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
     sources: [
       fromInformer(services),
       changes.source(pods, selection),
-      // The nodes determine the zones in a slice when it is written. Changes to nodes trigger nothing.
+      // Node changes do not trigger a reconcile: a slice takes its zones from the nodes only when it is written.
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],
@@ -86,7 +86,8 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // When the expected change arrives, it reconciles the key again. The delay covers changes that never arrive.
+  // The watch normally reports the missing write and triggers the key. The delay is a fallback if that event never
+  // arrives.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)

@@ -80,7 +80,10 @@ function addresses({ podIP, podIPs = [] }: NonNullable<Pod['status']>): string[]
   return podIPs.length > 0 ? podIPs.map(({ ip = '' }) => ip) : podIP ? [podIP] : []
 }
 
-/** Whether a pod is an endpoint of its Service, provided that the pod has an address. */
+/**
+ * Whether a pod with an address belongs to the endpoints of its Service: it must not have ended or, by default, be
+ * terminating.
+ */
 export function counts(pod: Pod, { whileTerminating }: { readonly whileTerminating: boolean }): boolean {
   return !hasEnded(pod) && (whileTerminating || !isTerminating(pod))
 }
@@ -113,7 +116,7 @@ export function targetOf({ metadata: { namespace = '', name = '', uid = '' } }: 
   return { kind: 'Pod', namespace, name, uid }
 }
 
-/** A Service port with its port number in a pod. */
+/** A Service port, resolved to the port number on a pod. */
 export interface PodPort {
   readonly name: string
   readonly port: number

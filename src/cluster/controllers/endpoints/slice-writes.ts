@@ -17,7 +17,7 @@ import type { SlicePlan } from './slice-plan.ts'
 const maxWaitMs = 60_000
 
 interface Write {
-  /** The generation that was written, or Infinity if the slice was deleted. */
+  /** The generation of the slice after the write. Infinity means that the slice was deleted. */
   readonly generation: number
   readonly at: number
 }
@@ -74,14 +74,17 @@ export class SliceWrites {
   }
 }
 
-/** Dependencies for writing slices. */
+/** The client for writing slices, and the record of writes that the watch has not delivered yet. */
 export interface SliceWriting {
   readonly client: Client
   readonly vendor: Vendor
   readonly writes: SliceWrites
 }
 
-/** Carries out a plan. Creates no slices if the owner is terminating, because they would delay its deletion. */
+/**
+ * Creates, updates and deletes slices as planned. Creates none if the owner is terminating, because new slices would
+ * delay its deletion.
+ */
 export async function carryOut(
   writing: SliceWriting,
   key: string,
@@ -105,7 +108,7 @@ export async function removeSlice(
   writes.deleted(key, slice)
 }
 
-/** Returns the keys of the Services whose slices change, as computed by `keyOf`. */
+/** Maps each slice change to the key of its Service. `keyOf` returns the Service key of a slice. */
 export function changedSlices(
   writes: SliceWrites,
   keyOf: (slice: EndpointSlice) => string | undefined,

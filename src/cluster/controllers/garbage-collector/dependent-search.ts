@@ -112,7 +112,7 @@ function note(
   }
 }
 
-/** Returns all types that are currently collected. Throws if a type may be missing. */
+/** Returns all types that the garbage collector handles. Throws if discovery is incomplete. */
 async function searchedTypes(client: Client, signal: AbortSignal): Promise<DiscoveredType[]> {
   const { types, failures } = await discover(client, { signal })
   const definitions = types.find(({ plural }) => plural === 'customresourcedefinitions')

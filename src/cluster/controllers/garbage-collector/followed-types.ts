@@ -24,7 +24,10 @@ export interface FollowedTypesParts {
   readonly graph: OwnerGraph
   /** Called for each failure. The failed operation is retried. */
   readonly onError: (what: string, error: unknown) => void
-  /** Called when a type is listed again, because the store may have been restored. */
+  /**
+   * Called when the watch of a type restarts with a list. The store may have been restored from a backup in the
+   * meantime.
+   */
   readonly onRelist: () => void
   /** Called periodically with the missing types while the graph is incomplete. */
   readonly onIncomplete: (missing: string) => void
@@ -149,13 +152,13 @@ export class FollowedTypes implements Feed {
       beginList: () => {
         if (++listing > 1) this.#parts.onRelist()
         followed.isListed = false
-        // Only adds missing types. `#look` alone marks the graph as complete, and then examines all objects.
+        // Only `#look` may declare the graph complete, because it then examines all objects.
         if (!followed.isLeaving) this.#missing = [...this.#missing, typeName(type)]
       },
       endList: async () => {
         if (listing > 1) await graph.endListing(type, listing)
         followed.isListed = true
-        // A definition may be newer than the discovery that started this list.
+        // The definition may have been added after this discovery started, so discovery runs again.
         changed()
         await this.#look()
       },

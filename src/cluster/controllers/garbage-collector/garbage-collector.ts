@@ -104,7 +104,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // Either the object was deleted, which its watch will report, or its type is currently not served.
+    // A 404 means that the object was deleted, which its watch will report, or that its type is currently not served.
     collector.types.refreshSoon()
     return 'later'
   }
@@ -181,7 +181,7 @@ async function classifyOwner(
   const type = types.typeOf(apiVersion, kind)
   if (owner?.type?.namespaced && owner.namespace !== node.namespace) reportNamespace(recorder, node, reference)
   if (type === undefined) return await classifyUnservedOwner(collector, node, { reference, signal })
-  // The namespace of the owner is unknown, because the object itself has no namespace.
+  // A cluster-scoped dependent has no namespace in which to look up a namespaced owner.
   if (type.namespaced && node.namespace === undefined) return 'unknown'
   const namespace = type.namespaced ? node.namespace : undefined
   const state = await owners.stateOf({ type, namespace, name, uid }, signal)

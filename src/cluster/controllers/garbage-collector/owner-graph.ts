@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** Number of the list, among the lists of this type, that was the latest when the object was last observed. */
+  /** Sequence number of the latest list of this type when the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -104,7 +104,7 @@ export class OwnerGraph {
     this.#forgetIfUnused(node)
   }
 
-  /** Ends a list of a type. Older objects that the list did not contain have been deleted. */
+  /** Completes a list of a type. Objects that the list did not contain have been deleted, and are removed. */
   async endListing(type: DiscoveredType, listing: number): Promise<void> {
     await this.#each((node) => {
       if (node.type === type && node.listing < listing) this.remove(node.uid, 'object')
@@ -203,7 +203,10 @@ function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
   return waits === 'dependents deleted' && blocking === 0
 }
 
-/** Whether the deletion of the owner waits for the dependent, so that the two objects may wait for each other. */
+/**
+ * Whether the dependent blocks the deletion of an owner that is itself waiting for its dependents. Such objects can
+ * form a cycle.
+ */
 function isBlockedInTurn({ node, blocks }: Owner): boolean {
   return blocks && node.waits === 'dependents deleted'
 }

@@ -10,7 +10,7 @@ import type { Counters } from './tracking.ts'
 export interface Account {
   /** The counters to write. They list the pods counted in this step as uncounted. */
   readonly counters: Counters
-  /** The pods whose finalizers are removed once the status of the Job lists the pods. */
+  /** Pods to release: their finalizers are removed after the Job's status lists them. */
   readonly released: readonly Pod[]
   /** Whether no pods remain for a later step. */
   readonly isComplete: boolean
@@ -41,7 +41,10 @@ export function accountFor({ state, verdict, active }: JobStep): Account {
   return { counters: { ...counters, uncounted }, released, isComplete: releasable.length === released.length }
 }
 
-/** Whether the pod has ended and no replacement pod of its index needs its failure count. */
+/**
+ * Whether the tracking finalizer of an ended pod can be removed. The last failed pod of an index keeps it until a
+ * replacement pod has taken over its failure count.
+ */
 function mayRelease({ job, features, replaceable }: JobState, pod: Pod): boolean {
   if (hasSucceeded(pod)) return true
   if (!hasFailed(job, pod, features)) return false

@@ -1,4 +1,4 @@
-/** The dependencies of the CronJob loop. */
+/** The clients and informers that the CronJob loop uses. */
 
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'

@@ -19,7 +19,10 @@ import type { CronJobParts } from './cron-parts.ts'
 import type { CronStatus } from './cron-status.ts'
 import { CronTimes, timestampInZone } from './cron-times.ts'
 
-/** `at` is the time of the run to start now, undefined if no run is due. `waitMs` is the time until the next run. */
+/**
+ * The next run of a CronJob. `at` is the scheduled time of a run that is due now, and `waitMs` is the time until the
+ * next run.
+ */
 export interface Due {
   readonly at?: number
   readonly waitMs?: number

@@ -54,7 +54,7 @@ export class CronTimes {
     return counted
   }
 
-  /** Whether the schedule runs on a day, given in wall-clock time. */
+  /** Whether the schedule includes this day of the wall-clock calendar. */
   #isDue(day: number): boolean {
     const [, , dates, months, weekdays] = this.#times as readonly ScheduleField[]
     const date = new Date(day)

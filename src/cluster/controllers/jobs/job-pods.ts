@@ -27,7 +27,10 @@ export interface JobPodParts {
   readonly expectations: Expectations
 }
 
-/** Number of active pods after the step, number of pods that the step deleted, and the first error. */
+/**
+ * The result of creating or deleting pods: the number of pods that are then active, the number deleted, and the first
+ * error.
+ */
 export interface PodOutcome {
   readonly active: number
   readonly removed?: number

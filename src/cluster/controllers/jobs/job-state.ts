@@ -12,7 +12,7 @@ import { IndexSet } from './index-set.ts'
 import type { JobFeatures } from './job-features.ts'
 import { type Counters, isTracked, settledCounters } from './tracking.ts'
 
-/** A Job and the counts of its pods. */
+/** A Job with its pods, grouped and counted by state. */
 export interface JobState {
   readonly job: Job
   readonly features: JobFeatures

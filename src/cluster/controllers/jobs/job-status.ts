@@ -10,7 +10,7 @@ import { announcements, type Reason, type Verdict } from './verdict.ts'
 type Status = NonNullable<Job['status']>
 type Condition = NonNullable<Status['conditions']>[number]
 
-/** The result of one reconcile of a Job. */
+/** What one reconcile of a Job has done, as input for the new status. */
 export interface JobStep {
   readonly state: JobState
   /** Number of active pods and of ready pods after the step, and number of terminating pods. */

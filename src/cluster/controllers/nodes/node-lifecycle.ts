@@ -37,7 +37,7 @@ export const nodeLeaseNamespace = 'kube-node-lease'
 /** Grace periods and eviction rates. */
 export interface NodeHealthOptions extends GraceTimes, EvictionRateOptions {}
 
-/** Defaults of kube-controller-manager. */
+/** Defaults of the corresponding kube-controller-manager flags. */
 export const defaultNodeHealth: NodeHealthOptions = {
   graceMs: 40_000,
   startupGraceMs: 60_000,

@@ -31,7 +31,7 @@ function derivedKeys(vendor: Vendor): Set<string> {
   return new Set([...taintsOfConditions.values(), 'unschedulable'].map((name) => taintKey(vendor, name)))
 }
 
-/** The inputs for the taints to set. */
+/** Whether NoExecute taints may be added now, and the time to record in them. */
 export interface WantedTaints {
   /** Whether a node that is not ready may get the NoExecute taint now. */
   readonly mayEvict: boolean

@@ -32,7 +32,7 @@ export interface PodGcParts {
   readonly clock: Clock
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
-  /** Whether the status of a pod shows why the pod is deleted. */
+  /** Whether to set the condition DisruptionTarget before deleting a pod. */
   readonly recordsDisruption: boolean
   /** The key of the taint that marks a node as shut down. Undefined before 1.26. */
   readonly outOfServiceKey: string | undefined
@@ -132,7 +132,7 @@ const nodeIsGone = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer 
 
 interface Removal {
   readonly signal: AbortSignal
-  /** Whether the pods are first marked as failed, unless they have ended. */
+  /** Whether to set the phase Failed before deleting a pod that has not ended. */
   readonly fails?: boolean
   readonly disruption?: Disruption
 }

@@ -9,7 +9,6 @@ import type { Client } from '../../../client/requests/client.ts'
 import { type DiscoveredType, typesOf } from '../../../client/requests/discovery.ts'
 import { ignoreNotFound } from '../ignore-not-found.ts'
 
-/** A kind in one version of its group. */
 export interface KindName {
   readonly group: string
   readonly version: string

@@ -78,7 +78,7 @@ export function attachDetachLoop(parts: AttachDetachParts): Loop {
       fromInformer(parts.pods, ({ object, previous }) => nodesOf(using(object), using(previous))),
       fromInformer(parts.attachments, ({ object, previous }) => [
         ...nodesOf(object, previous),
-        // A different node may be waiting for the detached volume.
+        // Once a volume is detached, another node that waits for it can attach it.
         ...(object === undefined ? nodesFor(parts, volumeOf(parts, previous!)) : []),
       ]),
       fromInformer(parts.nodes),

@@ -24,7 +24,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
         return [
           `claim ${key}`,
           ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-          // The deleted claim may not have recorded yet which volume was reserved for it.
+          // Trigger the volumes reserved for a deleted claim. The claim itself may not name its volume yet.
           ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
         ]
       }),
@@ -81,7 +81,7 @@ async function reconcile(binder: Binder, key: string, signal: AbortSignal): Prom
     const volume = binder.volumes.get(name)
     return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
   } catch (error) {
-    // Another client changed the object first. Either that change or the retry triggers the object again.
+    // On a conflict or a 404, another client was faster. Retry with the current object.
     if (isConflict(error) || isNotFound(error)) return 'later'
     throw error
   }

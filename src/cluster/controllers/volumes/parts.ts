@@ -1,4 +1,4 @@
-/** Dependencies of the volume loops. */
+/** The clients, informers and options that the volume loops use. */
 
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'

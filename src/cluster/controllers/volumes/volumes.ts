@@ -19,7 +19,7 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume, signa
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Otherwise, the claim is about to name this volume, and the reconcile of the claim continues.
+    // Otherwise, the claim will soon name this volume, and reconciling the claim completes the binding.
   }
   return 'done'
 }
@@ -49,7 +49,7 @@ async function release(binder: Binder, volume: PersistentVolume, signal: AbortSi
   const provisioner = volume.metadata.annotations?.[binder.keys.provisionedBy]
   switch (volume.spec?.persistentVolumeReclaimPolicy) {
     case 'Delete':
-      // The provisioner that created the volume deletes it.
+      // If a provisioner created the volume, that provisioner also deletes it.
       if (provisioner === undefined) await fail(binder, volume, { ...noDeleter(volume), signal })
       break
     case 'Recycle':

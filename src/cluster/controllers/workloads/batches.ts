@@ -7,7 +7,7 @@ import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 
 const maxAtOnce = 16
 
-/** The result of several writes. */
+/** The number of writes that succeeded, and the first failure. */
 export interface BatchOutcome {
   readonly succeeded: number
   /** The first failure among the writes. Undefined if all writes succeeded. */

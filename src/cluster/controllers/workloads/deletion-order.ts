@@ -9,7 +9,7 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { isReady, readySince } from './pod-state.ts'
 
-/** Inputs of the ranking in addition to the pods. */
+/** The current time and the number of pods per node, which the ranking takes into account. */
 export interface DeletionContext {
   readonly vendor: Vendor
   /** Current time, in milliseconds since 1970. */

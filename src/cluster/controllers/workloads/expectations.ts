@@ -16,7 +16,7 @@ interface Open {
   readonly since: number
 }
 
-/** Undelivered writes of one loop, by owner UID. */
+/** The writes of one loop that its informer has not delivered yet, by owner UID. */
 export class Expectations {
   readonly #clock: Clock
   readonly #open = new Map<string, Open>()
@@ -47,7 +47,7 @@ export class Expectations {
     this.#closeIfMet(owner, open)
   }
 
-  /** Records that an object was deleted or marked for deletion, or could not be deleted. */
+  /** Fulfills the expectation of a deletion: the object was deleted or marked for deletion, or the request failed. */
   settleDeletion(owner: string, uid: string): void {
     const open = this.#open.get(owner)
     if (open === undefined) return

@@ -29,10 +29,7 @@ export function afterRefusal(error: unknown): StepOutcome {
   return 'later'
 }
 
-/**
- * Returns the result of a write, or undefined if another client changed the object first. That change triggers the
- * object again.
- */
+/** Returns the result of a write, or undefined on a conflict. The other client's change triggers the loop again. */
 export async function unlessConflict<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write

@@ -1,4 +1,4 @@
-/** Finds the controllers of objects and creates owner references. */
+/** Reads and creates controller owner references. */
 
 import { groupOf } from '../../../api/model/api-version.ts'
 import type { ObjectBase, OwnerReference } from '../../../api/model/object.ts'
@@ -27,13 +27,12 @@ export function controllerKey(object: ObjectBase, { kind, group }: OwnerKind): s
   return `${object.metadata.namespace}/${owner.name}`
 }
 
-/** Kind of an owner, such as `{ group: 'apps', kind: 'ReplicaSet' }`. */
 export interface OwnerKind {
   readonly group: string
   readonly kind: string
 }
 
-/** The objects of an informer, indexed by controller. */
+/** Looks up objects by their controller. */
 export interface ByController<T> {
   /** Returns the objects that the owner with this UID controls. An owner is always in the namespace of its objects. */
   controlledBy(namespace: string, uid: string): T[]

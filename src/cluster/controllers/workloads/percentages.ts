@@ -1,4 +1,4 @@
-/** Values that are either a number or a percentage. */
+/** Converts fields that accept a number or a percentage, such as maxSurge. */
 
 /** Converts a value to a number. A percentage is relative to `whole`. Invalid values count as 0. */
 export function absoluteNumber(value: number | string, whole: number, round: (value: number) => number): number {

@@ -16,7 +16,10 @@ import { isTerminating } from './pod-state.ts'
 export interface PodEventParts {
   readonly pods: Informer<Pod>
   readonly ownerKind: OwnerKind
-  /** The expectations of the loop. Undefined for loops whose pods have fixed names. */
+  /**
+   * The creates and deletes that the loop waits to observe. Undefined if the pods have fixed names, because repeated
+   * writes then fail harmlessly.
+   */
   readonly expectations?: Expectations
   /** Returns the owners that may adopt a pod without a controller. */
   readonly adopters: (pod: Pod) => Iterable<ObjectBase>
@@ -51,7 +54,9 @@ function keysOf({ ownerKind, adopters }: PodEventParts, { previous, object }: Ob
   return [...(before === undefined ? [] : [before]), ...(after === undefined ? [] : [after]), ...adopting]
 }
 
-/** Whether an owner may adopt the pod: it has no controller, and its controller or labels have changed. */
+/**
+ * Whether a pod without a controller may be new to its potential owners: it was just created, released or relabeled.
+ */
 function mayBeAdopted(object: Pod, previous: Pod | undefined): boolean {
   if (controllerOf(object) !== undefined || isTerminating(object)) return false
   return (

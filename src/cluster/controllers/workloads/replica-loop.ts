@@ -37,7 +37,7 @@ import { type ReplicaFailure, type ReplicaOwner, replicaStatus } from './replica
 import { type SelectingOwners, selectingOwners } from './selecting-owners.ts'
 import { StepSpacing } from './step-spacing.ts'
 
-/** Dependencies of both loops. */
+/** The clients and informers that the replicaset and replicationcontroller loops use. */
 export interface ReplicaLoopParts<O extends ReplicaOwner> {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -52,7 +52,7 @@ export interface ReplicaLoopParts<O extends ReplicaOwner> {
 /** Maximum number of pods created or deleted in one step. */
 const maxBurst = 500
 
-/** Maintains the pods of ReplicaSets. */
+/** Creates the loop that keeps the desired number of pods for each ReplicaSet. */
 export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
   const ownerKind = { group: 'apps', kind: 'ReplicaSet' }
   return replicaLoop(parts, {
@@ -63,7 +63,7 @@ export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
   })
 }
 
-/** Maintains the pods of ReplicationControllers. */
+/** Creates the loop that keeps the desired number of pods for each ReplicationController. */
 export function replicationControllerLoop(parts: ReplicaLoopParts<ReplicationController>): Loop {
   return replicaLoop(parts, {
     name: 'replicationcontroller',
@@ -124,7 +124,7 @@ async function step<O extends ReplicaOwner>(
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
-  // Each step iterates over all pods, so the loop yields to other work between steps.
+  // With many pods, the preceding passes over all of them take a long time, so yield before the next one.
   await slice.yieldIfDue()
   const now = clock.now()
   const facts = { failure, terminating: terminatingPods(state, owner), now }

@@ -18,7 +18,7 @@ export class CommandMemoryError extends Error {
   override readonly name = 'CommandMemoryError'
 }
 
-/** Memory shared by all commands of a simulation. */
+/** The memory budget that all commands of a simulation share. */
 export class CommandMemory {
   /** Limits concurrent reads of the objects that variables refer to. */
   readonly reads = new ReadLimit()
@@ -34,7 +34,7 @@ export class CommandMemory {
   }
 }
 
-/** Variables of one command. `close` releases their memory. */
+/** The environment variables of one command. `close` returns their memory to the budget. */
 export class Environment {
   readonly #memory: CommandMemory
   readonly #values = new Map<string, string>()

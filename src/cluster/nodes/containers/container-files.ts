@@ -24,7 +24,7 @@ interface Mount {
   readonly directory: string | undefined
   readonly within: string
   /**
-   * Prefix of the place of each file written to the volume (see `WrittenFiles`). Undefined if the volume is read-only.
+   * Prefix of the keys under which `WrittenFiles` stores files in this volume. Undefined if the volume is read-only.
    */
   readonly writable: string | undefined
 }
@@ -50,7 +50,7 @@ export class ContainerFiles {
   readonly #pod: Pod
   readonly #uid: string
   readonly #written: WrittenFiles
-  /** Prefix of the place of each file written to the writable layer. */
+  /** Prefix of the keys under which `WrittenFiles` stores files in the writable layer. */
   readonly #layer: string
   /** Mounts by their path in the container. */
   readonly #mounts: ReadonlyMap<string, Mount>
@@ -120,7 +120,7 @@ export class ContainerFiles {
     return place === undefined ? undefined : this.#written.get(this.#uid, place)
   }
 
-  /** Returns the place of a written file, or undefined for a path in a read-only volume. */
+  /** Returns the key of a path in `WrittenFiles`, or undefined if the path is in a read-only volume. */
   #placeOf(absolutePath: string): string | undefined {
     if (absolutePath.length > maxPathLength) return undefined
     const mount = this.#mountOf(absolutePath)

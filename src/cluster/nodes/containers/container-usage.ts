@@ -14,10 +14,13 @@ type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
 
 const least = { cpu: '1m', memory: '1Mi' }
 
-/** Finds the usage of a container in cores or bytes, if an object specifies it. */
+/**
+ * Returns the usage of a container in cores or bytes as a usage object or an annotation specifies it, or undefined
+ * without one.
+ */
 export type FindUsage = (subject: Omit<UsageSubject, 'node'>) => number | undefined
 
-/** CPU time of a container at its last reading. */
+/** The accumulated CPU time of a container, and when it was last computed. */
 interface Reading {
   readonly at: number
   readonly coreSeconds: number

@@ -70,7 +70,7 @@ function valueFor(
   return sources.get(sourceKey(sourceOf(configMapKeyRef, secretKeyRef)))?.get(key)
 }
 
-/** Values that the variables need from each ConfigMap and Secret, by `sourceKey`. */
+/** The values that environment variables reference, by ConfigMap or Secret (`sourceKey`) and then by key. */
 type SourceValues = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 type Reference = { readonly name?: string } | undefined

@@ -16,7 +16,7 @@ export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): P
     const head = await readHead(stream)
     if (head !== undefined) await end(stream, answerTo(pod, head))
   } catch {
-    // The client disconnected.
+    // The client disconnected before it sent a request.
   } finally {
     signal.removeEventListener('abort', abort)
     stream.destroy()

@@ -7,7 +7,7 @@ import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { parseDuration } from '../../../base/time/duration.ts'
 import { type ShellCommand, splitCommands } from './shell-words.ts'
 
-/** The run of a program that ends by itself. */
+/** How long a program runs before it exits, and its exit code. */
 export interface ProgramRun {
   /** Duration of the program. Infinite for `sleep infinity`. */
   readonly ms: number
@@ -78,7 +78,7 @@ function commandsIn(script: string): PlainCommand[] {
   }
 }
 
-/** Marks a word that is not the name of a program. */
+/** Stands for a variable or other syntax in a word, which makes the program unknown. */
 const unknown = '$'
 
 function withoutVariables(text: string): string {

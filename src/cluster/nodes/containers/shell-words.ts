@@ -7,7 +7,7 @@ export interface ShellCommand {
   readonly after: ';' | '&&' | '||'
 }
 
-/** A word in parts. Only parts that are not literal can contain variables. */
+/** A word of a command, split into literal parts and parts in which variables are expanded. */
 export type Word = readonly { readonly text: string; readonly literal: boolean }[]
 
 const maxLength = 64 * 1024

@@ -11,7 +11,7 @@ import type { ContainerFiles } from './container-files.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
 import { tar } from './tar-command.ts'
 
-/** The environment of a command. */
+/** Everything that a simulated command can access: variables, files, input, output and limits. */
 export interface ShellPlace {
   /** How many times faster than real time the container runs. */
   readonly speed: number
@@ -53,7 +53,7 @@ const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['false', async () => 1],
 ])
 
-/** Whether a command is available. */
+/** Whether the simulated shell implements this command. */
 export function isCommand(name: string): boolean {
   return shells.has(name) || builtins.has(programOf(name))
 }
@@ -107,7 +107,7 @@ async function shell(args: readonly string[], place: ShellPlace, { depth, line }
   return await runInput(place, depth + 1)
 }
 
-/** Runs the lines that the client sends. */
+/** Runs the lines of standard input as commands, like an interactive shell. */
 async function runInput(place: ShellPlace, depth: number): Promise<number> {
   let code = 0
   const slice = new TimeSlice()

@@ -34,7 +34,7 @@ import type { WrittenFiles } from './written-files.ts'
 
 export interface SimulatedNodeParts {
   readonly name: string
-  /** Pods of all nodes, by node name. */
+  /** Index of the pods by node name. */
   readonly pods: Index<Pod>
   readonly logs: ContainerLogs
   readonly volumes: PodVolumes | undefined
@@ -141,7 +141,7 @@ class SimulatedContainer implements ContainerRuntime {
 
   log(instance: 'last' | 'previous'): ContainerLog | undefined {
     const log = this.#parts.logs.log(this.#pod, this.#container, instance)
-    // A container that has not started has no log, even if an object specifies one.
+    // A container without a built-in log has not started, so a log file that an object specifies does not apply either.
     return log && (this.#parts.fileLogOf?.(this.#pod, this.#container.name ?? '', instance) ?? log)
   }
 

@@ -64,7 +64,7 @@ function memberName(path: string): string {
   return path.replace(/^\/+/, '') || '.'
 }
 
-/** A path in the container, with its name and depth in the archive. */
+/** A file to add to an archive. */
 interface Member {
   readonly path: string
   readonly name: string

@@ -12,7 +12,7 @@ const maxTotalBytes = 64 * mib
 /** Bytes charged for each file in addition to its content and name. */
 const fileOverhead = 256
 
-/** A written file or directory. */
+/** A file or directory that a simulated command has created. */
 export interface WrittenFile {
   readonly type: 'file' | 'directory'
   readonly mode: number
@@ -38,12 +38,15 @@ export class WrittenFiles {
   readonly #pods = new Map<string, PodFiles>()
   #bytes = 0
 
-  /** Returns a file of a pod. `place` is the volume or writable layer of the file, followed by its path. */
+  /**
+   * Returns a file of a pod, or undefined if it does not exist. `place` is the volume or layer, followed by the path in
+   * it.
+   */
   get(uid: string, place: string): WrittenFile | undefined {
     return this.#pods.get(uid)?.files.get(place)
   }
 
-  /** Returns the places of a pod's files that start with the prefix. */
+  /** Returns the keys of a pod's files that start with the prefix. */
   places(uid: string, prefix: string): string[] {
     const files = this.#pods.get(uid)?.files
     return files === undefined ? [] : [...files.keys()].filter((place) => place.startsWith(prefix))

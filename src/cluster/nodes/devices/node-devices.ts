@@ -69,7 +69,7 @@ export async function publishDevices(
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid, controller: true }]
     const sliceOf = (generation: number) =>
       ({ driver, nodeName, pool: { name: nodeName, generation, resourceSliceCount: 1 }, devices }) as object
-    // A node may not read slices that do not exist, so it first tries to create the slice.
+    // Create first: the node authorizer does not let a node read a slice that does not exist.
     const slice = { metadata: { name, ownerReferences }, spec: sliceOf(1) } as ResourceSlice
     if (await isCreated(client.create(type, slice, { signal }))) continue
     const stored = await client.get(type, { name }, { signal })

@@ -17,7 +17,7 @@ import { podRuleOf } from '../../failures/compile-rule.ts'
 import { NodeOutages } from './node-outages.ts'
 import { PodFailures } from './pod-failures.ts'
 
-/** The rules with the feed that keeps them up to date. */
+/** An informer of SimulationRules, and the feed that updates it. */
 export interface FollowedRules {
   readonly informer: Informer<SimulationRule>
   readonly feed: Feed
@@ -60,12 +60,12 @@ export interface FailureParts {
 export interface Failures {
   readonly failureOf: PodFailures['annotations']
   readonly outages: NodeOutages
-  /** Sources of the keys of pods and nodes that a rule affects. */
+  /** Trigger the pods and nodes that a changed rule affects. */
   readonly podSources: readonly Source[]
   readonly nodeSources: readonly Source[]
 }
 
-/** Connects the rules with the nodes and pods of this process. */
+/** Applies SimulationRules to the nodes and pods of this process. */
 export function followFailures(parts: FailureParts): Failures {
   const { rules, nodeObjects, pods, vendor, speed = 1, onError } = parts
   const { informer } = rules
@@ -75,7 +75,7 @@ export function followFailures(parts: FailureParts): Failures {
   const outages = new NodeOutages({ rules: active, nodes, nodeObjects, podsByNode })
   const podFailures = new PodFailures(active, vendor)
   let affectedNodes: readonly string[] = []
-  // This handler is registered before those of the sources, so that the sources read the new state.
+  // This handler must be registered before the sources, so that they compute keys from the updated rules.
   informer.onChange(() => {
     active.invalidate()
     affectedNodes = outages.refresh()

@@ -52,7 +52,7 @@ export class NodeOutages {
     return (spec?.priority ?? 0) >= criticalPriority
   }
 
-  /** Whether the containers of a pod were lost because its node was down. */
+  /** Whether the pod's containers stopped because its node went down. */
   hasLostContainers({ metadata: { uid = '' } }: Pod): boolean {
     return this.#lostContainers.has(uid)
   }
@@ -62,15 +62,15 @@ export class NodeOutages {
     return this.#evicted.has(uid) && this.hasDiskPressure(spec?.nodeName ?? '')
   }
 
-  /** Forgets a pod. Must be called when the pod has been deleted, has terminated or has restarted. */
+  /** Drops the state of a pod. Must be called when the pod has been deleted, has terminated or has restarted. */
   forget({ metadata: { uid = '' } }: Pod): void {
     this.#lostContainers.delete(uid)
     this.#evicted.delete(uid)
   }
 
   /**
-   * Applies changes to the rules. Must be called after every change. Returns the nodes that rules affect now or
-   * affected before.
+   * Recomputes which nodes fail. Must be called after every rule change. Returns the nodes that failed before or fail
+   * now.
    */
   refresh(): string[] {
     const { nodes, rules } = this.#parts

@@ -61,8 +61,8 @@ export class PodFailures {
 }
 
 /**
- * Whether the lifecycle of a pod follows from its containers one by one. Annotations and failures apply to the pod as a
- * whole instead.
+ * Whether the node simulates each container of the pod separately. Annotations and failures instead determine the
+ * lifecycle of the whole pod.
  */
 export function followsContainers(pod: Pod, failure: Annotations | undefined, keys: SimulationKeys): boolean {
   const { annotations } = pod.metadata

@@ -12,12 +12,12 @@ import { StageError } from '../stages/stage-error.ts'
 import type { KwokObject } from './kinds.ts'
 
 /**
- * Maximum number of objects of a kind for the whole cluster that apply, because every pod change may be compared with all
- * of them.
+ * Maximum number of cluster-scoped objects of a kind that take effect. The limit bounds the cost of every pod change,
+ * which is compared with all of them.
  */
 export const maxObjects = 200
 
-/** The members of an informer that the compiled objects need. */
+/** The part of an informer that compiling objects requires. */
 export type KwokInformer = Pick<Informer<KwokObject>, 'objects' | 'onChange'>
 
 interface Entry<T> {
@@ -37,13 +37,16 @@ export class CompiledObjects<T extends object> {
     this.#informer = informer
     this.#compile = compile
     informer.onChange(({ previous, object }) => {
-      // A change of the status changes nothing here.
+      // A status update leaves the compiled objects valid.
       if (previous === undefined || object === undefined || versionOf(previous) !== versionOf(object))
         this.#current = undefined
     })
   }
 
-  /** Returns the compiled objects. The list stays the same object until a specification changes. */
+  /**
+   * Returns the compiled objects. Returns the same array until a specification changes, so that callers can compare by
+   * identity.
+   */
   get all(): readonly T[] {
     this.#current ??= this.#compileAll()
     return this.#current
@@ -78,14 +81,14 @@ export class NamedObjects<T extends object> {
     })
   }
 
-  /** Returns the object for a pod. */
+  /** Returns the compiled object with the namespace and name of a pod. */
   get(pod: { readonly namespace: string; readonly name: string }): T | undefined {
     const object = this.#informer.get(pod)
     return object && this.#compile(object).value
   }
 }
 
-/** Returns the objects that apply: the first by namespace and name. */
+/** Returns the objects that take effect. If there are more than the maximum, the first by namespace and name win. */
 export function firstObjects(informer: Pick<KwokInformer, 'objects'>): readonly KwokObject[] {
   return [...informer.objects()].sort((a, b) => compareUtf8(objectKey(a), objectKey(b))).slice(0, maxObjects)
 }

@@ -1,10 +1,10 @@
-/** Follows the objects of one of KWOK's kinds. */
+/** Creates an informer for one of KWOK's kinds. */
 import { Informer } from '../../../client/informers/informer.ts'
 import type { Feed } from '../../../client/reconcile/sources.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { type KwokKind, type KwokObject, kwokType } from './kinds.ts'
 
-/** An informer, and the feed that keeps it up to date. */
+/** An informer of KWOK objects, and the feed that updates it. */
 export interface FollowedObjects {
   readonly informer: Informer<KwokObject>
   readonly feed: Feed

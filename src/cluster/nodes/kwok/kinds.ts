@@ -13,7 +13,7 @@ const kwokVersion = 'v1alpha1'
 /** The `apiVersion` of the objects. */
 export const kwokApiVersion = `${kwokGroup}/${kwokVersion}`
 
-/** An object of one of the kinds. */
+/** An object of a KWOK kind, such as a Stage or ClusterLogs. */
 export interface KwokObject extends ApiObject {
   readonly spec?: JsonObject
   readonly status?: { readonly conditions?: readonly KwokCondition[] }
@@ -56,7 +56,7 @@ export const kwokKinds = {
   clusterLogs: cluster('ClusterLogs', 'clusterlogs', 'The log files of the containers of simulated pods.'),
 } as const satisfies { readonly [name: string]: KindNames }
 
-/** The names of one of the kinds. */
+/** The names of a KWOK kind and its scope. */
 export type KwokKind = (typeof kwokKinds)[keyof typeof kwokKinds]
 
 export function kwokType({ kind, plural, namespaced }: KindNames): ResourceType<KwokObject> {

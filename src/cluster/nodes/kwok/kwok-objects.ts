@@ -1,4 +1,4 @@
-/** The objects of KWOK's kinds that simulated nodes follow. */
+/** Creates the informers and lookups for the KWOK objects that simulated nodes support. */
 import type { Source } from '../../../client/reconcile/sources.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { type FollowOptions, followObjects } from './follow-objects.ts'
@@ -11,7 +11,7 @@ export interface KwokObjects {
   readonly stages: StageObjects
   readonly usage: UsageObjects
   readonly logs: LogObjects
-  /** Sources without keys that keep the objects up to date. */
+  /** Sources that only keep the informers up to date and trigger no keys. */
   readonly sources: readonly Source[]
 }
 

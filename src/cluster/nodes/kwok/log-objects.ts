@@ -14,9 +14,9 @@ import { CompiledObjects, NamedObjects } from './compiled-objects.ts'
 import type { FollowedObjects } from './follow-objects.ts'
 import { readPodSelector, type SelectsPod } from './pod-selector.ts'
 
-/** The log file of containers. */
+/** A rule that reads the logs of certain containers from a file. */
 export interface LogRule {
-  /** The names of the containers. Undefined for all containers. */
+  /** Names of the containers that the rule applies to. Undefined means all containers. */
   readonly containers: ReadonlySet<string> | undefined
   readonly logsFile: string
   readonly previousLogsFile: string | undefined
@@ -62,12 +62,12 @@ function readRules(value: Json | undefined): LogRule[] {
   })
 }
 
-/** A container whose log to find. */
+/** The container instance whose log is requested. */
 export interface LogSubject {
   readonly pod: Pod
   readonly container: string
   readonly instance: 'last' | 'previous'
-  /** Time of the lines. */
+  /** Timestamp for the returned lines. */
   readonly now: number
 }
 
@@ -77,7 +77,7 @@ export class LogObjects {
   readonly #cluster: CompiledObjects<ClusterLogRules>
   readonly #directory: string | undefined
 
-  /** Creates the collection. Without a directory, no file can be read. */
+  /** Without a directory, no log file can be read. */
   constructor(own: FollowedObjects, cluster: FollowedObjects, directory: string | undefined) {
     this.#own = new NamedObjects(own.informer, readLogs)
     this.#cluster = new CompiledObjects(cluster.informer, readClusterLogs)

@@ -1,4 +1,4 @@
-/** Selects the pods of an object for the whole cluster, by namespace and name. */
+/** Parses the pod selector of a cluster-scoped KWOK object, which matches by namespace and name. */
 import type { Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { array, fields, text } from '../stages/fields.ts'

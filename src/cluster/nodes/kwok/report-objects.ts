@@ -21,7 +21,7 @@ export interface ReportParts {
   /** A client that may read the objects and write their status. */
   readonly client: Client
   readonly clock: Clock
-  /** Resolves when the kinds are served. */
+  /** Resolves when the API server serves KWOK's kinds. */
   readonly installed: Promise<void>
   /** Whether simulated nodes may read log files. */
   readonly readsLogs: boolean
@@ -69,7 +69,7 @@ function reportLoop(
         connect: (add) =>
           informer.onChange(({ key, object }) => {
             if (object !== undefined) add(key)
-            // A deleted object may make room for others.
+            // If the maximum was exceeded, deleting one object lets another take effect, so check them all.
             else if (!type.namespaced && informer.size >= maxObjects)
               for (const each of informer.objects()) add(objectKey(each))
           }),
@@ -86,7 +86,7 @@ function reportLoop(
       try {
         await client.update(type, { ...object, status }, { subresource: 'status', signal })
       } catch (error) {
-        // The object was changed or deleted, which triggers it again.
+        // On a conflict or a 404, the change to the object triggers it again.
         if (!isConflict(error) && !isNotFound(error)) throw error
       }
       return 'done'

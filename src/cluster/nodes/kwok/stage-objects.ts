@@ -16,7 +16,10 @@ export class StageObjects {
     this.#compiled = new CompiledObjects(followed.informer, readTemplatedStage)
   }
 
-  /** Returns the valid stages of a resource, sorted by name. The list stays the same object until one of them changes. */
+  /**
+   * Returns the valid stages of a resource, sorted by name. Returns the same array until one of them changes, so that
+   * callers can compare by identity.
+   */
   of(resource: StageResource): readonly Stage[] {
     if (this.#all !== this.#compiled.all) {
       this.#all = this.#compiled.all

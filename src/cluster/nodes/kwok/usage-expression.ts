@@ -17,7 +17,7 @@ import { parseQuantity } from '../../../api/model/quantity.ts'
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
 import { StageError } from '../stages/stage-error.ts'
 
-/** The objects that an expression can use. */
+/** The objects and the time that an expression can refer to. */
 export interface UsageScope {
   readonly pod: JsonObject
   readonly node: JsonObject
@@ -110,7 +110,7 @@ function amountOf(value: Value): number | undefined {
   return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
 }
 
-/** Calls of KWOK's functions as tokens, and their replacements. */
+/** Token sequences that call KWOK's functions, and the CEL text that replaces each of them. */
 const replacements: readonly (readonly [tokens: readonly string[], replacement: string])[] = [
   [['Quantity', '('], 'quantity('],
   [['Now', '(', ')'], '__now'],

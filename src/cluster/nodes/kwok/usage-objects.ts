@@ -23,7 +23,7 @@ export interface ClusterUsage {
 }
 
 interface ContainerRule {
-  /** The names of the containers. Undefined for all containers. */
+  /** Names of the containers that the rule applies to. Undefined means all containers. */
   readonly containers: ReadonlySet<string> | undefined
   readonly amounts: { readonly [resource in UsageResource]?: UsageExpression }
 }
@@ -67,7 +67,7 @@ function readAmount(value: Json | undefined, where: string): UsageExpression {
   }
 }
 
-/** A container whose usage to find, with the objects for expressions. */
+/** The container and resource whose usage is requested, and the pod and node that its expression can refer to. */
 export interface UsageSubject {
   readonly pod: Pod
   readonly node: Node | undefined
@@ -76,7 +76,7 @@ export interface UsageSubject {
   readonly now: number
 }
 
-/** Finds the usage of containers. Objects for one pod take precedence over those for the cluster. */
+/** Looks up the usage of containers. A ResourceUsage for the pod takes precedence over any ClusterResourceUsage. */
 export class UsageObjects {
   readonly #own: NamedObjects<readonly ContainerRule[]>
   readonly #cluster: CompiledObjects<ClusterUsage>

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 
-/** First and last usable address of an IPv4 range, as numbers. */
+/** The usable addresses of an IPv4 range, as numbers. */
 interface Range {
   readonly first: number
   readonly last: number

@@ -16,7 +16,7 @@ import type { PodAddresses } from './addresses.ts'
 import { podTransitions } from './pod-transitions.ts'
 import { reportedStatus } from './reported-status.ts'
 
-/** The dependencies for applying stages. */
+/** The clients and functions through which stages change pods. */
 export interface StageEffects {
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
@@ -30,14 +30,14 @@ export interface StageEffects {
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
   /** Returns a client that may change the finalizers of a pod on this node. */
   readonly finalizerClientOf: (node: string) => Client
-  /** Time at which this process started the nodes, for templates. */
+  /** Time at which this process started its nodes, which templates can refer to. */
   readonly startedAt: number
 }
 
 interface Application {
   readonly key: string
   readonly pod: Pod
-  /** The pod with the annotations of simulated failures, for matching stages. */
+  /** The pod for matching stages, with the annotations that simulate failures. */
   readonly podJson: JsonObject
   readonly stage: Stage
 }
@@ -142,7 +142,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
   const { client, pod, next } = write
   if (next.patches.length > 0) return await patchStatus(effects, write, signal)
   if (next.step === undefined) return pod
-  // The next request deletes a pod that has no finalizers, so the pod needs no final status.
+  // A pod without finalizers is deleted by the next request, so it needs no final status.
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
   if (next.step === 'Terminate' && isOver) return pod

@@ -27,12 +27,12 @@ export interface LifecycleContext {
   readonly elapsed: (key: string, time: string) => number
 }
 
-/** The next change to a pod. */
+/** The next status of a pod and its events, or the time to wait for them. */
 export interface LifecycleStep {
   /** The next status. Undefined if the status stays the same. */
   readonly status: PodStatus | undefined
   readonly events: readonly StageEvent[]
-  /** Simulated milliseconds until the next change. Undefined if time alone changes nothing. */
+  /** Simulated milliseconds until the next change. Undefined if the pod changes only after an event. */
   readonly afterMs: number | undefined
   /** Whether all containers of a deleted pod have stopped, so that the node deletes the pod. */
   readonly isGone: boolean
@@ -89,7 +89,7 @@ class PodRun {
     return 'complete'
   }
 
-  /** Starts the container or continues to run it, including its hook, its program and its restarts. */
+  /** Starts the container, restarts it after its backoff, or checks on it if it is running. */
   #run(container: Container): void {
     const { state } = this.#statusOf(container)
     if (state?.running !== undefined) this.#continue(container)

@@ -7,13 +7,12 @@ import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { isSidecar } from '../../scheduler/resources.ts'
 import { type ProgramRun, runOf } from '../containers/program-run.ts'
 
-/** The role of a container in its pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'main'
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>
 
 const instant: ProgramRun = { ms: 0, exitCode: 0 }
-/** The run of an unknown program in a pod of a Job, which would otherwise never finish. */
+/** An unknown program in a Job's pod succeeds after one second, because the Job would otherwise never finish. */
 const jobRun: ProgramRun = { ms: 1000, exitCode: 0 }
 
 /**

@@ -17,7 +17,7 @@ export interface Refusal {
   readonly message: string
 }
 
-/** The current state of a node. */
+/** What the admission of pods must know about a node: allocatable resources, labels and taints, and disk pressure. */
 export interface NodeState {
   readonly offered: ResourceList
   readonly selectable: SelectableNode

@@ -1,6 +1,6 @@
 /**
- * Differences between a running pod and its status that the node corrects without a stage: readiness that another
- * program changed, ephemeral containers that a user added, resources that a user changed, and the observed generation.
+ * Corrects the status of running pods independently of stages: readiness that another client changed, ephemeral
+ * containers that a user added, resized resources, and the observed generation.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
@@ -10,7 +10,7 @@ import { type Fit, resized } from './pod-resize.ts'
 import { correctedReadiness } from './pod-transitions.ts'
 import { lagsBehind, type Reporter } from './reported-status.ts'
 
-/** Returns the next status of the pod, or undefined if the current status is correct. */
+/** Returns the corrected status of a running pod, or undefined if its status is correct. */
 export function corrected(pod: Pod, { version, now }: Reporter, fit: () => Fit): PodStatus | undefined {
   const { status, metadata } = pod
   if (status?.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined

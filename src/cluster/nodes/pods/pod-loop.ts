@@ -39,22 +39,22 @@ export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
   readonly isOwnNode: (node: string) => boolean
   readonly roomOf: (node: string) => NodeRoom
-  /** The stages of the default lifecycle, or of stage files. */
+  /** Stages from files, or the default stages. */
   readonly stages: readonly Stage[]
   /**
-   * Returns the Stage objects for pods. While one of them selects a pod, only these stages apply to the pod. The result
-   * stays the same object until a stage changes.
+   * Returns the Stage objects for pods. While one of them selects a pod, only these stages apply to it. Returns the
+   * same array until a stage changes.
    */
   readonly stageObjects: () => readonly Stage[]
   readonly clock: TimerClock
-  /** Maintains a running pod, for example its volumes. */
+  /** Called periodically for a running pod, for example to update its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called for every change to a pod on a node of this process. The state `is over` means that the containers of the
-   * pod will not be started again.
+   * Called for every change to a pod on a node of this process. `is over` means that its containers will not be started
+   * again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
-  /** Returns whether the Node object is ready. Undefined if only stages determine the readiness of pods. */
+  /** Whether the Node object is ready. If undefined, pod readiness does not depend on the Node object. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
   /** Returns the annotations that simulated failures and the programs of its containers add to a pod. */
   readonly failureOf: (pod: Pod) => Annotations | undefined
@@ -69,7 +69,7 @@ export interface PodLoopParts extends StageEffects {
 
 type Annotations = { readonly [key: string]: string }
 
-/** When to maintain a pod again, or the reason to evict it. */
+/** When to call `keepUp` again, or the reason to evict the pod. */
 export interface Upkeep {
   readonly afterMs?: number
   readonly evict?: string
@@ -77,24 +77,30 @@ export interface Upkeep {
 
 /** Maximum number of concurrent pod writes. */
 const concurrency = 64
-/** How long a node waits before it retries a resize that does not fit yet. */
+/** Interval at which a node retries a deferred resize. */
 const resizeRetryMs = 10_000
 
-/** Work in progress for a pod. */
+/** What this process remembers about a pod between reconciles. */
 interface Progress {
   readonly uid: string
   /** The resourceVersion that the last write replaced. */
   actedOn: string
-  /** The Stage objects at the time of the last write. */
+  /** The Stage objects that the last write was based on. */
   actedWith: readonly Stage[] | undefined
   readonly stages: StageProgress
-  /** Monotonic times of the starts and ends of containers, if the node drives the containers one by one. */
+  /**
+   * When each start and end of a container was first seen, on the monotonic clock. Undefined unless the node drives
+   * containers one by one.
+   */
   seen: BoundedMap<string, number> | undefined
 }
 
 /** Maximum number of events of a pod whose times are kept. Older times are read from the status. */
 const maxSeen = 64
-/** An event of at most this age counts as new when this process sees it first. */
+/**
+ * Events that are older than this when first seen, for example after a restart of this process, are dated by the status
+ * instead.
+ */
 const recentMs = 2000
 
 export function podLoop(parts: PodLoopParts): Loop {
@@ -146,7 +152,7 @@ class PodDriver {
     const progress = this.#progressOf(key, uid)
     const { outages, isNodeReady } = this.#parts
     const node = pod.spec!.nodeName!
-    // The node continues when its SimulationRule changes.
+    // A pod on an unreachable node is not processed until its SimulationRule changes.
     if (outages.isUnreachable(node) || this.#isUpToDate(progress, version)) return 'done'
     if (outages.hasLostContainers(pod)) return await this.#restart(pod, signal)
     const ending = this.#whyEnded(key, pod)
@@ -163,7 +169,10 @@ class PodDriver {
     return sooner(outcome, isResizeDeferred(pod) ? resizeRetryMs : undefined)
   }
 
-  /** Whether the state of the pod was acted on already. Its own change triggers the pod again. */
+  /**
+   * Whether nothing relevant has changed since the last write to the pod. The watch event of that write will trigger
+   * the pod again.
+   */
   #isUpToDate({ actedOn, actedWith }: Progress, version: string): boolean {
     return actedOn === version && actedWith === this.#parts.stageObjects()
   }
@@ -173,7 +182,10 @@ class PodDriver {
     progress.actedWith = this.#parts.stageObjects()
   }
 
-  /** Returns the pod as stages see it, and the stages that may apply: Stage objects if one of them selects the pod. */
+  /**
+   * Returns the stages to choose from, and the pod to match them against. If a Stage object selects the pod, only Stage
+   * objects apply.
+   */
   #choiceFor(pod: Pod): Choice {
     const { stages, stageObjects, clock, speed, failureOf } = this.#parts
     const failure = failureOf(pod)
@@ -183,7 +195,10 @@ class PodDriver {
     return { subject, stages: limitsEach ? objects : stages, limitsEach, clock, speed }
   }
 
-  /** Returns the reason why the node itself ends a pod regardless of stages, or undefined if it does not. */
+  /**
+   * Returns the reason for which the node itself must end the pod, such as a passed deadline, or undefined if there is
+   * none.
+   */
   #whyEnded(key: string, pod: Pod): Ending | undefined {
     if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = this.#deadlineInMs(pod)
@@ -220,7 +235,7 @@ class PodDriver {
     return await this.#carryOut(key, { ...turn, waiting }, signal)
   }
 
-  /** Writes the next change to a pod whose containers run one by one. */
+  /** Advances a pod whose containers the node simulates separately, and writes its new status. */
   async #advanceContainers(
     key: string,
     { pod, progress }: { readonly pod: Pod; readonly progress: Progress },
@@ -249,8 +264,8 @@ class PodDriver {
   }
 
   /**
-   * Returns the simulated time since an event of a pod. Measures from when this process saw the event first, because
-   * the time in the status has a precision of one second.
+   * Returns the simulated time since an event of a pod. Prefers the local time at which the event was first seen,
+   * because times in the status have a precision of only one second.
    */
   #elapsed(progress: Progress, event: string, time: string): number {
     const { clock, speed } = this.#parts
@@ -286,7 +301,7 @@ class PodDriver {
         this.#parts.record(pod, { type: 'Warning', reason: 'StageFailed', message })
         return 'later'
       }
-      // The pod was changed or deleted. That change triggers the pod again, and a new stage is then chosen.
+      // On a conflict or a 404, the change to the pod triggers it again, and a stage is chosen anew.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     this.#markActedOn(progress, pod)
@@ -337,7 +352,7 @@ class PodDriver {
     return { version, now: clock.now() }
   }
 
-  /** Writes the status. Returns false if the pod was changed or deleted, which triggers the pod again. */
+  /** Writes the status. Returns false on a conflict or a 404, after which the change to the pod triggers it again. */
   async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<boolean> {
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
     const reported = reportedStatus(pod, status, this.#reporterFor(pod))
@@ -351,10 +366,10 @@ class PodDriver {
   }
 }
 
-/** The stages that may apply to a pod, and the pod as they see it. */
+/** The stages to choose from, and the pod to match them against. */
 type Choice = StageChoice & { readonly subject: StageSubject }
 
-/** A step of one pod. */
+/** A reconcile of one pod. */
 interface Turn {
   readonly pod: Pod
   readonly progress: Progress
@@ -364,9 +379,9 @@ interface Turn {
 interface Ending {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
-  /** Message of the Event. */
+  /** Message for the pod status, and for the Event unless `eventMessage` is set. */
   readonly message: string
-  /** Message of the status, if it differs from the message of the Event. */
+  /** Message for the Event, if it differs from the message for the pod status. */
   readonly eventMessage?: string
 }
 
@@ -380,7 +395,7 @@ function isOver({ status }: Pod): boolean {
  */
 const maxDelayMs = 60 * 60_000
 
-/** Combines the outcome of a step with another time to reconcile the pod. */
+/** Shortens the wait in an outcome so that the pod is reconciled after at most `ms` milliseconds. */
 function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
   if (ms === undefined || outcome === 'later') return outcome
   const untilThen = Math.min(ms, maxDelayMs)

@@ -16,7 +16,7 @@ export interface StepContext {
   readonly now: number
   readonly hostIp: string
   readonly podIp: string
-  /** The exit code of the containers. */
+  /** Exit code for containers that end in this step. */
   readonly exitCode: number
   readonly reason: string
   readonly message: string
@@ -223,7 +223,7 @@ function wait(pod: Pod, context: StepContext): PodStatus {
   }
 }
 
-/** Fields that do not change while a container runs. */
+/** Returns the fields of a container status that stay the same while the container runs. */
 export function common(container: Container, pod: Pod) {
   const { name = '', image = '' } = container
   return {

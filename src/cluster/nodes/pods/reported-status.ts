@@ -8,7 +8,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { sandboxCondition } from './pod-transitions.ts'
 
-/** The version that a node agent implements, and the current time. */
+/** The Kubernetes version whose node agent is emulated, and the current time. */
 export interface Reporter {
   readonly version: EmulatedVersion
   readonly now: number
@@ -51,7 +51,10 @@ function generationToReport({ metadata }: Pod, version: EmulatedVersion): number
   return isAtLeast(version, '1.34') ? metadata.generation : undefined
 }
 
-/** Returns the conditions with the one for the sandbox, which exists while the pod has an address and has not ended. */
+/**
+ * Returns the conditions with PodReadyToStartContainers first. It is true while the pod has an address and has not
+ * ended.
+ */
 function withSandbox({ conditions = [], podIP, phase }: PodStatus, now: number): Conditions {
   const status = podIP !== undefined && phase !== 'Succeeded' && phase !== 'Failed' ? 'True' : 'False'
   const before = conditions.find(({ type }) => type === sandboxCondition)

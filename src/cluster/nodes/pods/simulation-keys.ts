@@ -11,7 +11,7 @@ export function simulationKeys(vendor: Vendor) {
      */
     start: key('start'),
     startAfter: key('start-after'),
-    /** Key of the annotation with the delay before the volumes of the pod are available. */
+    /** Key of the annotation that delays the mounting of the pod's volumes. */
     volumesAfter: key('volumes-after'),
     /** Key of the annotation that delays readiness. With the value `never`, the containers run but are not ready. */
     ready: key('ready'),
@@ -24,8 +24,8 @@ export function simulationKeys(vendor: Vendor) {
     exitReason: key('exit-reason'),
     restartAfter: key('restart-after'),
     /**
-     * Key of the annotation for the end of a deleted pod. With the value `ignore`, the pod runs until its grace period
-     * ends.
+     * Key of the annotation that controls how a deleted pod ends. With the value `ignore`, the pod runs until its grace
+     * period ends.
      */
     termination: key('termination'),
   } as const

@@ -1,4 +1,4 @@
-/** Reads parts of the objects of KWOK's kinds. Throws StageError with the name of the invalid part. */
+/** Parses fields of KWOK objects. Errors are StageErrors that name the invalid field. */
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
 

@@ -16,7 +16,7 @@ import { toPatch } from './status-patch.ts'
 import { templateFunctions } from './template-functions.ts'
 
 export interface NodeStageParts {
-  /** Returns the stages for nodes. The result stays the same object until a stage changes. */
+  /** Returns the stages for nodes. Returns the same array until a stage changes. */
   readonly stages: () => readonly Stage[]
   readonly clientOf: (node: string) => Client
   readonly clock: Clock
@@ -30,7 +30,7 @@ const retryMs = 10_000
 
 interface Progress {
   readonly stages: StageProgress
-  /** The resourceVersion and the stages of the last application. */
+  /** The resourceVersion of the node that a stage was last applied to, and the stages at that time. */
   actedOn: string
   actedWith: readonly Stage[] | undefined
 }
@@ -73,7 +73,7 @@ export class NodeStages {
     return progress
   }
 
-  /** Returns false if the stage itself is wrong, which an Event reports. */
+  /** Applies a stage. If the stage itself is invalid, records an Event and returns false. */
   async #apply(
     stage: Stage,
     { description, node }: { readonly description: NodeDescription; readonly node: Node },
@@ -89,7 +89,7 @@ export class NodeStages {
         record(node, { type: 'Warning', reason: 'StageFailed', message })
         return false
       }
-      // The node was changed or deleted, which triggers it again.
+      // On a conflict or a 404, the change to the node triggers it again.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     return true

@@ -18,7 +18,7 @@ import {
 import { StageError } from './stage-error.ts'
 
 export interface StageReaderOptions {
-  /** Compiles the templates of patches. Undefined if no stage has a template. */
+  /** Compiles templates in patches. If undefined, stages with templates are rejected. */
   readonly compileTemplate?: (text: string) => PatchTemplate
 }
 
@@ -42,7 +42,7 @@ function nameOf(value: Json): string {
 }
 
 function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<Stage, 'name'> {
-  // Each stage is followed by the next one as soon as possible, so `immediateNextStage` changes nothing.
+  // `immediateNextStage` is accepted but has no effect, because the next stage always follows immediately.
   const spec = fields(value, 'spec', [
     ...['resourceRef', 'selector', 'weight', 'weightFrom', 'delay', 'next', 'immediateNextStage'],
   ])

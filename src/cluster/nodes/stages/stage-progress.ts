@@ -9,29 +9,31 @@ import { chooseStage, delayOf, type Stage } from './stage.ts'
 /** A stage whose delay has not passed yet. */
 export interface WaitingStage {
   readonly stage: Stage
-  /** The resourceVersion for which the stage was chosen. */
+  /** The object's resourceVersion when the stage was chosen. */
   readonly version: string
-  /** Additional annotations with which the stage was chosen. */
+  /** Annotations of simulated failures when the stage was chosen. */
   readonly failure: { readonly [key: string]: string } | undefined
-  /** Monotonic time at which to apply the stage. */
+  /** When to apply the stage, on the monotonic clock. */
   readonly due: number
 }
 
-/** The state of an object for which to find a stage. */
+/** A pod or node for which to choose a stage. */
 export interface StageSubject {
-  /** The object, including the annotations of simulated failures. */
+  /** The pod or node as JSON, with the annotations that simulate failures. */
   readonly object: JsonObject
   readonly version: string
   readonly failure: WaitingStage['failure']
 }
 
-/** The stages among which to choose. */
+/** The stages to choose from, with the clock and the speed for their delays. */
 export interface StageChoice {
   readonly stages: readonly Stage[]
-  /** Whether to limit how often each of several alternating stages is applied. */
+  /**
+   * Whether each stage may be applied at most once per second. Prevents Stage objects from alternating in a tight loop.
+   */
   readonly limitsEach: boolean
   readonly clock: Clock
-  /** Factor by which delays are shorter than specified. */
+  /** Factor by which stage delays are divided. */
   readonly speed: number
 }
 
@@ -40,17 +42,17 @@ const repeatMs = 1000
 export class StageProgress {
   #waiting: WaitingStage | undefined
   #last: { readonly stage: Stage; readonly at: number } | undefined
-  /** Monotonic times of the last applications, by name, of stages whose applications are limited. */
+  /** When each stage was last applied, by name, on the monotonic clock. Recorded only if applications are limited. */
   #applied: Map<string, number> | undefined
 
-  /** Forgets the waiting stage. */
+  /** Cancels the stage whose delay is running. */
   reset(): void {
     this.#waiting = undefined
   }
 
   /**
-   * Returns the stage to wait for. A waiting stage that still applies after a change keeps waiting. Otherwise a new
-   * stage is chosen.
+   * Returns the stage whose delay is running. The stage is kept after a change to the object if it still applies.
+   * Otherwise, a new stage is chosen.
    */
   next({ object, version, failure }: StageSubject, { stages, limitsEach, clock, speed }: StageChoice) {
     const waiting = this.#waiting
@@ -73,7 +75,7 @@ export class StageProgress {
     return this.#waiting
   }
 
-  /** Records that the waiting stage was applied. */
+  /** Records that the stage was applied. */
   applied({ stage }: WaitingStage, { limitsEach, clock }: Pick<StageChoice, 'limitsEach' | 'clock'>): void {
     this.#waiting = undefined
     this.#last = { stage, at: clock.monotonic() }

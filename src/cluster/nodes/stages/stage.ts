@@ -12,14 +12,14 @@ import { parseDuration } from '../../../base/time/duration.ts'
 import type { Query } from './query.ts'
 import type { PlaceFunctions } from './template.ts'
 
-/** A compiled stage. */
+/** A Stage object after validation and compilation. */
 export interface Stage {
   readonly name: string
-  /** The kind of the objects that the stage changes. */
+  /** Whether the stage applies to pods or to nodes. */
   readonly resource: StageResource
   readonly matches: (object: JsonObject) => boolean
   readonly weight: number
-  /** Finds a number in the object, which overrides `weight`. */
+  /** Query for a number in the object that overrides `weight`. */
   readonly weightFrom?: Query
   readonly delay: Delay
   readonly next: Next
@@ -33,7 +33,7 @@ export type StageResource = (typeof stageResources)[number]
 /** The delay of a stage, which starts when the stage first applies to the object. */
 export interface Delay {
   readonly durationMs: number
-  /** Finds a duration or a point in time in the object, which overrides `durationMs`. */
+  /** Query for a duration or a point in time in the object that overrides `durationMs`. */
   readonly durationFrom?: Query
   /**
    * Upper bound in milliseconds for a random delay above the duration. If it is less than the duration, it replaces the
@@ -42,18 +42,18 @@ export interface Delay {
   readonly jitterMs?: number
   readonly jitterFrom?: Query
   /**
-   * Finds a number of failures. Zero means no delay, and each failure after the first doubles the duration, up to five
-   * minutes.
+   * Query for a number of failures. Zero means no delay, and each failure after the first doubles the duration, up to
+   * five minutes.
    */
   readonly backoffFrom?: Query
 }
 
-/** The effect of a stage. */
+/** The changes that a stage makes. */
 export interface Next {
   readonly step?: StepName
-  /** Finds the exit code of the containers, for the step End. */
+  /** Query for the exit code of the containers. Used by the step End. */
   readonly exitCodeFrom?: Query
-  /** Reason why the containers wait or have ended, for the steps Wait and End. */
+  /** Reason that the statuses of waiting or ended containers report. Used by the steps Wait and End. */
   readonly reason?: string
   readonly message?: string
   /** Patches of the status, in the order in which they are applied. */
@@ -63,10 +63,10 @@ export interface Next {
   readonly delete: boolean
 }
 
-/** A patch of the subresource `status` of an object. */
+/** A patch of an object's `status` subresource. */
 export interface StatusPatch {
   readonly type: 'json' | 'merge' | 'strategic'
-  /** The field that contains the output of the template, or '' if the output is the whole patch. */
+  /** Name of the field that the output replaces, or '' if the output is the complete patch. */
   readonly root: string
   readonly template: PatchTemplate
 }

@@ -3,13 +3,13 @@ import { timestamp } from '../../../api/model/object.ts'
 import { type NodeDescription, nodeConditions } from '../node-object.ts'
 import type { PlaceFunctions } from './template.ts'
 
-/** The context in which a template is executed. */
+/** The node, pod address and times that template functions return. */
 export interface TemplatePlace {
   readonly node: NodeDescription
   /** Address of the pod, or '' in templates for nodes. */
   readonly podIp: string
   readonly now: number
-  /** Time at which this process started the nodes. */
+  /** Time at which this process started its nodes. */
   readonly startedAt: number
 }
 

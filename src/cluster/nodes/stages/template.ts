@@ -20,8 +20,8 @@ const maxLength = 64 * 1024
 const limits = { steps: 100_000, characters: 1024 * 1024 }
 
 /**
- * Compiles a template. `placeFunctions` contains the names of the functions that every call will provide. Throws
- * StageError.
+ * Compiles a template. `placeFunctions` lists additional functions, which the caller must provide for each execution.
+ * Throws StageError.
  */
 export function compileTemplate(text: string, placeFunctions: ReadonlySet<string>): Template {
   if (text.length > maxLength) throw new StageError(`the template is longer than ${maxLength} characters`)

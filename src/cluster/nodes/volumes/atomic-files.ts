@@ -18,7 +18,7 @@ export interface VolumeFile {
 /** Files of a volume, by path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
-/** The group that may read the files, provided that this process may change their group. */
+/** Group that gets read access to the files. Ignored if this process may not change their group. */
 export interface Ownership {
   readonly group?: number
 }

@@ -46,7 +46,7 @@ function pairs(values: { readonly [key: string]: string } = {}): string {
     .join('\n')
 }
 
-/** Resource amounts of a node, which apply if a container has no limit. */
+/** Allocatable resources of a node, used as limits for containers that have none. */
 export type NodeAmounts = { readonly [resource: string]: string }
 
 /**

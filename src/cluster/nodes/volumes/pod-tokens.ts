@@ -14,7 +14,7 @@ import { subresource } from '../../../client/requests/resource-type.ts'
 
 const tokenRequests = subresource<TokenRequest & ApiObject>(kinds.ServiceAccount, 'token')
 
-/** The parameters of a token for a volume. */
+/** The audience and lifetime of a service account token. */
 export interface WantedToken {
   readonly audience: string
   readonly seconds: number
@@ -40,7 +40,7 @@ export function staleFrom({ expires, seconds }: { readonly expires: number; read
 export class PodTokens {
   readonly #clock: Clock
   readonly #vendor: Vendor
-  /** Tokens by pod UID, then by parameters. */
+  /** Tokens by pod UID, then by audience and lifetime. */
   readonly #podTokens = new Map<string, Map<string, PodToken>>()
 
   constructor(clock: Clock, vendor: Vendor) {

@@ -52,7 +52,7 @@ export class PodVolumes {
   readonly #quota: StorageQuota
   /** Digest of the last write to each volume. Files with the same digest are not written again. */
   readonly #writeDigests = new Map<string, string>()
-  /** UIDs of the pods that may have files. */
+  /** UIDs of pods with files on disk. */
   readonly #pods = new Set<string>()
 
   constructor(parts: PodVolumeParts) {
@@ -62,7 +62,7 @@ export class PodVolumes {
     this.#quota = new StorageQuota(parts.directory)
   }
 
-  /** How often to call `poll`, in milliseconds. */
+  /** Interval in milliseconds at which `poll` must be called. */
   get pollMs(): number {
     return this.#parts.pollMs ?? usualPollMs
   }
@@ -98,7 +98,7 @@ export class PodVolumes {
     return await this.#objects.poll(maxPolled)
   }
 
-  /** Forgets a pod and removes its files. */
+  /** Removes the files of a pod and all state about it. */
   async remove(pod: Pod): Promise<void> {
     if (!this.#pods.delete(pod.metadata.uid ?? '')) return
     this.#objects.release(keyOf(pod))

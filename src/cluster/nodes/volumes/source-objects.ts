@@ -12,7 +12,7 @@ import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { ReadLimit } from './read-limit.ts'
 
-/** Reference to an object. A pod reads only objects in its namespace. */
+/** Identifies a ConfigMap or Secret. The namespace is always that of the pod. */
 export interface SourceName {
   readonly plural: 'configmaps' | 'secrets'
   readonly namespace: string
@@ -24,9 +24,9 @@ export type SourceData = ReadonlyMap<string, Buffer> | undefined
 
 interface Source {
   readonly name: SourceName
-  /** Keys of the pods that use the object, with the client of each pod's node. */
+  /** The pods that use the object, by key, each with its node's client. */
   readonly users: Map<string, Client>
-  /** The data of the object. Undefined if the data is too old to be used. */
+  /** The latest data of the object. Undefined if the data has expired. */
   data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
@@ -110,7 +110,7 @@ export class SourceObjects {
           pendingData.resolve(data)
         },
         (error: unknown) => {
-          // The read has failed, so the entry is removed, and the next reader tries again.
+          // Remove the failed read from the cache, so that the next pod tries again.
           if (this.#sources.get(key) === source) this.#sources.delete(key)
           pendingData.reject(error)
         },

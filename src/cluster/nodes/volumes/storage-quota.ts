@@ -22,7 +22,7 @@ interface PodCharge {
 
 export class StorageQuota {
   readonly #directory: string
-  /** Charges by pod UID. */
+  /** Storage charged to each pod, by UID. */
   readonly #pods = new Map<string, PodCharge>()
   #total = 0
   #limit: number | undefined

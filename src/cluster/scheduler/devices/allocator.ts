@@ -17,7 +17,7 @@ type Exact = NonNullable<Request['exactly']>
 type Constraint = NonNullable<Devices['constraints']>[number]
 type Result = NonNullable<NonNullable<Allocation['devices']>['results']>[number]
 
-/** A device that was chosen for a request. */
+/** A device chosen for a request of a claim. */
 interface Chosen {
   readonly request: string
   readonly device: Device
@@ -26,10 +26,10 @@ interface Chosen {
 
 /** Maximum number of devices that a claim can allocate, as in Kubernetes. */
 const maxResults = 32
-/** Number of budget steps for trying one device, excluding selectors and constraints. */
+/** Budget charged for trying one device. Selectors and constraints are charged separately. */
 const stepsPerTry = 10
 
-/** Where to search for devices. */
+/** The node whose devices are searched, and the limit on the search. */
 export interface SearchPlace {
   readonly node: NodeInfo
   readonly inventory: Inventory
@@ -77,7 +77,7 @@ class Search {
     return chosen
   }
 
-  /** Chooses devices for the remaining requests. Restores `chosen` and returns false if that is impossible. */
+  /** Chooses devices for the remaining requests. If that is impossible, leaves `chosen` as it was and returns false. */
   #fill([request, ...others]: readonly Request[], chosen: Chosen[]): boolean {
     if (request === undefined) return true
     const { name = '', exactly, firstAvailable = [] } = request

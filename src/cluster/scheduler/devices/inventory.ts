@@ -15,7 +15,7 @@ import type { NodeInfo } from '../node-info.ts'
 type SliceSpec = NonNullable<ResourceSlice['spec']>
 export type Allocation = NonNullable<NonNullable<ResourceClaim['status']>['allocation']>
 
-/** A device of a slice. */
+/** A device, with the ResourceSlice that advertises it. */
 export interface Device {
   /** Driver, pool and name, which together identify the device. */
   readonly id: string
@@ -72,7 +72,7 @@ export class Inventory {
   readonly #slices: Index<ResourceSlice>
   readonly #pools: Index<ResourceSlice>
   readonly #allocated: Index<ResourceClaim>
-  /** Allocations that are being written, by claim. */
+  /** Allocations that the watch has not shown yet, by claim. */
   readonly #reserved = new Map<string, Reservation>()
 
   constructor({ resourceClaims, slices, deviceClasses }: DeviceSources) {

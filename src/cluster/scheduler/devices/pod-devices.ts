@@ -22,7 +22,10 @@ function refusal(reason: string): Refusal {
   return { plugin, reasons: [reason], isFinal: true }
 }
 
-/** Returns the claims of a Pod. Returns a refusal if the Pod cannot run on any node. */
+/**
+ * Returns the ResourceClaims of a Pod. If a claim prevents the Pod from running on any node, returns the reasons
+ * instead.
+ */
 export function deviceClaimsOf(pod: PodInfo, inventory: Inventory): readonly ResourceClaim[] | Refusal {
   const claims: ResourceClaim[] = []
   const generated = new Map(pod.pod.status?.resourceClaimStatuses?.map((each) => [each.name, each]))
@@ -58,7 +61,7 @@ function faultOf(claim: ResourceClaim, pod: PodInfo, { classes }: Inventory): st
   return undefined
 }
 
-/** The allocations for the claims of a Pod on a node. */
+/** The claims of a Pod that are already allocated, and new allocations for the others. */
 export interface DeviceChoice {
   readonly allocated: readonly ResourceClaim[]
   readonly allocations: ReadonlyMap<ResourceClaim, Allocation>
@@ -70,14 +73,14 @@ const tooExpensive = refusal(
   'allocating devices takes too long: request fewer devices, or simplify the selectors and constraints of the claims',
 )
 
-/** Where to choose devices, and the remaining time for the Pod. */
+/** The node whose devices to allocate, and the Pod's remaining search time. */
 export interface ChoicePlace {
   readonly node: NodeInfo
   readonly inventory: Inventory
   readonly budget: SearchBudget
 }
 
-/** Allocates devices on a node. Returns a refusal if the node cannot satisfy the claims. */
+/** Allocates devices on a node to the Pod's claims. Returns the reasons if the node cannot satisfy them. */
 export function chooseDevices(
   claims: readonly ResourceClaim[],
   { node, inventory, budget }: ChoicePlace,

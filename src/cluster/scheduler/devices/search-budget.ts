@@ -13,7 +13,9 @@ const maxMicroseconds = 100_000
 export class SearchBudget {
   #spentMicroseconds = 0
 
-  /** Runs the search on one node. Returns undefined if the search takes too long. */
+  /**
+   * Runs a search and charges the time it takes. Returns undefined if the limit for this node or the Pod is exceeded.
+   */
   run<T>(search: (budget: Budget) => T): T | undefined {
     if (this.#spentMicroseconds > maxMicroseconds) return undefined
     const began = threadMicroseconds()

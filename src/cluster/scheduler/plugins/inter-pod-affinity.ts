@@ -34,7 +34,7 @@ export function interPodAffinity({ hardWeight = 1 }: { readonly hardWeight?: num
   }
 }
 
-/** Numbers of Pods by topology key and value. */
+/** Counts Pods by topology domain. */
 class PlaceCounts {
   readonly #byKey = new Map<string, Map<string, number>>()
 
@@ -57,7 +57,7 @@ class PlaceCounts {
     return value === undefined ? 0 : (this.#byKey.get(key)?.get(value) ?? 0)
   }
 
-  /** Whether any topology domain of the node has a count above zero. */
+  /** Whether the counts include a Pod in any topology domain of the node. */
   hasAny(node: NodeInfo): boolean {
     for (const key of this.#byKey.keys()) if (this.at(key, node) > 0) return true
     return false
@@ -77,15 +77,15 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
 /** Number of terms of existing Pods to process between yields. */
 const termsBetweenSteps = 64
 
-/** Counts for the required affinity terms of the Pod, and for those of existing Pods that may exclude it. */
+/** Evaluates required affinity and anti-affinity: the Pod's own terms, and the anti-affinity of existing Pods. */
 class Required {
   readonly #self: PodGroup
   readonly #sight: Sight
-  /** Counts of existing Pods whose anti-affinity excludes this Pod. */
+  /** Existing Pods whose anti-affinity excludes this Pod, by topology domain. */
   readonly #repelling = new PlaceCounts()
-  /** Counts of existing Pods that this Pod requires affinity to. */
+  /** Existing Pods that match this Pod's required affinity, by topology domain. */
   readonly #matchCounts = new PlaceCounts()
-  /** Counts of existing Pods that this Pod requires anti-affinity to. */
+  /** Existing Pods that match this Pod's required anti-affinity, by topology domain. */
   readonly #avoided = new PlaceCounts()
 
   constructor(self: PodGroup, sight: Sight) {
@@ -93,7 +93,7 @@ class Required {
     this.#sight = sight
   }
 
-  /** Counts the Pods. Must be completed before any other method is called. */
+  /** Counts existing Pods by topology domain. Must have finished before nodes are checked. */
   *count(): Sliced<void> {
     const { groups, namespaceLabels } = this.#sight.cluster
     const { affinity, antiAffinity } = this.#self.terms

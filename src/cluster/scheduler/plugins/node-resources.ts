@@ -8,13 +8,13 @@ import type { PodInfo } from '../pod-info.ts'
 
 const name = 'NodeResourcesFit'
 
-/** A resource with its weight in a score. */
+/** A resource and its weight in the score. */
 export interface WeightedResource {
   readonly name: string
   readonly weight: number
 }
 
-/** A scoring strategy: whether to prefer nodes with fewer or with more requests. */
+/** Whether to prefer nodes with the fewest or the most requests, and the resources to consider. */
 export interface ScoringStrategy {
   readonly type: 'LeastAllocated' | 'MostAllocated'
   readonly resources: readonly WeightedResource[]
@@ -78,7 +78,7 @@ function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number;
   }
 }
 
-/** Returns a refusal that lists every insufficient resource, or undefined if all resources are sufficient. */
+/** Returns all insufficient resources, or undefined if the Pod fits. */
 function shortage(pod: PodInfo, node: NodeInfo): Refusal | undefined {
   return fitsPlainly(pod, node) ? undefined : shortages(pod, node)
 }

@@ -33,7 +33,7 @@ const noLabel: Refusal = {
   isFinal: true,
 }
 
-/** A constraint from a Pod or the configuration. */
+/** A topology spread constraint, from a Pod or from the scheduler configuration. */
 export interface SpreadConstraint {
   readonly maxSkew?: number
   readonly topologyKey?: string
@@ -46,7 +46,7 @@ export interface SpreadConstraint {
 }
 
 /**
- * The constraints for Pods without constraints: the constraints in the configuration, or the defaults of
+ * The spread constraints for Pods that have none: those in the configuration, or `usual` for the defaults of
  * kube-scheduler.
  */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
@@ -57,7 +57,10 @@ interface Constraint {
   /** Minimum number of topology domains. If there are fewer, the minimum number of Pods per domain counts as 0. */
   readonly minDomains: number
   readonly matcher: LabelMatcher | undefined
-  /** Returns whether a node counts according to the inclusion policies. Undefined if all nodes count. */
+  /**
+   * Whether a node is included according to `nodeAffinityPolicy` and `nodeTaintsPolicy`. Undefined if all nodes are
+   * included.
+   */
   readonly includes: NodeMatcher
 }
 
@@ -131,7 +134,10 @@ function withLabelKeys({ labelSelector, matchLabelKeys = [] }: SpreadConstraint,
   return { ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...own] }
 }
 
-/** The nodes that count for a Pod according to the policies of a constraint. Equal policies share one matcher. */
+/**
+ * Evaluates the node inclusion policies of spread constraints for a Pod. Constraints with equal policies share one
+ * matcher.
+ */
 class NodeInclusion {
   readonly #suits: ReturnType<typeof nodeMatcher>
   readonly #tolerates: (node: NodeInfo) => boolean
@@ -156,7 +162,7 @@ type NodeMatcher = ((node: NodeInfo) => boolean) | undefined
 /** Number of nodes to process between yields. */
 const nodesBetweenSteps = 64
 
-/** Returns the nodes that count: nodes that a constraint includes and that have the labels of all constraints. */
+/** Returns the nodes that the inclusion policies admit and that have all topology labels. */
 function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Sliced<Set<NodeInfo>> {
   const counted = new Set<NodeInfo>()
   let checkedCount = 0
@@ -167,7 +173,7 @@ function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits
   return counted
 }
 
-/** Numbers of Pods that a constraint counts, by label value. */
+/** Number of matching Pods per topology domain. */
 class ValueCounts {
   readonly #counts = new Map<string, number>()
   #least: number | undefined
@@ -203,13 +209,13 @@ class ValueCounts {
 
 interface Row extends Constraint {
   readonly counts: ValueCounts
-  /** 1 if the constraint also counts the Pod itself, and otherwise 0. */
+  /** 1 if the constraint's selector matches the Pod itself, and otherwise 0. */
   readonly own: number
-  /** The nodes whose Pods count. Undefined if all nodes with the label count. */
+  /** Nodes whose Pods are counted. Undefined means all nodes with the topology label. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
-/** The sets of nodes that count, one for each matcher. */
+/** Caches the set of included nodes for each matcher. */
 class IncludedNodes {
   readonly #keys: readonly string[]
   readonly #sight: Sight
@@ -233,7 +239,7 @@ function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: 
   const rows: Row[] = []
   for (const constraint of constraints) {
     const own = constraint.matcher?.matches(pod.labels) === true ? 1 : 0
-    // If all nodes with the label count, the groups already know the number of Pods per topology domain.
+    // If every node with the label is included, the Pod groups already provide the counts per topology domain.
     const isSimple = constraint.includes === undefined && constraints.length === 1
     const counted = isSimple ? undefined : yield* included.by(constraint.includes)
     const row = { ...constraint, counts: new ValueCounts(), own, counted }
@@ -282,7 +288,7 @@ function* countByNode(
   }
 }
 
-/** Returns the groups of existing Pods in the namespace that a constraint counts. */
+/** Returns the groups of running Pods that the constraint's selector matches in the Pod's namespace. */
 function* alike(
   { namespace }: PodInfo,
   matcher: LabelMatcher | undefined,
@@ -313,7 +319,7 @@ function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }
   const candidates = needsAllLabels ? yield* countedNodes(nodes, keys, undefined) : undefined
   const rows: ScoreRow[] = []
   for (const { key, maxSkew, matcher, includes } of all) {
-    // If all nodes with the label count, the groups already know the number of Pods per topology domain.
+    // If every node with the label is included, the Pod groups already provide the counts per topology domain.
     const isSimple = includes === undefined && (!needsAllLabels || all.length === 1)
     const counted = isSimple ? undefined : yield* included.by(includes)
     const groups = yield* alike(pod, matcher, sight)
@@ -343,7 +349,7 @@ function* countOnNodes(groups: readonly PodGroup[]): Sliced<Map<NodeInfo, number
 
 interface Selection {
   readonly key: string
-  /** The nodes whose Pods count. Undefined if all nodes count. */
+  /** Nodes whose Pods are counted. Undefined means all nodes. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -360,7 +366,7 @@ function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, cou
  * domains have a higher weight.
  */
 class Spread {
-  /** The nodes with the labels of all constraints. Undefined if no labels are required. */
+  /** Nodes that have all topology labels. Undefined if a node needs none of them. */
   readonly #candidates: ReadonlySet<NodeInfo> | undefined
   readonly #rows: readonly ScoreRow[]
 

@@ -12,8 +12,8 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
 /**
- * Excludes nodes that cannot access a volume of the Pod, or for which a missing volume can be neither bound nor
- * provisioned.
+ * Excludes nodes that cannot access the Pod's bound volumes, and nodes for which its unbound claims can be neither
+ * matched nor provisioned.
  */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',

@@ -9,7 +9,7 @@ import type { DaemonStep } from './parts.ts'
 import type { Fitness } from './placement.ts'
 import { isUpdated, type Moves } from './pod-writes.ts'
 
-/** Pods to create and to delete, and the milliseconds until failed pods are checked again. */
+/** Pods to create and delete, and when to check failed pods again. */
 export interface CoverageMoves extends Moves {
   readonly againMs: number | undefined
 }

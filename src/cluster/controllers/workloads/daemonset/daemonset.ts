@@ -32,7 +32,7 @@ import { hashLabel, makeMoves } from './pod-writes.ts'
 import { limitsOf, rollingMoves } from './rolling.ts'
 import { writeStatus } from './status.ts'
 
-/** Maintains the pods of DaemonSets. */
+/** Creates the loop that runs one pod of each DaemonSet on every eligible node. */
 export function daemonSetLoop(parts: DaemonSetParts): Loop {
   const { sets, pods, revisions, clock } = parts
   const expectations = new Expectations(clock)
@@ -49,7 +49,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
       }),
       fromPods({ pods, ownerKind, expectations, adopters: (pod) => selecting.of(pod) }),
       fromNodes(parts),
-      // Revisions are only looked up. Changes to them trigger nothing.
+      // The loop only looks up revisions, so their changes do not trigger a reconcile.
       fromInformer(revisions, () => []),
     ],
     reconcile: async (key, signal) => {

@@ -1,4 +1,4 @@
-/** Types shared by the modules of the daemonset loop. */
+/** The context and state that the modules of the daemonset loop share. */
 
 import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
@@ -13,7 +13,7 @@ import type { Expectations } from '../expectations.ts'
 import type { FailedPods } from './failed-pods.ts'
 import type { Fitness } from './placement.ts'
 
-/** Dependencies of the loop. */
+/** The clients and informers that the daemonset loop uses. */
 export interface DaemonSetParts {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -25,13 +25,16 @@ export interface DaemonSetParts {
   readonly revisions: Informer<ControllerRevision>
 }
 
-/** State that the loop keeps between steps. */
+/**
+ * State of the daemonset loop that outlives a single reconcile: pod writes not yet observed, and the backoff of failed
+ * pods.
+ */
 export interface DaemonSetState extends DaemonSetParts {
   readonly expectations: Expectations
   readonly failed: FailedPods
 }
 
-/** One DaemonSet in one step, with its nodes and pods as cached by the informers. */
+/** A reconcile of one DaemonSet, with its nodes and pods from the informer caches. */
 export interface DaemonStep {
   readonly state: DaemonSetState
   readonly set: DaemonSet

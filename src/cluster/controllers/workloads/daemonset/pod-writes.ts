@@ -13,7 +13,7 @@ const generationKey = 'deprecated.daemonset.template.generation'
 
 const maxBurst = 250
 
-/** Pods to create and delete. */
+/** Pods to delete, and nodes that need a new pod. */
 export interface Moves {
   readonly surplus: readonly Pod[]
   /** Names of the nodes that lack a pod. */

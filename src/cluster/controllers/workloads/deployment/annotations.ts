@@ -50,7 +50,7 @@ export function maxNoted(vendor: Vendor, { metadata }: ReplicaSet): number | und
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'max-replicas')])
 }
 
-/** Replicas of a Deployment, and the maximum number of pods during a rollout. */
+/** The desired replicas of a Deployment, and the maximum number of pods during its rollout. */
 export interface Asked {
   readonly desired: number
   readonly max: number
@@ -84,7 +84,7 @@ export function withRevision(
   const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
   const number = before === undefined || before === '' ? 0n : readRevision(before)
-  // A user has changed the annotation so that it is not a number. The annotation is kept.
+  // If a user has set the annotation to something other than a number, it is left unchanged.
   if (number === undefined || number >= revision) return withAnnotations(set, copied)
   const historyKey = keyOf(vendor, 'revision-history')
   const history = before === undefined ? {} : { [historyKey]: longerHistory(copied[historyKey], before) }

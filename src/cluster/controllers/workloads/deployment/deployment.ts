@@ -31,7 +31,7 @@ import { isScaled, scaleOnly } from './scaling.ts'
 
 const kind = { group: 'apps', kind: 'Deployment' }
 
-/** Rolls out Deployments. */
+/** Creates the loop that rolls out Deployments. */
 export function deploymentLoop(parts: DeploymentParts): Loop {
   const selecting = selectingOwners(parts.deployments, ({ spec }) => spec?.selector)
   return {

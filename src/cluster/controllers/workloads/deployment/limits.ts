@@ -67,13 +67,16 @@ function isCounted({ metadata, status }: ReplicaSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
-/** The ReplicaSets of a Deployment. */
+/** The ReplicaSets of a Deployment: `present` for the current template, and `old` for earlier templates. */
 interface CountedSets {
   readonly present: ReplicaSet | undefined
   readonly old: readonly ReplicaSet[]
 }
 
-/** Returns the size that the new ReplicaSet may currently have. If the old pods are not counted, it does not grow. */
+/**
+ * Returns the size to which the new ReplicaSet may be scaled up now. The size stays the same while the pod counts of an
+ * old ReplicaSet are outdated.
+ */
 export function newSize(deployment: Deployment, { present, old }: CountedSets): number {
   const { replicas = 1 } = deployment.spec ?? {}
   if (!isRolling(deployment)) return replicas

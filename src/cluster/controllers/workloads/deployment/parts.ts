@@ -1,4 +1,4 @@
-/** Types shared by the modules of the deployment loop, and the writes of one Deployment's rollout. */
+/** The context that the modules of the deployment loop share, and the writes that one rollout performs. */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
@@ -14,7 +14,7 @@ import { findCondition } from '../conditions.ts'
 import { replicasNeedUpdate, withReplicasNoted } from './annotations.ts'
 import { maxSurge } from './limits.ts'
 
-/** Dependencies of the loop. */
+/** The clients and informers that the deployment loop uses. */
 export interface DeploymentParts {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -40,7 +40,7 @@ export function progressing({ status }: Deployment): DeploymentCondition | undef
   return findCondition(status?.conditions, 'Progressing')
 }
 
-/** The rollout of one Deployment in one step. Each write replaces `deployment` with the server's response. */
+/** A reconcile of one Deployment. Every write updates `deployment` to the server's response. */
 export class Rollout {
   deployment: Deployment
   readonly parts: DeploymentParts
@@ -86,7 +86,7 @@ export class Rollout {
     this.parts.recorder.record(this.deployment, { type, reason, message })
   }
 
-  /** Creates a condition with the current time. */
+  /** Returns a condition whose timestamps are the current time. */
   condition(
     type: string,
     status: string,

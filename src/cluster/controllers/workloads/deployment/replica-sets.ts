@@ -1,6 +1,6 @@
 /**
- * The ReplicaSets of a Deployment. Finds or creates the ReplicaSet of the current template, and separates it from old
- * ReplicaSets.
+ * Finds the ReplicaSets of a Deployment, separates the current one from the old ones, and creates the current one if it
+ * is missing.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
@@ -22,7 +22,7 @@ import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from '.
 /** Key of the label that distinguishes the pods of different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
-/** The ReplicaSets of a Deployment, split by template. */
+/** The ReplicaSets of a Deployment: `present` for the current template, and `old` for earlier templates. */
 export interface Sets {
   /** ReplicaSet of the current template. Undefined if it does not exist. */
   readonly present: ReplicaSet | undefined

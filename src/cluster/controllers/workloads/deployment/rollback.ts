@@ -36,7 +36,7 @@ function lastRevision(vendor: Vendor, sets: readonly ReplicaSet[]): bigint {
   return before === undefined ? 0n : revisionOf(vendor, before)
 }
 
-/** Removes the rollback annotation. If a ReplicaSet is given, also applies the template of that ReplicaSet. */
+/** Removes the rollback annotation and, if a ReplicaSet is given, restores its template. */
 async function writeTemplate(rollout: Rollout, set: ReplicaSet | undefined): Promise<void> {
   const { deployment, parts, name } = rollout
   const next = set === undefined ? deployment : returned(rollout, set)

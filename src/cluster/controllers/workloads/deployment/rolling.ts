@@ -53,7 +53,10 @@ async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined
   return shrunk.every((set, i) => set === old[i]) ? undefined : { present, old: merged(sets.old, shrunk) }
 }
 
-/** Scales down ReplicaSets one after another, each by at most `by` pods, and all together by at most `most` pods. */
+/**
+ * Scales down ReplicaSets in order. `by` limits the pods to remove from each ReplicaSet, and `most` limits them in
+ * total.
+ */
 async function shrinkEach(
   rollout: Rollout,
   sets: readonly ReplicaSet[],

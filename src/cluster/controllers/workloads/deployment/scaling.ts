@@ -10,7 +10,7 @@ import type { Rollout } from './parts.ts'
 import { syncCounts } from './progress.ts'
 import { active, allOf, byAge, type Sets, syncPresent } from './replica-sets.ts'
 
-/** Whether the number of replicas differs from the number recorded when a ReplicaSet with pods was last scaled. */
+/** Whether the user has changed the Deployment's replicas since its ReplicaSets were last scaled. */
 export function isScaled({ parts, replicas }: Rollout, all: readonly ReplicaSet[]): boolean {
   return active(all).some((set) => {
     const noted = desiredNoted(parts.vendor, set)

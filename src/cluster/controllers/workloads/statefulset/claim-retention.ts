@@ -56,7 +56,7 @@ export function isOfEarlierPod(
 
 interface Owners {
   readonly owner: ObjectBase | undefined
-  /** The set and the pod. References to them are removed unless the policy requires them. */
+  /** The owners that the policy may set or remove: the StatefulSet and its pod. */
   readonly members: readonly [set: StatefulSet, pod: Pod]
 }
 

@@ -12,7 +12,7 @@ import { ordinalOf, ordinalRange, revisionOf, withIdentity } from './identity.ts
 import type { SetStep } from './parts.ts'
 import { createOrdinal, deleteOrdinal, updateOrdinal } from './pod-writes.ts'
 
-/** Pod counts for the status. */
+/** The pod counts in the status of a StatefulSet. */
 export interface Counts {
   replicas: number
   readyReplicas: number
@@ -32,7 +32,7 @@ export function countPods(step: SetStep, pods: readonly Pod[]): Counts {
   return counts
 }
 
-/** Adds a pod to the counts of its revision, or subtracts it. */
+/** Adds `by` to the counter of the pod's revision. */
 function countRevision({ step, counts }: Pick<Walk, 'step' | 'counts'>, pod: Pod, by: 1 | -1): void {
   if (revisionOf(pod) === step.current.metadata.name) counts.currentReplicas += by
   if (revisionOf(pod) === step.update.metadata.name) counts.updatedReplicas += by
@@ -46,7 +46,7 @@ function runsAvailable({ set, parts }: SetStep, pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isAvailable(pod, set.spec?.minReadySeconds ?? 0, parts.clock.now())
 }
 
-/** Performs the steps that are possible now, and updates the counts. */
+/** Creates, deletes and replaces pods as far as possible in this reconcile, and updates the counts. */
 export async function move(step: SetStep, pods: readonly Pod[], counts: Counts): Promise<void> {
   const { set } = step
   const { podManagementPolicy, updateStrategy } = set.spec ?? {}

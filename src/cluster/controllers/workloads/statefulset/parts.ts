@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../../../client/informers/event-recorder.
 import type { Informer } from '../../../../client/informers/informer.ts'
 import type { Client } from '../../../../client/requests/client.ts'
 
-/** Dependencies of the loop. */
+/** The clients and informers that the statefulset loop uses. */
 export interface StatefulSetParts {
   readonly client: Client
   readonly recorder: EventRecorder
@@ -24,7 +24,7 @@ export interface StatefulSetParts {
   readonly revisions: Informer<ControllerRevision>
 }
 
-/** Revisions of a StatefulSet. */
+/** The two template revisions that a StatefulSet rolls between. */
 export interface Revisions {
   /** Revision of the pods that have not been updated yet. */
   readonly current: ControllerRevision
@@ -32,7 +32,7 @@ export interface Revisions {
   readonly update: ControllerRevision
 }
 
-/** One StatefulSet in one step. */
+/** A reconcile of one StatefulSet. */
 export interface SetStep extends Revisions {
   readonly parts: StatefulSetParts
   readonly set: StatefulSet

@@ -32,7 +32,7 @@ export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   }
 }
 
-/** Writes a pod whose identity has been restored. */
+/** Writes a pod whose labels or volumes were corrected to match its ordinal, and creates missing claims. */
 export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): Promise<void> {
   const { parts, signal } = step
   await writeWithEvent(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {

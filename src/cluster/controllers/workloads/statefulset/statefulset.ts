@@ -31,7 +31,7 @@ import { type Counts, countPods, move } from './ordinals.ts'
 import type { SetStep, StatefulSetParts } from './parts.ts'
 import { ClaimError } from './pod-writes.ts'
 
-/** Maintains the pods of StatefulSets. */
+/** Creates the loop that runs the pods of StatefulSets. */
 export function statefulSetLoop(parts: StatefulSetParts): Loop {
   const selecting = selectingOwners(parts.sets, ({ spec }) => spec?.selector)
   const spacing = new StepSpacing()
@@ -41,7 +41,7 @@ export function statefulSetLoop(parts: StatefulSetParts): Loop {
     sources: [
       fromInformer(parts.sets),
       fromPods({ pods: parts.pods, ownerKind, adopters: (pod) => selecting.of(pod) }),
-      // The loop only looks up claims and revisions, so changes to them trigger nothing.
+      // The loop only looks up claims and revisions, so their changes do not trigger a reconcile.
       fromInformer(parts.claims, () => []),
       fromInformer(parts.revisions, () => []),
     ],
@@ -104,7 +104,7 @@ async function reconcile(
   return lookAgain(nextAvailableMs(pods, minReadySeconds, parts.clock.now()))
 }
 
-/** Performs the steps. Returns the error that stopped the steps, or undefined. */
+/** Creates, deletes and replaces pods. Returns the error that interrupted this work, if any. */
 async function movesOf(
   step: SetStep,
   pods: readonly Pod[],
