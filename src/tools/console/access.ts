@@ -16,7 +16,7 @@ const linkMs = 10 * minute
 const sessionMs = 8 * 60 * minute
 const tokenPrefix = 'orch-console.'
 
-/** Secrets that the workers of a process share. Can be posted to a thread. */
+/** The sign-in secrets that all workers of a process share. Can be posted to another thread. */
 export interface ConsoleSecrets {
   readonly key: Uint8Array
   /** Expiry time of the link, in milliseconds since 1970. */
@@ -25,7 +25,7 @@ export interface ConsoleSecrets {
   readonly linkUsed: Int32Array
 }
 
-/** Creates the secrets of a process. */
+/** Creates the sign-in secrets of this process. */
 export function newConsoleSecrets(clock: Clock): ConsoleSecrets {
   const linkUsed = new Int32Array(new SharedArrayBuffer(4))
   return { key: randomBytes(32), linkExpires: clock.now() + linkMs, linkUsed }
@@ -45,7 +45,7 @@ export interface ConsoleSession {
   readonly expires: number
 }
 
-/** The sign-in link and the sessions of a process. */
+/** Checks sign-in links and session tokens. */
 export class ConsoleAccess {
   readonly #secrets: ConsoleSecrets
   readonly #clock: Clock
@@ -69,9 +69,12 @@ export class ConsoleAccess {
     return { token: `${tokenPrefix}${expires}.${this.#mac(`session ${expires}`)}`, expires }
   }
 
-  /** Authenticates session tokens. Leaves all other tokens to other authenticators. */
+  /**
+   * Authenticates requests that carry a session token of the console. All other requests are left to other
+   * authenticators.
+   */
   readonly authenticate: Authenticator = ({ authorization }) => {
-    // This quick check is sufficient for nearly all requests, because most requests carry no session token.
+    // Check for the token prefix first, because most requests carry no session token.
     if (authorization === undefined || !authorization.includes(tokenPrefix)) return none
     const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
     if (expires === undefined || mac === undefined) return none

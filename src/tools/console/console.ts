@@ -17,11 +17,11 @@ import { type ConsoleFile, indexName, readConsoleFile } from './files.ts'
 import { sendUnchanged, setPageHeaders } from './page-response.ts'
 
 const root = '/console'
-/** The scripts of the console write no text into the page that the browser would parse. */
+/** The console's scripts never create HTML from strings, so they need no Trusted Types policy. */
 const noTrustedTypes = "'none'"
 
 export interface ConsoleParts {
-  /** The one-time link. Undefined if this process printed no link. */
+  /** Verifies one-time links. Undefined if this process printed no link. */
   readonly access: ConsoleAccess | undefined
   /** Whether the server also serves the documentation, to which the page then links. */
   readonly hasDocumentation: boolean
@@ -49,7 +49,7 @@ function redirect(exchange: Exchange): void {
   sendText(exchange, 308, `the console is at ${root}/\n`)
 }
 
-/** Sends what the page must know about this server before a user signs in. */
+/** Sends the settings that the console needs before a user signs in. */
 function sendSettings(exchange: Exchange, settings: Pick<ConsoleParts, 'hasDocumentation'>): void {
   exchange.setHeader('cache-control', 'no-store')
   exchange.send(200, 'application/json', Buffer.from(JSON.stringify(settings)))

@@ -33,7 +33,7 @@ export async function openDocumentation(
   throw new UsageError('--docs: the documentation site is not built: run "npm run docs" in the checkout')
 }
 
-/** The directory of the bundle, next to `site/`. Tests run the sources with the site of the checkout. */
+/** Returns the directory that contains `site/`. Tests run from sources and use the site of the checkout. */
 function distDirectory(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : './', import.meta.url)
 }
@@ -79,15 +79,15 @@ const types: { readonly [ending: string]: string } = {
   png: 'image/png',
 }
 
-/** The content type of all other files, such as YAML examples. */
+/** Content type of files with an unlisted extension, such as YAML examples. */
 const textType = 'text/plain; charset=utf-8'
 
 /** Matches the paths of files in the site. No directory name begins with a dot, so a path cannot leave the site. */
 const filePath = /^(?:[A-Za-z0-9][\w-]*\/)*[A-Za-z0-9][\w.-]*\.([a-z]+)$/
 
 /**
- * The files of the site. Each file is read only once, because unauthenticated clients can request it. The whole site
- * takes a few megabytes of memory.
+ * Serves files of the site from memory. Caching prevents unauthenticated clients from causing repeated disk reads. The
+ * whole site takes a few megabytes.
  */
 class Site {
   readonly #dist: URL

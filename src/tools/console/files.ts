@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { readProgramFile } from '../../base/files/program-files.ts'
 
-/** A file compressed with Brotli. */
+/** A bundled file, compressed with Brotli. */
 export interface ConsoleFile {
   readonly name: string
   readonly type: string
@@ -13,7 +13,7 @@ export interface ConsoleFile {
   readonly etag: string
 }
 
-/** The page itself, whose name has no hash. */
+/** Name of the page itself. Unlike other files, it contains no hash. */
 export const indexName = 'index.html'
 
 const types: { readonly [ending: string]: string } = {
@@ -50,7 +50,7 @@ async function read(name: string): Promise<ConsoleFile | undefined> {
   }
 }
 
-/** The directory of the bundle. Tests run the sources with the bundle of the checkout. */
+/** Returns the directory of the bundled console. Tests run from sources and use the bundle of the checkout. */
 function directory(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : './', import.meta.url)
 }

@@ -1,4 +1,4 @@
-/** Responses with the pages that this server serves to browsers: the console and the documentation. */
+/** Sends the HTML pages of the console and the documentation, with their security headers. */
 import type { Exchange } from '../../apiserver/http/request/exchange.ts'
 
 /**
@@ -30,7 +30,7 @@ const otherHeaders: readonly (readonly [name: string, value: string])[] = [
   ['cross-origin-resource-policy', 'same-origin'],
 ]
 
-/** Sends 304 to a client that already has the current content. */
+/** Sends 304 Not Modified. */
 export function sendUnchanged(exchange: Exchange): void {
   exchange.open(304, undefined)
   exchange.complete = true

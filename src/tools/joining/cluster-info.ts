@@ -123,7 +123,7 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse()
   } catch {
-    // For invalid input, the result is undefined, and the caller rejects the input.
+    // Return undefined for invalid input, which the caller then rejects.
     return undefined
   }
 }

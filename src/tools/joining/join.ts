@@ -57,7 +57,7 @@ export const joinFlags = {
 
 type JoinOptions = OptionsOf<typeof joinFlags>
 
-/** Joins the cluster. Throws UsageError or JoinError if this fails. Reports progress through `say`. */
+/** Implements `orch join`. Throws UsageError or JoinError. Reports progress through `say`. */
 export async function join(options: JoinOptions, say: (line: string) => void): Promise<void> {
   for (const name of ['server', 'token', 'node-name', 'kubeconfig'] as const)
     if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is required`)

@@ -24,7 +24,7 @@ export interface NodeRequest {
   readonly token: Token
   readonly nodeName: string
   readonly signal: AbortSignal
-  /** Called with the name of the request once it has been created. */
+  /** Called with the name of the CertificateSigningRequest after it was created. */
   readonly onRequested: (name: string) => void
 }
 
@@ -47,13 +47,13 @@ export async function nodeCertificate(
   }
 }
 
-/** Parameters of a node agent's certificate request. */
+/** What kind of certificate to request for a node agent. */
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string
   /** Whether the certificate is for authentication to the API server or for serving. */
   readonly use: 'client' | 'serving'
-  /** Names and addresses of a serving certificate. */
+  /** DNS names and IP addresses for a serving certificate. */
   readonly names?: AlternativeNames
   readonly signal: AbortSignal
   readonly onRequested?: (name: string) => void

@@ -62,13 +62,13 @@ const createFlags = {
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the token instead of the join command' }),
 }
 
-/** Flags of `orch token`, grouped for its help text. */
+/** Flags of `orch token`, grouped as in its help text. */
 export const tokenFlagGroups: { readonly [title: string]: Flags } = {
   'orch token create': createFlags,
   'orch token list and delete': connectionFlags,
 }
 
-/** Runs the command. Throws UsageError or JoinError if it fails. */
+/** Implements `orch token`. Throws UsageError or JoinError. */
 export async function tokenCommand(args: readonly string[], print: (line: string) => void): Promise<void> {
   const [verb, ...rest] = args
   if (verb === 'create') {

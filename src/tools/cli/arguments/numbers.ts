@@ -11,7 +11,7 @@ export function readWhole(value: string): number {
   return readNumber(value, /^-?\d{1,9}$/, 'a number')
 }
 
-/** Parses a number of seconds. If it is negative, the server or the object determines the value. */
+/** Parses a number of seconds. Negative values are allowed and mean that the server or the object chooses the value. */
 export function readSeconds(value: string): number {
   return readNumber(value, /^-?\d{1,9}$/, 'a number of seconds')
 }

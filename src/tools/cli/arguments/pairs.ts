@@ -10,7 +10,7 @@ import {
 } from '../../../api/selectors/label-selector.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 
-/** Parses pairs. `form` is the expected format of a pair, for the error message. */
+/** Parses a list of `KEY=VALUE` pairs. Throws a UsageError that shows `form` as the expected format. */
 export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): { [key: string]: string } {
   const pairs = text.split(',').map((pair) => {
     const equals = pair.indexOf('=')

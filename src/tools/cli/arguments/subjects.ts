@@ -64,7 +64,7 @@ export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> &
 export interface Subject {
   readonly type: DiscoveredType
   readonly name: ObjectName
-  /** The live object if it was listed, otherwise the object in the file. */
+  /** The live object if the object was found by a list request. Otherwise, the object from the file. */
   readonly object?: ApiObject
   /** Position in the file. Set if the object comes from a file. */
   readonly origin?: Origin

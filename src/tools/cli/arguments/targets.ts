@@ -15,7 +15,7 @@ export interface TargetWord {
 export interface Target {
   readonly type: DiscoveredType
   readonly name: string | undefined
-  /** The namespace. Set if it differs from the command's namespace. */
+  /** Namespace of the target, if it differs from the command's namespace. */
   readonly namespace?: string | undefined
 }
 
@@ -39,7 +39,7 @@ function readPair(word: string, words: readonly string[]): TargetWord {
   return { type, name }
 }
 
-/** Looks up the types. A type that is requested twice without names is returned once. */
+/** Looks up the types of the targets. If a type is listed twice without names, the duplicate is dropped. */
 export async function findTargets(served: ServedTypes, targetWords: readonly TargetWord[]): Promise<Target[]> {
   const targets: Target[] = []
   for (const { type: word, name } of targetWords)

@@ -18,15 +18,15 @@ export type Written = Subject & Manifest
 export interface OrderedWork {
   /** Writes one object. Returns the text to print. */
   readonly act: (subject: Written, index: number) => Promise<string>
-  /** Past participle of the operation for the progress display, such as `applied`. */
+  /** Verb in the progress display, such as `applied`. */
   readonly done: string
   /** Whether the writes persist. If not, the command does not wait for definitions. */
   readonly lasting: boolean
 }
 
 /**
- * Writes the objects and returns them. If a write fails, processes the other objects first and then throws
- * SeveralErrors.
+ * Writes the objects in dependency order and returns them. If a write fails, continues with the other objects and then
+ * throws SeveralErrors.
  */
 export async function writeInOrder(
   session: Session,

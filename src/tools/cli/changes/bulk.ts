@@ -9,17 +9,20 @@ import type { Context } from '../program/command.ts'
 import { SeveralErrors } from '../program/explain-error.ts'
 
 export interface BulkWork<T> {
-  /** Returns the type of an item. Items of the same type may be processed concurrently. */
+  /** Returns the type of an item. Adjacent items of the same type are processed concurrently. */
   readonly sortOf: (item: T) => unknown
-  /** Returns the identity of an item among the items of its type. If undefined, all items are distinct. */
+  /**
+   * Returns the name of an item. Items with the same type and name are processed one after another. If undefined, no
+   * two items have the same name.
+   */
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
-  /** Past participle of the operation for the progress display, such as `applied`. */
+  /** Verb in the progress display, such as `applied`. */
   readonly done: string
 }
 
-/** Concurrency rules for objects with a known type and name. */
+/** Identifies each item by its resource type and object name, for `inBulk`. */
 export const bySubject = {
   sortOf: ({ type }: { readonly type: unknown }) => type,
   nameOf: ({ name: { namespace = '', name } }: { readonly name: ObjectName }) =>
@@ -58,7 +61,7 @@ export async function inBulk<T>(context: Context, items: readonly T[], work: Bul
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
-/** Returns the end of the group of items that may be processed concurrently. */
+/** Returns the index after the last item of the group that starts at `start`. */
 function endOfGroup<T>(items: readonly T[], start: number, { sortOf, nameOf = () => undefined }: BulkWork<T>): number {
   const names = new Set<string>()
   for (let i = start; i < items.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * Annotations that writing commands set on request: the applied configuration for later applies (`--save-config`), and
- * the command line as the change cause (`--record`), which `rollout history` shows.
+ * Adds the annotations that `--save-config` and `--record` request: the applied configuration, which later applies
+ * compare with, and the command line, which `rollout history` shows as the change cause.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -28,7 +28,7 @@ export function changeCauseKey(vendor: Vendor): string {
   return vendorKey(vendor, 'change-cause')
 }
 
-/** Returns the object with the requested annotations. */
+/** Returns the object with the annotations that `--save-config` and `--record` request. */
 export async function withNotes(session: Session, object: ApiObject, options: NoteOptions): Promise<ApiObject> {
   if (!options.record && !options.saveConfig) return object
   const vendor = await session.types.vendor()
@@ -40,7 +40,10 @@ export async function withNotes(session: Session, object: ApiObject, options: No
   return withRecord(noted, vendor)
 }
 
-/** Annotates a changed object with a second, small patch, as kubectl does. */
+/**
+ * Records the command line as the change cause of an object that was just changed. Sends a separate patch, as kubectl
+ * does.
+ */
 export async function noteCause(
   session: Session,
   { type, name }: Pick<Subject, 'type' | 'name'>,

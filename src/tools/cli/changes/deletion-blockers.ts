@@ -19,7 +19,10 @@ const maxNamed = 5
 
 type Explained = NonNullable<DeletionExplanation['status']>
 
-/** Prints the reasons until the signal aborts. Ignores its own failures. */
+/**
+ * Prints what blocks the deletion until the signal aborts. Errors are ignored, because the report is only
+ * informational.
+ */
 export async function reportBlockers(session: Session, subject: Subject, signal: AbortSignal): Promise<void> {
   let lastReported = ''
   for (let ms = firstMs; ; ms = againMs) {

@@ -1,4 +1,6 @@
-/** Common parts of commands that delete objects: propagation policy, grace period, and waiting for the deletion. */
+/**
+ * Flags and helpers for commands that delete objects: propagation policy, grace period, and waiting for the deletion.
+ */
 import { flag, type OptionsOf, oneOf, readBoolean, withBare } from '../../../base/flags/flags.ts'
 import type { DeleteOptions } from '../../../client/requests/client.ts'
 import { readSeconds } from '../arguments/numbers.ts'

@@ -13,18 +13,18 @@ import { type DocumentFormat, printDocument } from '../printers/objects.ts'
 import { inBulk } from './bulk.ts'
 import { editText } from './editor.ts'
 
-/** The part of an object that is edited. */
+/** An object, and the part of it that the user edits: the whole object or its recorded configuration. */
 export interface EditedPart extends Subject {
   readonly editable: ApiObject
 }
 
 export interface EditingObjects<P extends EditedPart> {
-  /** Noun for the object in the header of the file, such as `object`. */
+  /** What the file contains, for its header comment: `object` or another noun. */
   readonly what: string
   readonly windowsLineEndings: boolean
   /** Format of the edited file. */
   readonly format: DocumentFormat
-  /** Saves one edited part. Returns the text to print. */
+  /** Saves the edited version of a part. Returns the text to print. */
   readonly saveOne: (part: P, edited: { readonly manifest: Manifest; readonly index: number }) => Promise<string>
 }
 

@@ -21,10 +21,13 @@ export const windowsLineEndingsFlag = toggle({
 })
 
 export interface Editing {
-  /** Noun for the object in the header of the file, such as `object`. */
+  /** What the file contains, for its header comment: `object` or another noun. */
   readonly what: string
   readonly original: string
-  /** Processes the saved text. Returns the text to print. Throws if the text is rejected. */
+  /**
+   * Accepts the edited text and returns the text to print. If it throws an error that the user can fix, the editor
+   * opens again.
+   */
   readonly save: (text: string, file: string) => Promise<string>
   /** Whether lines end in CR LF. */
   readonly windowsLineEndings: boolean

@@ -16,11 +16,11 @@ import { escapeLine } from '../printers/escape.ts'
 import type { Context } from '../program/command.ts'
 import { isPassing } from './wait-for.ts'
 
-/** A source of objects to list and watch. */
+/** Lists and watches the objects of a command such as `get -w`. */
 export interface Feed {
-  /** Prints the current state unless `silent`. Returns its version. */
+  /** Lists the objects and, unless `silent`, prints them. Returns the resourceVersion of the list. */
   readonly list: (silent: boolean) => Promise<string>
-  /** Prints every change after a version, and calls `reached` with each new version. */
+  /** Watches from a resourceVersion and prints every change. Calls `reached` with each new resourceVersion. */
   readonly watch: (version: string, reached: (version: string) => void) => Promise<void>
 }
 
@@ -54,7 +54,7 @@ function lostNote(error: unknown): string {
 
 type Change = Exclude<WatchEvent<ApiObject>, { type: 'BOOKMARK' }>
 
-/** Returns the changes to objects, for a feed. */
+/** Returns a watch function that calls `show` with every change. */
 export function changesOf(
   client: Client,
   type: ResourceType,

@@ -27,11 +27,11 @@ export const resourceVersionFlag = flag({
 })
 
 export interface Change {
-  /** The patch. Undefined if nothing changes. */
+  /** The patch to send. Undefined if the object needs no change. */
   readonly patch: Patch | undefined
-  /** Past participle of the operation for the report, such as `labeled`. */
+  /** Verb for the report line, such as `labeled`. */
   readonly done: string
-  /** The changed object, for a client-side dry run. */
+  /** The object after the change, for a client-side dry run. */
   readonly next: ApiObject
 }
 
@@ -48,7 +48,7 @@ export async function changeSubjects(
       OptionsOf<typeof writeFlags> &
       NoteOptions & { readonly resourceVersion?: string }
     readonly changeOf: (live: ApiObject, subject: Subject) => Change | Promise<Change>
-    /** Message for an object that needs no change. Undefined means that no message is printed. */
+    /** Text to print for an object that needs no change, or undefined to print nothing. */
     readonly unchanged: string | undefined
   },
 ): Promise<void> {
@@ -91,7 +91,7 @@ function atVersion(patch: Patch, resourceVersion: string): Patch {
   return 'strategic' in patch ? { strategic: versioned(patch.strategic) } : { ...patch, apply: versioned(patch.apply) }
 }
 
-/** Implements `--local`, which changes the objects in files and prints them. */
+/** Implements `--local`: changes the objects in files without a server and prints the result. */
 export async function changeLocally(
   context: Context,
   options: LocalOptions,
@@ -110,7 +110,7 @@ type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filenam
 
 /** Returns the live object. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
-  // An object that has just been listed is the live object.
+  // An object that was found by a list request is recent enough.
   if (object !== undefined && origin === undefined) return object
   try {
     return await session.client.get(type, name, { signal: session.context.signal })

@@ -15,7 +15,7 @@ import { isGone, waitFor } from './wait-for.ts'
 export interface Recreation {
   readonly object: ApiObject
   readonly request: WriteOptions
-  /** How to delete the old object. */
+  /** Options for deleting the old object, such as the grace period. */
   readonly deletion: DeletionOptions
   /** The old object. It is restored if the server rejects the new object after all. */
   readonly former?: ApiObject

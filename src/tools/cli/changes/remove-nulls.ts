@@ -1,7 +1,7 @@
 /**
- * Removes nulls from objects, for code that relies on the types of kinds. The types have no null fields or list
- * elements, but a server may send them (`containers: [null]`). kubectl reads such an element as empty, whereas this
- * code removes it. Commands that print objects unchanged do not use this code.
+ * Removes nulls from objects before typed code uses them. The TypeScript types allow no null fields or list elements,
+ * but a server may send them (`containers: [null]`). kubectl treats a null element as an empty one, whereas this code
+ * removes it. Commands that print objects as received keep their nulls.
  */
 
 import { isObject } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import type { connectionFlags } from '../connection/connection-flags.ts'
 import { type Session, withSession } from '../connection/session.ts'
 import type { Context } from '../program/command.ts'
 
-/** Returns the value without any nulls. */
+/** Returns the value without null members and list elements. */
 export function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.filter((member) => member !== null).map(withoutNulls) as T
   if (!isObject(value)) return value
@@ -35,7 +35,9 @@ export function sessionWithoutNulls(session: Session): Session {
   return { ...session, client: session.client.withForm(jsonWithoutNulls) }
 }
 
-/** Runs a command that relies on the types of objects. */
+/**
+ * Runs a command with a session that removes nulls from objects, so that the TypeScript types of kinds are accurate.
+ */
 export async function withTypedSession<T>(
   context: Context,
   options: OptionsOf<typeof connectionFlags>,

@@ -1,6 +1,6 @@
 /**
- * Common parts of writing commands: `--dry-run`, `-o`, the field manager, and the report line such as `configmap/a
- * created (server dry run)`.
+ * Flags and output of commands that write objects: `--dry-run`, `-o`, the field manager, and report lines such as
+ * `configmap/a created (server dry run)`.
  */
 
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -16,7 +16,7 @@ import { fillTemplate } from '../printers/templates.ts'
 
 const readDryRunWord = oneOf(['none', 'client', 'server'])
 
-/** Parses the flag. Also accepts the older values true and false, which mean client and none. */
+/** Parses `--dry-run`. Also accepts the old values true and false, which mean client and none. */
 function readDryRun(value: string): 'none' | 'client' | 'server' {
   if (value === 'true') return 'client'
   return value === 'false' ? 'none' : readDryRunWord(value)
@@ -49,7 +49,7 @@ export const writeFlags = {
 
 export type WritingOptions = OptionsOf<typeof writeFlags>
 
-/** Flags that control how objects are printed, for commands that report an action but write no object. */
+/** Output flags for commands that print objects but do not write them. */
 export const shownFlags = {
   output: writeFlags.output,
   ...templateFlags,
@@ -85,12 +85,12 @@ export function fieldValidation(
   return validate === 'strict' || validate === 'true' ? 'Strict' : 'Ignore'
 }
 
-/** Rejects `-o` together with `--list`, whose output has a fixed format. */
+/** Rejects `-o` with `--list`, because `--list` has a fixed output format. */
 export function refuseListedForm({ output }: Pick<ReportOptions, 'output'>): void {
   if (output.form !== '') throw new UsageError('--list and --output may not be specified together')
 }
 
-/** Returns the text to print for a written object. `index` is the number of objects before it. */
+/** Returns the text to print for a written object. `index` is its position in the output. */
 export async function report(
   options: ReportOptions,
   {

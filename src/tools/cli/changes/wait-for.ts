@@ -45,7 +45,7 @@ export async function waitFor(
   })
 }
 
-/** Returns the list options that select one object. */
+/** Returns list options that select a single object by name. */
 function selectionOfOne({ namespace, name }: ObjectName, signal: AbortSignal) {
   return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}`, signal }
 }
@@ -72,7 +72,7 @@ async function lookOnce(
   }
 }
 
-/** Whether a retry may succeed. */
+/** Whether a wait should continue after this error because it may be temporary. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof TransportError || isExpired(error)) return true
   return error instanceof StatusError && !isNotFound(error) && (error.code === 429 || error.code >= 500)

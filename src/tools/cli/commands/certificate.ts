@@ -24,7 +24,7 @@ const flags = {
 
 interface Verdict {
   readonly condition: 'Approved' | 'Denied'
-  /** Past participle of the operation, such as `approved`. */
+  /** Verb for the report line, such as `approved`. */
   readonly done: string
   readonly reason: string
 }

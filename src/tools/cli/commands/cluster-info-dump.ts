@@ -71,7 +71,7 @@ async function namespacesOf({ client, namespace, context }: Session, options: Op
   return all.filter((name) => name === namespace || name.endsWith('-system'))
 }
 
-/** The types to dump. Pods come last because their logs follow. */
+/** The resource types to dump. Pods come last because their logs follow them. */
 const dumpedTypes: readonly ResourceType[] = [
   kinds.Event,
   kinds.ReplicationController,

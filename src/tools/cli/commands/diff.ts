@@ -72,7 +72,7 @@ To use a program other than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the co
   },
 })
 
-/** Exit code after a failed comparison. */
+/** Exit code for errors, because 1 means that there are differences. */
 const failed = 2
 
 async function diffFiles(context: Context, options: Options, words: readonly string[]): Promise<void> {
@@ -90,7 +90,7 @@ async function diffFiles(context: Context, options: Options, words: readonly str
   })
 }
 
-/** Compares a past state of an object with its current state. */
+/** Implements `--at`: compares an object at an earlier revision or time with its current state. */
 async function diffAt(context: Context, options: Options, words: readonly string[]): Promise<void> {
   if (options.filename.length > 0)
     throw new UsageError('--at requires the name of an object and cannot be used with files')
@@ -187,7 +187,7 @@ function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | un
   })
 }
 
-/** Removes the last-applied annotation, which contains a copy of the values. */
+/** Masks the last-applied annotation, which contains a copy of the Secret's values. */
 function withoutRecords(secret: JsonObject): JsonObject {
   const metadata = own(secret, 'metadata')
   const annotations = isObject(metadata) ? own(metadata, 'annotations') : undefined

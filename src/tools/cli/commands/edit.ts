@@ -94,7 +94,8 @@ async function saveOne(
   const editedObject = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
   const states = { original: asJson(live), modified: asJson(editedObject), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
-  // A subresource may return another kind, such as Scale, which the schema of the object does not describe.
+  // Use the kind of the returned object: a subresource may have another kind, such as Scale, and therefore another
+  // schema.
   const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)
   if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped', index })
   try {

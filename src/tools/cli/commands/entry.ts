@@ -1,6 +1,4 @@
-/**
- * Entries of the list of commands. An entry is a single command or a group of commands that start with the same word.
- */
+/** Types of the entries in the command list: single commands, and groups of commands such as `orchctl config`. */
 import type { Command } from '../program/command.ts'
 
 export interface CommandEntry {
@@ -11,7 +9,7 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>
 }
 
-/** A group of commands that start with the same word, such as `orchctl config current-context`. */
+/** Commands with a common first word, such as `orchctl config current-context`. */
 export interface CommandGroup {
   readonly name: string
   readonly aliases?: readonly string[]

@@ -34,7 +34,7 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
     if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
     await withSession(context, options, async (session) => {
       await inBulk(context, manifests, {
-        // Sends one object at a time, in order.
+        // A distinct type for every object prevents concurrent dry runs.
         sortOf: (manifest) => manifest,
         done: 'explained',
         act: async (manifest) => await explain(session, await subjectOf(session, manifest)),
@@ -45,7 +45,7 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
 
 interface Sent {
   readonly headers: { readonly [name: string]: string }
-  /** The server's error if it would reject the write, or undefined if the write would succeed. */
+  /** The error with which the server rejected the dry run. Undefined if it accepted the object. */
   readonly refusal: StatusError | undefined
 }
 
@@ -68,7 +68,10 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   return lines.join('')
 }
 
-/** Replaces an object. Some kinds cannot be replaced without a resourceVersion. */
+/**
+ * Replaces an object in a dry run. If the file contains no resourceVersion, uses the live one, because some kinds
+ * require it.
+ */
 async function replace(session: Session, { type, name, object }: Subject & Manifest): Promise<Sent> {
   const { client, context } = session
   const live = await client.get(type, name, { signal: context.signal })
@@ -134,7 +137,7 @@ function lookLines(looks: readonly Look[]): string {
   ])
 }
 
-/** Shows each evaluation of a policy, with the decisive expression and the values of the variables. */
+/** Formats each policy evaluation, with the expression that decided it and the values of the policy's variables. */
 function policyLines(looks: readonly Look[]): string[] {
   return looks.flatMap(({ policy, said = '' }) => {
     if (policy === undefined) return []

@@ -133,7 +133,7 @@ interface Exposed extends ApiObject {
 }
 
 async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
-  // An object in a file need not exist on the server yet.
+  // Use the object from the file if there is one, because it may not exist on the server yet.
   const live: Exposed = subject.object ?? (await liveOf(session, subject))
   const ports = portsIn(live, subject)
   const selector = options.selector === '' ? selectorOf(live) : readPairs(options.selector, '--selector')
@@ -141,7 +141,8 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
     throw new UsageError(
       `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
     )
-  // The server validates names given by the user. A name taken from the object may be too long for a service.
+  // Truncate a name taken from the object, because Service names are limited to 63 characters. A name given by the user
+  // is left to the server to validate.
   const name = options.name || (live.metadata.name ?? '').slice(0, 63)
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
   const spec = {

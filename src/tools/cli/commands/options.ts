@@ -1,4 +1,4 @@
-/** Implements `orchctl options`, which shows the flags that all commands have. */
+/** Implements `orchctl options`, which shows the global flags. */
 import { helpText } from '../../../base/flags/flag-help.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { defineCommand, refuseWords } from '../program/command.ts'

@@ -126,7 +126,8 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
   await noteCause(session, subject, options)
-  // Removing the last finalizer does not change the version, and a subresource may return another kind.
+  // With a subresource, compare resource versions, because the response may have another kind. Otherwise compare the
+  // objects, because the version stays the same when removing the last finalizer deletes the object.
   const changed =
     options.dryRun === 'none' && options.subresource !== ''
       ? object.metadata.resourceVersion !== live.metadata.resourceVersion

@@ -7,7 +7,7 @@ import { escapeLine } from '../printers/escape.ts'
 import { type Command, defineCommand, ExitCode, refuseWords } from '../program/command.ts'
 import { allPlugins } from '../program/plugins.ts'
 
-/** Returns the command. `own` contains the names of orchctl's own commands. */
+/** Creates the command. `own` lists the built-in commands, which shadow plugins of the same name. */
 export function pluginListCommand(own: readonly string[]): Command {
   return defineCommand({
     name: 'plugin list',

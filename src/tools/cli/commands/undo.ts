@@ -66,7 +66,7 @@ deleted object is recreated. The status is not restored, because controllers rep
 
 interface Found {
   readonly change: HistoryRevision
-  /** The revision before the change. Undefined if the history contains no such revision. */
+  /** The revision that precedes the change. Undefined if it is no longer in the history. */
   readonly older: HistoryRevision | undefined
 }
 
@@ -120,7 +120,7 @@ async function putBack(session: Session, subject: PastSubject, { change, options
   return undone!
 }
 
-/** Throws UsageError if one of the fields has changed in the meantime. */
+/** Returns the live object without the change. Throws UsageError if a changed field has been written again since. */
 function withoutChange(
   live: ApiObject,
   { revision, uid }: HistoryRevision,

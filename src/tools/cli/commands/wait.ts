@@ -69,7 +69,7 @@ async function waitForOne(
   { until, options, index }: { until: Condition; options: OptionsOf<typeof flags>; index: number },
 ): Promise<string> {
   const { type, object } = subject
-  // A listed object is identified by its UID, so that a new object with the same name does not count.
+  // Compare UIDs, so that a new object with the same name does not count as the old one.
   const deletion = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
   const condition = options.for === 'delete' ? deletion : orNotFound(until, subject, options.for)
   let last = object ?? namedObject(subject)
@@ -81,7 +81,7 @@ async function waitForOne(
   return await report(options, { type, object: last, done: 'condition met', index })
 }
 
-/** Returns the name and type of an object that never existed. */
+/** Returns an object with only a type and a name, to report an object that was never found. */
 function namedObject({ type, name }: Subject): ApiObject {
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
   return { apiVersion, kind: type.kind, metadata: { ...name } }

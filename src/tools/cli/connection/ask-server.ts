@@ -1,4 +1,4 @@
-/** Creates review objects, such as access reviews. The server returns the result and never stores the object. */
+/** Creates reviews, such as SelfSubjectAccessReview. The server responds with the result and stores nothing. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'

@@ -24,7 +24,7 @@ export interface Connection {
   readonly client: Client
   /** URL of the server. */
   readonly server: string
-  /** Default namespace. */
+  /** Namespace from the flags or the kubeconfig context. */
   readonly namespace: string
   /** Sends a request that upgrades to another protocol. Uses a separate connection. */
   readonly upgrade: HttpTransport['upgrade']
@@ -32,7 +32,7 @@ export interface Connection {
   readonly send: Transport
 }
 
-/** Opens a connection and keeps it open until `use` completes. */
+/** Connects to the server, calls `use`, and then closes the connection. */
 export async function withConnection<T>(
   context: Context,
   options: ConnectionOptions,
@@ -81,10 +81,7 @@ type ConnectionOptions = OptionsOf<typeof connectionFlags> & {
   readonly dryRun?: unknown
 }
 
-/**
- * Returns a connection without a server, which is sufficient for many client-side dry runs. Every request over it
- * fails.
- */
+/** Returns a connection for use without a server. All requests fail, but many client-side dry runs send none. */
 function withoutServer(error: MissingConfigError, { namespace }: ConnectionOptions): Connection {
   const fail = () => Promise.reject(error)
   return { client: new Client(fail), server: '', namespace: namespace || 'default', upgrade: fail, send: fail }
@@ -156,12 +153,12 @@ function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: Con
   if (warningsAsErrors && size > 0) throw new UsageError(`${size} ${size === 1 ? 'warning' : 'warnings'} received`)
 }
 
-/** Returns the kubeconfig files: the file that the flag names, or the default files. */
+/** Returns the paths of the kubeconfig files: that of the `--kubeconfig` flag, or the default paths. */
 export function configFiles(context: Context, kubeconfigFlag: string): string[] {
   return kubeconfigFlag === '' ? usualFiles(context) : [resolve(context.directory, kubeconfigFlag)]
 }
 
-/** Whether the kubeconfig in the home directory alone determines the server. */
+/** Whether the server comes from the default kubeconfig, without any flag or environment variable that selects it. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
   return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }

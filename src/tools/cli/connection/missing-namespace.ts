@@ -6,8 +6,8 @@ import { SeveralErrors } from '../program/explain-error.ts'
 const inNamespace = /^\w+ \/apis?\/.*?\/namespaces\/([^/]+)\/./
 
 /**
- * Returns the NotFound error for the namespace if it is missing, otherwise the same error. The default namespace always
- * exists.
+ * Replaces a NotFound error with one about the namespace, if the namespace itself is missing. The default namespace
+ * always exists.
  */
 export async function withMissingNamespace(client: Client, error: unknown, signal: AbortSignal): Promise<unknown> {
   const errors = error instanceof SeveralErrors ? error.errors : [error]
@@ -22,7 +22,7 @@ export async function withMissingNamespace(client: Client, error: unknown, signa
   return reasons.size === 1 ? [...reasons][0] : new SeveralErrors([...reasons])
 }
 
-/** If the user may not read the namespace, the original error is returned. */
+/** Users without permission to read the namespace get the original error. */
 async function refusalOf(client: Client, name: string, signal: AbortSignal): Promise<StatusError | undefined> {
   try {
     await client.read(`/api/v1/namespaces/${name}`, { signal })

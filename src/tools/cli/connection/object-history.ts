@@ -16,12 +16,12 @@ export type HistoryRevision = NonNullable<StatusOf<kinds.ObjectHistory>['revisio
 
 export type FieldChange = NonNullable<HistoryRevision['changes']>[number]
 
-/** Returns the path to the changed field as a list of elements. */
+/** Returns the path of a changed field. */
 export function stepsOf({ steps = [] }: FieldChange): PathElement[] {
   return steps.map(({ member, named }) => (named === undefined ? { member: member ?? '' } : { named }))
 }
 
-/** An object whose history is requested. It may have been deleted. */
+/** An object whose history is requested. It need not exist anymore. */
 export interface PastSubject {
   readonly type: DiscoveredType
   readonly name: string
@@ -61,7 +61,7 @@ export async function stateAt(session: Session, subject: PastSubject, at: string
     pastObjects.push(...items.map((item) => asObject(item as JsonObject)))
     if (next === '') return pastObjects
     rest = next
-    // All pages must show the same revision as the first page.
+    // Read later pages at the same revision as the first page.
     when = { revision }
   }
 }

@@ -1,4 +1,4 @@
-/** Parses the JSON response of a raw request. */
+/** Parses the bodies of raw responses as JSON. */
 import { parseJson } from '../../../api/json/portable-json.ts'
 import type { TransportResponse } from '../../../client/requests/transport.ts'
 

@@ -23,7 +23,7 @@ export const rawFlag = flag({
 export interface RawCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly words: readonly string[]
-  /** File with the request body. Undefined for requests without a body. */
+  /** File that contains the request body. Undefined for methods without a body. */
   readonly files?: FileOptions
 }
 

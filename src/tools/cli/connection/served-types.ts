@@ -11,7 +11,7 @@ import { type DiscoveredType, type DiscoveredTypes, discover, typesOf } from '..
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { findType, matchType } from './find-type.ts'
 
-/** Thrown if the server does not serve a kind. */
+/** Thrown if the server does not serve the kind of an object. */
 export class UnknownKindError extends UsageError {}
 
 export class ServedTypes {
@@ -26,7 +26,7 @@ export class ServedTypes {
     this.#signal = signal
   }
 
-  /** Discards the discovered types. Used when new kinds may have been defined. */
+  /** Clears the cached types, because new kinds may have been defined. */
   forget(): void {
     this.#versions.clear()
     this.#all = undefined

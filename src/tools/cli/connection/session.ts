@@ -1,4 +1,7 @@
-/** The session of a command: its context, the server, its types, and the namespace. */
+/**
+ * The session of a command, which combines its context, connection, default namespace and the types that the server
+ * serves.
+ */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { OptionsOf } from '../../../base/flags/flags.ts'
@@ -17,7 +20,7 @@ export interface Session extends Connection {
   readonly namespaceGiven: boolean
 }
 
-/** Opens a session and keeps it open until `use` completes. */
+/** Opens a session, calls `use`, and then closes the session. */
 export async function withSession<T>(
   context: Context,
   options: OptionsOf<typeof connectionFlags>,
@@ -33,7 +36,7 @@ export async function withSession<T>(
   })
 }
 
-/** Returns the namespace and name of an object with a known name. */
+/** Returns the name of an object in the session's namespace, or without a namespace for cluster-scoped types. */
 export function objectNameIn(
   { namespace }: { readonly namespace: string },
   { namespaced }: ResourceType,
@@ -42,7 +45,7 @@ export function objectNameIn(
   return namespaced ? { namespace, name } : { name }
 }
 
-/** Returns the namespace and name of an object from the server. */
+/** Returns the namespace and name of an object. Cluster-scoped objects have no namespace. */
 export function objectNameOf({ namespaced }: DiscoveredType, { metadata }: ApiObject): ObjectName {
   const name = metadata.name ?? ''
   return namespaced ? { namespace: metadata.namespace ?? '', name } : { name }

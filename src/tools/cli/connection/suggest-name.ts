@@ -7,7 +7,9 @@ import type { Session } from './session.ts'
 /** Maximum number of names to compare. Larger collections are not searched. */
 const maxNames = 500
 
-/** Returns the same error. If an existing name is similar, adds a suggestion. */
+/**
+ * Adds a suggestion to a NotFound error if an object with a similar name exists. Returns all other errors unchanged.
+ */
 export async function withNameSuggestion(
   session: Session,
   {
@@ -22,7 +24,7 @@ export async function withNameSuggestion(
   const { value: page } = await session.client
     .pages(type, { ...place, limit: maxNames, signal: session.context.signal })
     .next()
-    // If the user may read objects by name but not list them, the error contains no suggestion.
+    // Users without permission to list objects get no suggestion.
     .catch((listError: unknown) => {
       if (listError instanceof StatusError) return { value: undefined }
       throw listError

@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/requests/transport.ts'
 import { escapeLine } from '../printers/escape.ts'
 
-/** Lowest `-v` levels that show more than one line per request. */
+/** Lowest `-v` levels at which headers, bodies, complete bodies and curl commands are shown. */
 const headersFrom = 7
 const bodiesFrom = 8
 const wholeFrom = 9
@@ -21,7 +21,7 @@ export interface TraceOptions {
   readonly tell: (text: string) => void
 }
 
-/** Returns a transport that shows its requests and responses. Output of concurrent requests may be interleaved. */
+/** Wraps a transport to print its requests and responses. The output of concurrent requests may be interleaved. */
 export function withTrace(send: Transport, { server, level, tell }: TraceOptions): Transport {
   return async (request) => {
     const began = performance.now()
@@ -72,10 +72,10 @@ function shownValue(header: string, value: string): string {
   return secretHeaders.test(header) ? '<hidden>' : escapeLine(value)
 }
 
-/** Paths whose bodies contain secrets. */
+/** Matches paths with secrets in request or response bodies, which must not be shown. */
 const secretPath =
   /\/(?:secrets|tokenreviews|certificatesigningrequests)(?:[/?]|$)|\/serviceaccounts\/[^/]+\/token(?:[/?]|$)/
-/** Matches requests whose response bodies never end. */
+/** Matches requests with endless responses: watches and followed logs. */
 const endless = /[?&](?:watch|follow)=(?:true|1)(?:&|$)/
 
 /** Passes the response body on as it arrives, and shows the body once it is complete. */
@@ -101,9 +101,9 @@ function sized(bytes: Buffer): { bytes: Buffer; size: number } {
 
 interface Body {
   readonly title: string
-  /** Path of the request. */
+  /** Path of the request, to decide whether its body contains secrets. */
   readonly path: string
-  /** The captured part of the body. */
+  /** The beginning of the body, up to the size that is shown. */
   readonly bytes: Buffer
   readonly size: number
 }

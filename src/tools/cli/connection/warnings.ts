@@ -1,11 +1,11 @@
-/** Wraps a transport to print the warnings in responses. */
+/** Prints the warnings that the server sends in responses. */
 import type { Transport } from '../../../client/requests/transport.ts'
 import { warningTexts } from '../../../client/requests/warnings.ts'
 import { escapeLine } from '../printers/escape.ts'
 
 /**
  * Returns a transport that prints the warnings in responses. Each warning is printed once, even if several responses
- * contain it. `told` contains the warnings that were already printed.
+ * contain it. `reportedWarnings` contains the warnings that were already printed.
  */
 export function withWarnings(
   send: Transport,

@@ -40,7 +40,7 @@ export async function buildKustomization({ directory, env }: Context, name: stri
   return sortResources(resources).map(({ object }) => object)
 }
 
-/** Runs `change` and updates references to objects that it renamed. */
+/** Runs a transformation that may rename objects, and then updates the references to them. */
 function changingNames(resources: readonly Resource[], change: () => void): void {
   const before = resources.map((resource) => ({ resource, before: resource.identity }))
   change()

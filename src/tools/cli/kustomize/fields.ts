@@ -2,7 +2,8 @@
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 
 /**
- * Replaces each value at the path with the result of `change`. If the result is undefined, the value stays unchanged.
+ * Replaces each value at the path with the result of `change`. If `change` returns undefined, leaves the value as it
+ * is.
  */
 export function changeAt(object: Json | undefined, path: string, change: (value: Json) => Json | undefined): void {
   const steps = path.split('/')
@@ -16,8 +17,8 @@ export function changeAt(object: Json | undefined, path: string, change: (value:
 }
 
 /**
- * Calls `use` with each object at the path. With `create`, creates missing objects. Missing lists (`[]`) are never
- * created.
+ * Calls `use` with each object at the path. With `create`, missing objects are created, except elements of missing
+ * lists.
  */
 export function objectsAt(
   object: Json | undefined,

@@ -13,9 +13,9 @@ import { parseSource } from '../manifests/parse-source.ts'
 const maxBytes = 64 * 1024 * 1024
 
 export class RootFiles {
-  /** The directory as the user wrote it. */
+  /** Path of the directory as the user specified it, for messages. */
   readonly name: string
-  /** The resolved path of the directory. */
+  /** Absolute path of the directory, with links resolved. */
   readonly root: string
 
   constructor(path: string, name: string) {
@@ -56,7 +56,7 @@ export class RootFiles {
     }
   }
 
-  /** Parses the documents of a YAML or JSON file. */
+  /** Reads a YAML or JSON file and parses its documents. */
   async documents(file: string): Promise<Json[]> {
     const text = (await this.read(file)).toString('utf8')
     return await parseSource({ name: this.nameOf(file), text })

@@ -125,8 +125,8 @@ function applyOptions(resource: Resource, all: readonly JsonObject[], place: str
 }
 
 /**
- * Adds a generated object or merges it into an existing object. The existing object keeps its name and hash setting,
- * and gets the type of the generated object.
+ * Adds a generated object or, depending on `behavior`, merges it into or replaces an existing one. An existing object
+ * keeps its name and its hash setting.
  */
 export function addGenerated(resources: Resource[], { resource, behavior }: Generated): void {
   const { name, namespace } = resource.identity

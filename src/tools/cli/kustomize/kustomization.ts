@@ -47,7 +47,7 @@ interface Sorts {
 }
 
 export type Kustomization = { readonly [F in keyof typeof fields]: Sorts[(typeof fields)[F]] } & {
-  /** The file name as the user wrote it. */
+  /** Path of the kustomization file as the user specified it, for messages. */
   readonly file: string
 }
 

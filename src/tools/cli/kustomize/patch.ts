@@ -34,7 +34,7 @@ export async function applyPatches(
     await applyEntry(resources, files, { entry, place: `${kustomization.file}: patches[${i}]` })
 }
 
-/** Applies `patchesJson6902`. Called after the names have been changed. */
+/** Applies `patchesJson6902`. Runs after all names have been transformed. */
 export async function applyJsonPatches(
   resources: Resource[],
   files: RootFiles,
@@ -76,7 +76,7 @@ function jsonPatch(resource: Resource, patch: Json[], place: string): void {
   })
 }
 
-/** Runs `work`. Adds the position of the patch to errors about an invalid patch. */
+/** Runs `work`. If a patch is invalid, adds its position in the kustomization to the error. */
 function withPlace(place: string, work: () => void): void {
   try {
     work()

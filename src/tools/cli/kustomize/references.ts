@@ -59,7 +59,7 @@ const elsewhere: readonly (readonly [to: string, from: string, paths: readonly s
   ['IngressClass', 'Ingress', ['spec/ingressClassName']],
 ]
 
-/** The old and the new name of an object. */
+/** A renamed object with its previous name. */
 export interface Renaming {
   readonly resource: Resource
   readonly before: Identity

@@ -1,4 +1,7 @@
-/** The objects of a kustomization during the build. Earlier names are kept, because patches can refer to them. */
+/**
+ * An object of a kustomization during the build. Remembers the object's earlier names, because patches can refer to
+ * them.
+ */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'

@@ -37,7 +37,7 @@ export function renameAll(resources: readonly Resource[], { namePrefix, nameSuff
 
 interface Place {
   readonly path: string
-  /** Whether to create a missing map. */
+  /** Whether to create maps on the path that the object lacks. */
   readonly create: boolean
 }
 

@@ -11,11 +11,14 @@ import type { Resource } from './resource.ts'
 
 export interface Variable {
   readonly entry: JsonObject
-  /** Position in the file, for messages. */
+  /** Position of the variable in the kustomization file, for messages. */
   readonly place: string
 }
 
-/** Replaces the variables of all kustomizations. Runs last, because names are not final before. */
+/**
+ * Replaces the variables of all kustomizations. Runs last, because variables may refer to names that change during the
+ * build.
+ */
 export function fillVariables(resources: readonly Resource[], variables: readonly Variable[]): void {
   const values = new Map<string, string>()
   for (const { entry, place } of variables) {

@@ -24,10 +24,10 @@ export function explainRefusal({ origin, doing, subject }: ManifestError, error:
   return [sentence, ...lines].join('\n')
 }
 
-/** The field name that a server reports if the result of a patch is invalid. */
+/** Field name in the server's error if the result of a patch is invalid. */
 const wholePatch = 'patch'
 
-/** Extracts field names from the message, which names unknown fields or a field of the wrong type. */
+/** Extracts field names from an error message about unknown fields or a field of the wrong type. */
 function namedFields(origin: Origin, { reason, message }: StatusError): string[] {
   if (reason !== 'BadRequest' && reason !== 'Invalid') return []
   const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field]) => field!)

@@ -1,7 +1,10 @@
-/** An error for an object from a file, with the position of the object. `explain-refusal.ts` formats it. */
+/**
+ * Defines the error for an operation on an object from a file. The error includes the position of the object in the
+ * file.
+ */
 import type { Origin } from './manifest.ts'
 
-/** Thrown if an operation on an object from a file failed. */
+/** Thrown if an operation on an object from a file fails. `explain-refusal.ts` formats the error. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError'
   readonly origin: Origin

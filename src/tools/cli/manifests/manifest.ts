@@ -12,7 +12,7 @@ import { parseSource } from './parse-source.ts'
 import type { FileName, Source } from './source.ts'
 import { readSources } from './sources.ts'
 
-/** Position of an object in a file. */
+/** The position of an object in a file, with the text of the file. */
 export interface Origin extends Source {
   /** Index of the document in the file, starting at 0. */
   readonly document: number
@@ -62,7 +62,7 @@ async function builtManifests(context: Context, name: string): Promise<Manifest[
   )
 }
 
-/** Parses the objects of one text. */
+/** Parses all objects in the text of a file. */
 export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
   const source = { name, text: separateJson(text) }
   const values = await parseSource(source)
@@ -72,7 +72,7 @@ export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
   })
 }
 
-/** Returns the manifest of an object that is part of another document. */
+/** Returns an object embedded in another document, such as the object of a test case. */
 export function manifestOf(value: Json, origin: Origin): Manifest {
   const [manifest, ...more] = objectsIn(value, origin)
   if (manifest === undefined || more.length > 0) throw new UsageError(`${placeName(origin)}: a list is not an object`)

@@ -1,10 +1,10 @@
-/** The sources of objects that users specify on the command line, and their texts. */
+/** Defines the sources from which commands read objects. */
 
 /** A file, a directory, a URL, `-` for standard input, or the directory of a kustomization. */
 export type FileName = string | { readonly kustomize: string }
 
 export interface Source {
-  /** The name as the user wrote it. */
+  /** Name of the source as the user specified it. */
   readonly name: string
   readonly text: string
 }

@@ -49,7 +49,7 @@ function readSource(path: string, name: string): Source {
 
 function decode(name: string, bytes: Uint8Array): string {
   try {
-    // The decoder removes the byte order mark that some editors write.
+    // Decode with TextDecoder, which also removes the byte order mark that some editors write.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new UsageError(`${name} is not UTF-8 text`)

@@ -7,10 +7,10 @@ import type { Patch } from '../../../client/requests/client.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import { type States, threeWayPatch } from './three-way.ts'
 
-/** Returns the patch, or undefined if nothing changes. */
+/** Returns a patch that makes the live object match the file, or undefined if it already does. */
 export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
-  // If a comparison without a schema finds no difference, a comparison with the schema finds none either. Most objects
-  // that are applied again do not differ.
+  // If the objects are equal without the schema, they are equal with it. This saves loading the schema in the common
+  // case of an unchanged object.
   const plain = threeWayPatch(states)
   if (isEmpty(plain)) return undefined
   const schema = await schemaOf(type, vendor)
@@ -19,7 +19,7 @@ export async function patchFor(type: DiscoveredType, vendor: Vendor, states: Sta
   return isEmpty(strategic) ? undefined : { strategic }
 }
 
-/** Returns the fields that the patch would set although others have changed them since the last apply. */
+/** Returns the fields that the patch would overwrite although another client has changed them since the last apply. */
 export async function conflictsOf(type: DiscoveredType, vendor: Vendor, states: States): Promise<string[]> {
   const { conflictingPaths } = await import('./conflicts.ts')
   return conflictingPaths(states, await schemaOf(type, vendor))

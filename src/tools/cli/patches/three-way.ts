@@ -18,10 +18,10 @@ export interface States {
   readonly current: Json | undefined
 }
 
-/** Schema of values that no schema describes. */
+/** Schema for values without a schema of their own. */
 export const undescribed: Schema = { type: 'any' }
 
-/** Returns the patch. The patch is empty if nothing changes. */
+/** Computes the patch. The patch is an empty object if nothing changes. */
 export function threeWayPatch({ original, modified, current }: States, schema: Schema = undescribed): JsonObject {
   const patch: JsonObject = {}
   const before = isObject(original) ? original : {}
@@ -45,7 +45,7 @@ function patchMember(patch: JsonObject, name: string, { states, schema, retains 
   const { modified, current, original } = states
   if (isObject(modified) && isObject(current)) {
     const inner = threeWayPatch({ original, modified, current }, schema)
-    // Listing the retained keys removes keys that the server has set by default for another member of the union.
+    // `$retainKeys` removes members that the server has set by default for another variant of the union.
     if (retains && hasMembers(inner)) setKey(inner, '$retainKeys', Object.keys(modified).sort())
     if (hasMembers(inner)) setKey(patch, name, inner)
   } else if (Array.isArray(modified) && Array.isArray(current) && schema.type === 'list' && schema.patch === 'merge') {

@@ -14,7 +14,7 @@ const basic: Palette = { good: '32', waiting: '33', bad: '31' }
 /** The shades #008700, #af5f00 and #d70000. Each has a contrast ratio of about 4 to 5 with both white and black. */
 const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;160' }
 
-/** Colors a text according to its meaning. */
+/** Colors a text, for example green if its meaning is success. */
 export type Painter = (text: string, meaning: Meaning | undefined) => string
 
 /** Returns the painter for this stream, or undefined if its output is not colored. */
@@ -78,7 +78,7 @@ export function cellMeaning(heading: string, cell: string): Meaning | undefined 
   return ready === all ? 'good' : 'waiting'
 }
 
-/** Conditions whose status should be false. */
+/** Names of conditions for which False is the healthy status. */
 const unwelcome =
   /Pressure$|Unavailable$|^(?:Failed|Stalled|Terminating|NamesNotAccepted|ReplicaFailure)$|(?:Failure|Deprecated)$/
 

@@ -5,7 +5,7 @@
 const gap = 3
 const narrowest = 6
 
-/** Decorates a cell, for example with colors, without changing its visible width. */
+/** Adds colors or other escape sequences to a cell. Must not change the cell's visible width. */
 export type Paint = (cell: string, column: number) => string
 
 export class Columns {
@@ -16,7 +16,7 @@ export class Columns {
     this.#paint = paint
   }
 
-  /** Formats more rows, with columns at least as wide as before. */
+  /** Formats rows. Columns are at least as wide as in earlier calls. */
   lines(rows: readonly (readonly string[])[]): string {
     for (const row of rows) for (const [i, cell] of row.slice(0, -1).entries()) this.#widen(i, length(cell) + gap)
     return rows.map((row) => `${this.#line(row)}\n`).join('')

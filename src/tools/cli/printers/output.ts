@@ -47,7 +47,7 @@ const languages: { readonly [name: string]: Language } = {
   template: 'go-template',
 }
 
-/** Template flags in addition to `-o`. */
+/** The flags `--template` and `--allow-missing-template-keys`. */
 export const templateFlags = {
   template: flag({
     name: 'template',
@@ -144,7 +144,7 @@ function columnsOf(text: string): { heading: string; path: string }[] {
   })
 }
 
-/** Parses a header line with the paths below the headings. */
+/** Parses a custom-columns file: a line with the headings, and a line with the paths of the columns. */
 function columnsOfFile(text: string): { heading: string; path: string }[] {
   const [headings = [], paths = []] = text.split('\n').map((line) => line.trim().split(/\s+/))
   if (headings.length !== paths.length)

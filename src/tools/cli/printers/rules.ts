@@ -13,10 +13,10 @@ export interface Rule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** Column headings. */
+/** Headings of the columns that `ruleRows` returns. */
 export const ruleHeadings = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs']
 
-/** Returns the cells of the rows. */
+/** Returns one row of cells per resource, resource name or path, sorted by content. */
 export function ruleRows(rules: readonly Rule[]): string[][] {
   const { simple, paths } = splitRules(rules)
   return [...simple.values(), ...paths]
@@ -39,7 +39,7 @@ function qualified(resource: string, group: string): string {
 interface Row {
   readonly group: string
   readonly resource: string
-  /** A list with a single name, or an empty list. */
+  /** The resource name that the row is limited to, or an empty list for all names. */
   readonly name: readonly string[]
   readonly path: readonly string[]
   readonly verbs: string[]

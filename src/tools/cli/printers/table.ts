@@ -9,7 +9,7 @@ export interface TableStyle {
   readonly wide: boolean
   readonly namespaces: boolean
   readonly labels: boolean
-  /** Labels that are shown in columns of their own. */
+  /** Keys of labels that get a column each (`-L`). */
   readonly labelColumns?: readonly string[]
   /** Prefix of each name, such as `configmap`, or '' for no prefix. */
   readonly kind: string
@@ -23,7 +23,7 @@ export function headings(columns: readonly TableColumn[], style: TableStyle): st
   return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...labels, ...(style.labels ? ['LABELS'] : [])]
 }
 
-/** Returns the cells of each row as text, with namespace and labels if the style includes them. */
+/** Returns the cells of each row as text, including namespaces and labels if the style shows them. */
 export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, style: TableStyle): string[][] {
   const places = visibleColumns(columns, style)
   return rows.map((row) => {

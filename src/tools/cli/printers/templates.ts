@@ -22,7 +22,7 @@ export async function readyTemplate({
   return { ...output, isTerminal }
 }
 
-/** A parsed template, which formats a value. */
+/** Fills a parsed template with a value. */
 type Fill = (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string | Promise<string>
 
 /** Fills a template. Throws UsageError if the template refers to a missing key and missing keys are not allowed. */

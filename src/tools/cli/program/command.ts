@@ -41,7 +41,7 @@ export interface Context {
   readonly directory: string
   /** The command line as the user typed it, such as `orchctl get pods`. */
   readonly commandLine: string
-  /** A signal that aborts when the user interrupts the command. */
+  /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal
 }
 
@@ -55,7 +55,7 @@ export interface CommandDefinition<F extends Flags> {
   readonly run: (context: Context, line: CommandLine<F>) => Promise<void>
 }
 
-/** A command with any flags. */
+/** A command, independent of the type of its options. */
 export interface Command extends Pick<CommandDefinition<Flags>, 'forms' | 'about' | 'examples' | 'flags'> {
   readonly help: string
   readonly run: (context: Context, args: readonly string[]) => Promise<void>

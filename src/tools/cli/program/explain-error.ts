@@ -11,7 +11,7 @@ import { ManifestError } from '../manifests/manifest-error.ts'
 import { escapeText } from '../printers/escape.ts'
 import { statusSentence } from './status-sentence.ts'
 
-/** Several errors from a command that has completed all its other work. */
+/** Thrown by a command that continued after failures and has several errors to report. */
 export class SeveralErrors extends Error {
   override readonly name = 'SeveralErrors'
   readonly errors: readonly unknown[]
@@ -38,7 +38,7 @@ function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
   if (userErrorTypes.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
-  // The error is a bug in this program. The stack trace helps to fix it.
+  // All other errors are bugs in this program, so print the stack trace.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 

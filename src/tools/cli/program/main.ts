@@ -12,7 +12,7 @@ import { isNotBuilt } from '../commands/unsupported-commands.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { type Context, ExitCode, Failure } from './command.ts'
 
-/** The context without the arguments. */
+/** The context of the program, before a command is selected. */
 export type ProgramContext = Omit<Context, 'commandLine'>
 
 type Entry = CommandEntry | CommandGroup
@@ -23,7 +23,7 @@ export async function main(programContext: ProgramContext, args: readonly string
     await run(context, args)
     return 0
   } catch (error) {
-    // The user interrupted the command, so there is nothing to report.
+    // If the user interrupted the command, print no error.
     if (context.signal.aborted) return interrupted
     if (error instanceof ExitCode) return error.code
     const [{ explainError }, { painterFor }] = await Promise.all([
@@ -68,22 +68,22 @@ async function ranPlugin(context: Context, args: readonly string[]): Promise<boo
   return true
 }
 
-/** Global flags may precede `help`, as they may precede any command, but have no effect in this case. */
+/** Returns the words without global flags. Global flags may precede `help`, but have no effect on it. */
 function wordsOf(args: readonly string[]): readonly string[] {
   return parseCommandLine(connectionFlags, args).words
 }
 
-/** Completes a command line. Shells call this function: see `orchctl completion`. */
+/** Implements `orchctl __complete`, which shell completion scripts call. */
 async function complete(context: Context, words: readonly string[]): Promise<void> {
   const { candidates } = await import('../commands/completion/candidates.ts')
   context.out((await candidates(context, commands, words)).map((word) => `${word}\n`).join(''))
 }
 
 interface Call {
-  /** The words after the command name. */
+  /** Arguments after the command name. */
   readonly rest: readonly string[]
   readonly asksHelp: boolean
-  /** The words of the command name. */
+  /** The command name, such as `config view`. */
   readonly before: string
 }
 
@@ -97,7 +97,7 @@ async function runEntry(context: Context, entry: Entry, call: Call): Promise<voi
   if (entry.load !== undefined && !call.asksHelp)
     return await callCommand(context, { ...entry, load: entry.load }, call)
   await showHelp(context, await helpOf(entry, call.before))
-  // A word is missing and help was not requested, so the command has failed.
+  // The command name is incomplete. This is an error unless the user asked for help.
   if (!call.asksHelp) throw new ExitCode(1)
 }
 

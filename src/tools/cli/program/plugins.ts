@@ -11,7 +11,7 @@ const prefixes = ['orchctl-', 'kubectl-']
 
 export interface Plugin {
   readonly file: string
-  /** The words that run the plugin, such as `a b` for `orchctl-a-b`. */
+  /** The words after `orchctl` that run the plugin, such as `a b` for `orchctl-a-b`. */
   readonly words: readonly string[]
 }
 
@@ -65,7 +65,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort()
   } catch {
-    // A directory of the PATH may not exist.
+    // Ignore directories of the PATH that do not exist.
     return []
   }
 }

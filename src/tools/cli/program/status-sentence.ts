@@ -2,7 +2,7 @@
 import { refusedAction } from '../../../client/requests/refused-action.ts'
 import type { StatusError } from '../../../client/requests/status-error.ts'
 
-/** Formats an error. `doing` describes the failed action, unless the error already describes it. */
+/** Formats an error response as a sentence. `doing` is a prefix that names the failed action, or ''. */
 export function statusSentence(error: StatusError, doing = ''): string {
   const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`

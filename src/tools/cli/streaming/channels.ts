@@ -1,14 +1,14 @@
 /**
- * Streams of a pod over one WebSocket: the first byte of each message selects the stream. The protocol
- * `v5.channel.k8s.io` can close a single stream, while `v4.channel.k8s.io` cannot. The client prefers v5 if the server
- * supports it.
+ * Multiplexes the streams of a command over one WebSocket: the first byte of each message selects the stream. The
+ * client prefers the protocol `v5.channel.k8s.io`, because it can close a single stream, which `v4.channel.k8s.io`
+ * cannot.
  */
 import { UpgradeRefused } from '../../../client/node/upgrade.ts'
 import { WebSocketClient, webSocketRequest } from '../../../client/node/web-socket.ts'
 import { errorOf } from '../../../client/requests/status-error.ts'
 import type { Session } from '../connection/session.ts'
 
-/** Streams of a command in a container. */
+/** Channel numbers of the streams: the first byte of each message. */
 export const streams = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
 
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']

@@ -58,7 +58,7 @@ export async function podsOnceThere(session: Session, words: readonly string[], 
   return await podsOnce(() => true, session, { words, waitMs })
 }
 
-/** Repeats the search until one of the owner's pods is suitable or the timeout expires. */
+/** Searches repeatedly until a suitable pod exists or the timeout expires. */
 async function podsOnce(
   isWanted: (pod: Pod) => boolean,
   session: Session,

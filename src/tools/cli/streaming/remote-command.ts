@@ -31,7 +31,7 @@ export async function runRemotely(session: Session, remote: RemoteCommand): Prom
   const stopSizes = remote.tty
     ? context.followSize(({ columns, rows }) => {
         const size = Buffer.from(JSON.stringify({ Width: columns, Height: rows }))
-        // If the connection is already closed, the terminal size no longer matters.
+        // Ignore the error: if the connection is closed, the terminal size no longer matters.
         channels.send(streams.resize, size).catch(() => {})
       })
     : () => {}

@@ -10,14 +10,17 @@ import type { Entry, Unpacker } from '../../../wire/streaming/tar.ts'
 import { escapeLine } from '../printers/escape.ts'
 
 export interface UnpackOptions {
-  /** Prefix of the names in the archive, which is the requested path. */
+  /** Path in the container that the user requested. All names in the archive must start with it. */
   readonly prefix: string
-  /** Local path that replaces the prefix. */
+  /** Local path of the copy, which replaces the prefix. */
   readonly target: string
   readonly warn: (text: string) => void
 }
 
-/** Returns the receiver of entries. It throws UsageError for a name that leads outside the target. */
+/**
+ * Returns a receiver for the entries of an archive. The receiver throws UsageError if an entry would be written outside
+ * the target.
+ */
 export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   let file: Awaited<ReturnType<typeof open>> | undefined
   return {

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** A kind whose type and resource type constant are printed. */
+/** A kind to print: its TypeScript name, its schema, and the type data that clients need to access it. */
 export interface PrintedKind {
   /** Name of the type in TypeScript. */
   readonly name: string
@@ -18,7 +18,7 @@ export interface PrintedKind {
   }
 }
 
-/** OpenAPI definitions by name, as in `$ref`. */
+/** OpenAPI definitions by name, as they occur in `$ref`. */
 export type Definitions = { readonly [name: string]: Json | undefined }
 
 /**
@@ -158,7 +158,7 @@ export class TypePrinter {
   }
 }
 
-/** Prints the constant that tells a client where the objects of a kind are served. */
+/** Prints a constant with the group, version and plural name of a kind, which clients need to access its objects. */
 export function printResourceType({ name, type }: PrintedKind): string {
   const { group, version, kind, plural, namespaced } = type
   const names = Object.entries({ group, version, kind, plural }).map(([key, text]) => `  ${key}: ${quoted(text)},\n`)

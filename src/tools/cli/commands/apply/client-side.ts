@@ -83,12 +83,15 @@ async function patchLive(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
-  // A difference only in fields that the server sets itself does not count as a change.
+  // Compare the results: a patch that changes only fields set by the server counts as no change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }
 
-/** Throws if there are conflicts. Ignores the last-applied annotation, which always differs. */
+/**
+ * Throws a UsageError that lists the conflicting fields, if any. The last-applied annotation always differs and is
+ * ignored.
+ */
 async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States): Promise<void> {
   const record = `metadata.annotations.${lastAppliedKey(vendor)}`
   const paths = (await conflictsOf(type, vendor, states)).filter((path) => path !== record)

@@ -51,13 +51,13 @@ export function recordOf(live: ApiObject, vendor: Vendor): JsonObject | undefine
   }
 }
 
-/** Returns a patch that only copies the annotation of this object to the live object. */
+/** Returns a patch that sets the last-applied annotation of the live object and nothing else. */
 export function recordPatch({ metadata }: ApiObject, vendor: Vendor): Patch {
   const key = lastAppliedKey(vendor)
   return { merge: { metadata: { annotations: { [key]: metadata.annotations?.[key] ?? '' } } } }
 }
 
-/** Message for an object without a last applied configuration. */
+/** Returns the error message for an object without a last-applied annotation. */
 export function noRecord({ type, name }: Pick<Subject, 'type' | 'name'>): string {
   return `no last-applied-configuration annotation found on ${singularName(type)}/${name.name}`
 }

@@ -39,8 +39,9 @@ export async function serverSideApply(
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
- * Returns managed fields in which this manager is the only owner of the fields from former client-side applies, or
- * undefined if nothing changes. Excludes the last-applied annotation, which the server maintains.
+ * Returns managed fields in which orchctl owns all fields that client-side applies owned, and the former managers own
+ * none. Returns undefined if there is nothing to change. Leaves out the last-applied annotation, which the server
+ * maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []

@@ -48,7 +48,7 @@ export const viewLastAppliedCommand = defineCommand({
 async function view(session: Session, subject: Subject, { output, selector, all }: Options): Promise<string> {
   const record = recordOf(await liveOf(session, subject), await session.types.vendor())
   if (record === undefined) {
-    // If a selector is used, some of the objects may not have been created by apply.
+    // With a selector, objects that were never applied are skipped. By name, they are an error.
     if (selector !== '' || all) return ''
     throw new UsageError(noRecord(subject))
   }

@@ -112,7 +112,10 @@ async function attributesOf(
   }
 }
 
-/** Returns the type in a question. Accepts a type that the server does not serve, with a warning. */
+/**
+ * Returns the resource type that the user asks about. If the server does not serve it, prints a warning and uses the
+ * given name.
+ */
 async function typeOf(session: Session, word: string): Promise<{ group: string; plural: string; namespaced: boolean }> {
   try {
     return await session.types.typeNamed(word)

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../../api/json/json.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 
-/** Parses a question. Throws UsageError. */
+/** Parses the words into the attributes of an access review. Throws UsageError. */
 export function readQuestion(words: readonly string[], namespace: string): JsonObject {
   if (words.length < 2 || words.length > 3) throw new UsageError('specify a verb and a resource or path')
   const [verb = '', what = '', name = ''] = words

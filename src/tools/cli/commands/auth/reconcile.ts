@@ -73,7 +73,7 @@ function isReconciled({ type }: Subject): boolean {
   return [...kindsOfRoles, ...kindsOfBindings].includes(type.kind)
 }
 
-/** Returns the name of the field that contains the list to reconcile. */
+/** Returns the field to reconcile: `rules` for roles, and `subjects` for bindings. */
 function sortOf(kind: string): 'rules' | 'subjects' {
   return kindsOfRoles.includes(kind) ? 'rules' : 'subjects'
 }
@@ -108,7 +108,7 @@ async function reconcile(session: Session, subject: Subject, { options, index }:
   return await reportAs(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
 }
 
-/** Creates an object, together with its namespace if that is missing. */
+/** Creates an object. If its namespace is missing, creates the namespace first. */
 async function createWithNamespace(
   { client, context: { signal } }: Session,
   { type, name: { namespace: space = '' }, object }: Subject,
@@ -121,7 +121,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
-      // A concurrent request for another object in the files may already have created the namespace.
+      // The namespace may already exist by now, because a concurrent write created it for another object.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()

@@ -111,7 +111,7 @@ function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Expl
   return `${lines.map(escapeLine).join('\n')}\n`
 }
 
-/** Formats a rule as in a role. */
+/** Formats an RBAC rule on one line, with the field names of a role. */
 function ruleText(rule: Rule): string {
   const ruleFields = Object.entries(rule).filter(([, words]) => words !== undefined && words.length > 0)
   return `{${ruleFields.map(([name, words]) => `${name}: ${JSON.stringify(words)}`).join(', ')}}`

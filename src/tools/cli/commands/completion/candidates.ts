@@ -1,6 +1,7 @@
 /**
- * Shell completion candidates at the cursor: commands, flags and their known values, types, object names, namespaces
- * and contexts. Candidates that require a server are omitted if no server responds. Completion never fails.
+ * Computes shell completion candidates for the word at the cursor: commands, flags and their values, types, object
+ * names, namespaces and contexts. If no server responds, only candidates that need no server are returned. Errors are
+ * never reported.
  */
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -27,7 +28,7 @@ export async function candidates(context: Context, commands: Entries, words: rea
     // Text from the server must neither control the terminal nor split into several words.
     return [...new Set(candidates)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
-    // The error is dropped, because a message would disrupt the line that the user is typing.
+    // Ignore the error: a message would disrupt the line that the user is typing.
     return []
   }
 }
@@ -90,7 +91,7 @@ function takesNext(flags: Flags, word: string): boolean {
   return matchingFlag !== undefined && matchingFlag.value !== ''
 }
 
-/** Returns the flag whose value is being typed. */
+/** Returns the flag whose value the user is typing, or undefined if the last word is not a flag value. */
 function flagBeingTyped(flags: Flags, before: readonly string[], last: string): Flag<unknown> | undefined {
   const all = Object.values(flags)
   if (last.startsWith('--') && last.includes('=')) return all.find(({ name }) => last.startsWith(`--${name}=`))
@@ -135,7 +136,7 @@ async function contextNames(context: Context, before: readonly string[]): Promis
   return contexts.map((each) => each.name)
 }
 
-/** Parses the connection flags among the words. Ignores all other words. */
+/** Parses the connection flags on an incomplete command line. Ignores all other words. */
 function optionsIn(words: readonly string[]) {
   const args: string[] = []
   for (const [i, word] of words.entries()) {
@@ -145,7 +146,7 @@ function optionsIn(words: readonly string[]) {
     )
     if (connectionFlag === undefined) continue
     const next = words[i + 1]
-    // The value of the last flag is still being typed, so the flag is skipped.
+    // Skip a flag without a value: the user is still typing it.
     if (!takesNext(connectionFlags, word)) args.push(word)
     else if (next !== undefined) args.push(word, next)
   }
@@ -153,7 +154,7 @@ function optionsIn(words: readonly string[]) {
 }
 
 interface Arguments extends Line {
-  /** The complete words on the command line. */
+  /** The words before the one that the user is typing. */
   readonly rest: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Commands below `orchctl config`. */
+/** Lists the `orchctl config` subcommands. */
 import type { CommandEntry } from '../entry.ts'
 
 export const configCommands: readonly CommandEntry[] = [

@@ -1,4 +1,4 @@
-/** `orchctl config get-clusters` and `get-users`: list names in the kubeconfig. */
+/** `orchctl config get-clusters` and `get-users`: list the names of clusters and users in the kubeconfig. */
 import { sortUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { type EntrySort, readConfigFile } from '../../../../client/node/kubeconfig-edit.ts'
 import { configFiles } from '../../connection/connect.ts'

@@ -97,7 +97,7 @@ export const unsetPropertyCommand = defineCommand({
 interface Place {
   readonly sort: EntrySort
   readonly name: string
-  /** The field. Empty for the whole entry. */
+  /** Name of the field, or '' for the whole entry. */
   readonly field: string
 }
 

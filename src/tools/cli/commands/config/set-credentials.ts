@@ -110,7 +110,7 @@ export const setCredentialsCommand = defineCommand({
   },
 })
 
-/** Returns the credential plugin in kubeconfig format. */
+/** Returns the kubeconfig field `exec`, which configures a credential plugin, as set by the flags. */
 function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typeof flags>): { exec?: JsonObject } {
   const hasExecFlags = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
   if (!hasExecFlags) return {}
@@ -129,8 +129,8 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
 }
 
 /**
- * Returns the authentication provider in kubeconfig format. It replaces the whole existing configuration of the
- * provider.
+ * Returns the kubeconfig field `auth-provider`, as set by the flags. It replaces the user's existing provider
+ * completely.
  */
 function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof flags>): JsonObject {
   if (name === '' && authProviderArg.length === 0) return {}
@@ -139,9 +139,7 @@ function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof fl
   return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }
 
-/**
- * Returns the two kubeconfig fields for a file, one with its path and one with its data. The new field replaces both.
- */
+/** Returns the path field and the data field of a file, because setting one of them removes the other. */
 function forms(field: string, file: string | undefined): string[] {
   return file ? [field, `${field}-data`] : []
 }

@@ -1,4 +1,4 @@
-/** Common parts of `config set-context`, `set-cluster` and `set-credentials`: sets fields of one entry. */
+/** Sets fields of one kubeconfig entry, for `config set-context`, `set-cluster` and `set-credentials`. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Json } from '../../../../api/json/json.ts'
@@ -11,13 +11,13 @@ import type { Context } from '../../program/command.ts'
 
 export interface Setting {
   readonly sort: EntrySort
-  /** Display name of the entry type: `Cluster`, `User` or `Context`. */
+  /** Entry type in messages: `Cluster`, `User` or `Context`. */
   readonly title: string
   readonly kubeconfig: string
   readonly words: readonly string[]
-  /** The fields to set. Undefined keeps a field. An empty text removes it. */
+  /** Fields to set. An empty string removes a field, and undefined leaves it unchanged. */
   readonly fields: { readonly [field: string]: Json | undefined }
-  /** Fields that the new fields replace. */
+  /** Fields to remove because the new fields replace them. */
   readonly dropped?: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export async function setConfigEntry(
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
 }
 
-/** Returns the kubeconfig field for a file, with either its path or its content in base64. */
+/** Returns the kubeconfig field that refers to a file by path or, with `embed`, contains the file in base64. */
 export function fileField(
   { directory }: Context,
   field: string,

@@ -82,7 +82,7 @@ function entriesOf(config: JsonObject, sort: string): JsonObject[] {
   return Array.isArray(entries) ? entries.filter(isObject) : []
 }
 
-/** Returns the names of all entries of a type. */
+/** Returns the names of all clusters, users or contexts in a kubeconfig. */
 export function entryNames(config: JsonObject, sort: string): string[] {
   return entriesOf(config, sort).flatMap((entry) => {
     const name = own(entry, 'name')

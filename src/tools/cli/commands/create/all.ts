@@ -1,4 +1,4 @@
-/** Commands below `orchctl create`. */
+/** Lists the `orchctl create` subcommands. */
 import type { CommandEntry, CommandGroup } from '../entry.ts'
 
 export const createCommands: readonly (CommandEntry | CommandGroup)[] = [

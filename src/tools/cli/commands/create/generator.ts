@@ -1,7 +1,7 @@
 /**
- * Common parts of `orchctl create KIND NAME`: builds an object from flags, and creates it or only prints it
- * (`--dry-run=client -o yaml`). Printing requires no server unless the object contains the vendor's domain, for example
- * in the API group of a role or in the type of a secret.
+ * Defines commands of the form `orchctl create KIND NAME`, which build an object from flags and then create it, or only
+ * print it (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, such
+ * as in the API group of a role.
  */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -23,14 +23,14 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { type Command, type Context, defineCommand } from '../../program/command.ts'
 
-/** Flags of all commands that build one object from flags. */
+/** Flags shared by all `orchctl create KIND` commands. */
 export const creationFlags = { ...writeFlags, saveConfig: saveConfigFlag, validate: validateFlag }
 
 export type CreationOptions = WritingOptions &
   NoteOptions & { readonly validate?: OptionsOf<typeof creationFlags>['validate'] }
 
 export interface Generator<F extends Flags> {
-  /** The words of the command, such as `configmap` or `secret generic`. */
+  /** The words after `orchctl create`, such as `configmap` or `secret generic`. */
   readonly name: string
   /** Arguments after the object name, for the usage line. */
   readonly form?: string
@@ -53,9 +53,9 @@ export interface Made {
 export interface Invocation {
   readonly context: Context
   readonly name: string
-  /** The arguments after the object name. */
+  /** Arguments that follow the object name. */
   readonly words: readonly string[]
-  /** Namespace of the object. */
+  /** Namespace in which to create the object. */
   readonly namespace: string
   /** Returns the vendor of the server. */
   readonly vendor: () => Promise<Vendor>
@@ -119,7 +119,7 @@ async function objectOf<F extends Flags>(
   return typed(served, { ...generated, metadata: { ...generated.metadata, name, ...namespace } })
 }
 
-/** Creates the object described by flags, or only prints it. Returns the text to print. */
+/** Creates the object or, in a client-side dry run, does not send it. Returns the text to print. */
 export async function createObject(
   session: Session,
   object: ApiObject,

@@ -15,7 +15,10 @@ export interface RuleOptions {
   readonly resourceName: readonly string[]
 }
 
-/** Verbs that only apply to a few types. Some of these types exist only as names, and no server lists them. */
+/**
+ * Verbs that are valid only for certain resources. Some of these resources are virtual, so discovery does not list
+ * them.
+ */
 const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: string, groupId: string])[] } = {
   use: [['podsecuritypolicies', 'policy']],
   bind: [
@@ -34,7 +37,7 @@ const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: strin
   ],
 }
 
-/** Returns one rule per group of types. */
+/** Returns one RBAC rule per API group. */
 export async function rulesForTypes(options: RuleOptions, invocation: Invocation): Promise<object[]> {
   const verbs = verbsOf(options)
   checkVerbs(verbs, invocation)
@@ -87,7 +90,7 @@ function checkVerbs(verbs: readonly string[], { context }: Invocation): void {
 
 interface RuleType {
   readonly group: string
-  /** The plural with its subresource, such as `pods/log`. */
+  /** Plural name of the resource, with any subresource, such as `pods/log`. */
   readonly resource: string
 }
 

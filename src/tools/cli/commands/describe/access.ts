@@ -34,7 +34,7 @@ export async function describeServiceAccount(account: ServiceAccount, { client, 
   ].join('')
 }
 
-/** Returns the head of the description without the namespace, as kubectl does. */
+/** Writes the start of a description like `head`, but without the namespace, as kubectl does. */
 function headOf(object: ApiObject): string {
   const { namespace: _, ...metadata } = object.metadata
   return head({ ...object, metadata })

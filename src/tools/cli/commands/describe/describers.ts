@@ -39,10 +39,7 @@ export interface Describer {
   readonly events: boolean
 }
 
-/**
- * Adapts a describer for one kind to objects of any kind. The list below ensures that the describer only receives
- * objects of its kind.
- */
+/** Creates a describer for one kind. The cast is safe because `describers` is looked up by group and kind. */
 function of<T>(
   group: string,
   kind: string,

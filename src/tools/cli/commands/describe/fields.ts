@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, own } from '../../../../api/json/
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 
-/** Fields that are shown separately at the top, and long fields that are not useful to readers. */
+/** Metadata fields that have their own lines at the top, and managed fields, which are too long. */
 const separatelyShown = new Set(['name', 'namespace', 'labels', 'annotations', 'managedFields'])
 
 export function describeFields(object: ApiObject): string {

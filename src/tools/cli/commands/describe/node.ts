@@ -78,7 +78,7 @@ function systemText(info: NonNullable<Node['status']>['nodeInfo']): string {
 
 interface PodOnNode {
   readonly pod: Pod
-  /** Resource usage by name, such as `requests.cpu`. */
+  /** Requested or limited amounts, by resource name such as `requests.cpu`. */
   readonly usage: ReadonlyMap<string, Quantity>
 }
 

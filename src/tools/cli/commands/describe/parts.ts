@@ -21,7 +21,7 @@ export function head(object: ApiObject, more = ''): string {
   return `${lines({ Name: name, Namespace: namespace })}${more}${labelsText(object)}${annotationsText(object)}`
 }
 
-/** Writes indented rows below their headings and a separator line. */
+/** Writes a table: headings, a separator line and rows, all indented. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[], lead = '  '): string {
   const rules = headings.map((heading) => '-'.repeat(heading.length))
   return [headings, rules, ...rows].map((row) => `${lead}${row.join('\t')}\n`).join('')

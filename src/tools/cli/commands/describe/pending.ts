@@ -34,7 +34,7 @@ function verdictsText(verdicts: readonly NodeVerdict[]): string {
   return `Nodes:\n${rows.join('')}${more}`
 }
 
-/** Fetches the objects that affect scheduling, but only those that the Pod refers to. */
+/** Fetches the objects that affect the scheduling of this Pod. Skips types that the Pod does not refer to. */
 async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
   const { affinity, volumes = [] } = pod.spec ?? {}
   const vendor = await types.vendor()

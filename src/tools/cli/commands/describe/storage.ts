@@ -72,7 +72,7 @@ export function describeVolume(volume: PersistentVolume): string {
   ].join('')
 }
 
-/** Returns the fields that describe the volume source: all object fields except those with other purposes. */
+/** Returns the fields of a PersistentVolume spec that describe its source. */
 function sourcesIn({ claimRef: _, nodeAffinity: __, capacity: ___, ...rest }: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => isObject(value)))
 }

@@ -6,7 +6,7 @@ import { lines } from './parts.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Volume types whose description contains more than their plain fields. */
+/** Describes the volume types for which listing the plain fields is not enough. */
 const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: string]: string } } = {
   configMap: (source) => ({ Name: text(source, 'name'), Optional: text(source, 'optional', 'false') }),
   secret: (source) => ({ SecretName: text(source, 'secretName'), Optional: text(source, 'optional', 'false') }),
@@ -34,7 +34,7 @@ export function volumesText(volumes: readonly Volume[] | undefined, lead = ''): 
   return `${lead}Volumes:\n${texts.join('')}`
 }
 
-/** Describes the single volume source among these fields. */
+/** Describes the volume source of a PersistentVolume. */
 export function sourceText(sources: JsonObject): string {
   const [type = 'emptyDir', source = {}] = Object.entries(sources).find(([, value]) => isObject(value)) ?? []
   const title = titles[type] ?? `${type[0]!.toUpperCase()}${type.slice(1)}`

@@ -17,7 +17,7 @@ import { revisionNumber } from '../rollout/revisions.ts'
 import { conditionsText, head, lines, pairsText, selectorText, timeText } from './parts.ts'
 import { podTemplateText } from './pod.ts'
 
-/** Returns the objects of a type that this object owns. */
+/** Lists the objects of a type that have this object as their controller. */
 async function ownedBy<T extends ObjectBase>(
   { client, context }: Session,
   { metadata }: ApiObject,
@@ -80,7 +80,7 @@ function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
   return sameJson(template as Json, (deployment.spec?.template ?? null) as Json)
 }
 
-/** Returns the deployment revision that the ReplicaSet was created for. */
+/** Returns the deployment revision of a ReplicaSet, from its annotation. */
 function revisionOf({ metadata }: ReplicaSet): bigint {
   const [, revision] =
     Object.entries(metadata.annotations ?? {}).find(([key]) => /^deployment\..*\/revision$/.test(key)) ?? []

@@ -5,7 +5,7 @@ import { UsageError } from '../../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import type { Session } from '../../connection/session.ts'
 
-/** Returns the document of the type's group version. */
+/** Returns the OpenAPI document that describes the type's group and version. */
 export async function documentOf(
   { client, context }: Session,
   { group, version }: DiscoveredType,

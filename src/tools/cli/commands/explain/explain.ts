@@ -48,8 +48,8 @@ export const explainCommand = defineCommand({
 })
 
 /**
- * First interprets everything after the first dot as fields, because `leases.v1.coordination.orch.io` looks like a type
- * with fields.
+ * Treat everything after the first dot as fields first, although `leases.v1.coordination.orch.io` may name a type and
+ * its group.
  */
 async function subjectOf(
   { types }: Session,

@@ -1,4 +1,4 @@
-/** The text of `orchctl explain` in kubectl's format: kind, version, description and fields. */
+/** Formats the output of `orchctl explain` like kubectl: kind, version, description and fields. */
 
 import { type JsonObject, own } from '../../../../api/json/json.ts'
 import { closestMatch, UsageError } from '../../../../base/flags/flags.ts'

@@ -8,7 +8,7 @@ import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import type { GetOptions, Getting } from './get-flags.ts'
 
-/** Throws UsageError for flags that only work on the current state. */
+/** Rejects flags that cannot be combined with `--at`. */
 export function checkPast({ selector, fieldSelector, watch, watchOnly }: GetOptions): void {
   if (selector !== '' || fieldSelector !== '') throw new UsageError('--at cannot be combined with selectors')
   if (watch || watchOnly) throw new UsageError('--at cannot be combined with -w')

@@ -1,4 +1,4 @@
-/** The flags of `orchctl get`, and the state that all its output formats share. */
+/** Defines the flags of `orchctl get`, and the session type that its output formats use. */
 import { flag, type OptionsOf, readBoolean, text, toggle } from '../../../../base/flags/flags.ts'
 import { chunkSizeFlag, fileFlags } from '../../arguments/subjects.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -96,7 +96,7 @@ export const getFlags = {
 
 export type GetOptions = OptionsOf<typeof getFlags>
 
-/** State that all output formats share. */
+/** The session of `orchctl get`, with its flags. */
 export interface Getting extends Session {
   readonly options: GetOptions
 }

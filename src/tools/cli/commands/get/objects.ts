@@ -112,7 +112,7 @@ export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
 }
 
-/** Returns the line that `-o name` prints for an object. */
+/** Returns the `-o name` line for an object, such as `configmap/a`. */
 export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

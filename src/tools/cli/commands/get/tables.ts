@@ -41,7 +41,7 @@ export async function getTables(getting: Getting, targets: readonly Target[]): P
   if (texts.length === 0 && !options.ignoreNotFound) context.err(nothingFound(getting, targets))
 }
 
-/** Merges the rows of all tables of a section into one sorted table. */
+/** Sorts the rows of all tables for one type, and combines them into one table. */
 async function sortSection({ type, tables }: Section, path: string): Promise<Section> {
   const { sortedBy } = await import('./sort.ts')
   const rows = sortedBy(
@@ -70,7 +70,7 @@ async function fetchAll(getting: Getting, targets: readonly Target[]) {
   return { sections, errors }
 }
 
-/** Fetches the table of a target: one object, or a selection. */
+/** Fetches the table for a single object or a list. Adds the columns that orchctl computes for `-o wide`. */
 export async function fetchTable(getting: Getting, target: Target): Promise<Table> {
   const table = await fetchPrinted(getting, target)
   return hasWideColumns(target.type, getting.options) ? withWideColumns(table) : table
@@ -98,7 +98,7 @@ async function fetchPrinted(getting: Getting, { type, name, namespace = getting.
   })
 }
 
-/** Returns the style of a table: its columns, and whether names include their type. */
+/** Returns which columns a table shows, and whether its names include the type. */
 export function styleOf(type: DiscoveredType, several: boolean, options: Getting['options']): TableStyle {
   return {
     wide: options.output.form === 'wide',
@@ -109,7 +109,7 @@ export function styleOf(type: DiscoveredType, several: boolean, options: Getting
   }
 }
 
-/** Returns the text of a section. An empty section has no headings, so its text is ''. */
+/** Formats the tables for one type. Returns '' without headings if there are no rows. */
 function sectionText({ type, tables }: Section, several: boolean, { context, options }: Getting): string {
   const style = styleOf(type, several, options)
   const rows = tables.flatMap((table) => tableRows(table, style))

@@ -65,7 +65,7 @@ function feedOf(getting: Getting, target: Target): Feed {
   return isTable ? tables(getting, target) : objects(getting, target, output)
 }
 
-/** Watches one object by selecting its name in the collection. */
+/** Returns watch options for a target. A single object is watched in its collection with a field selector. */
 function watchOptions(getting: Getting, { type, name }: Target) {
   const selection = selectionOf(getting, type, getting.options)
   const one = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }

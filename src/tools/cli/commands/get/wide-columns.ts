@@ -11,7 +11,7 @@ import type { Table, TableColumn, TableRow } from '../../../../client/requests/t
 import { decodeRequest, keyText, quoted } from '../../printers/certificate-content.ts'
 import type { Getting } from './get-flags.ts'
 
-/** Whether tables of this type get additional columns, which require full objects. */
+/** Whether orchctl adds its own columns to wide tables of this type. If so, rows must contain full objects. */
 export function hasWideColumns({ group, plural }: DiscoveredType, { output }: Getting['options']): boolean {
   return output.form === 'wide' && plural === 'certificatesigningrequests' && group.startsWith('certificates.')
 }

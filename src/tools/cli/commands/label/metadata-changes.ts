@@ -39,9 +39,9 @@ export interface MarkSort {
   readonly noun: string
   /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
-  /** Past participle of the operation, such as `labeled`. */
+  /** Verb for the report line, such as `labeled`. */
   readonly done: string
-  /** Returns the message for a key that already has another value. */
+  /** Returns the error message for a key that already has a different value. */
   readonly taken: (what: string) => string
   /** Returns the validation errors in a value. */
   readonly faultsOf: (value: string) => readonly string[]
@@ -49,7 +49,7 @@ export interface MarkSort {
 
 type Options = OptionsOf<typeof markFlags>
 
-/** New values by key. An undefined value removes the key. */
+/** Labels or annotations to set, by key. Undefined removes the key. */
 type Marks = ReadonlyMap<string, string | undefined>
 
 export async function runMarks(

@@ -27,7 +27,10 @@ interface Node extends ApiObject {
   spec?: { unschedulable?: boolean }
 }
 
-/** Converts node names to the words that `findSubjects` expects. */
+/**
+ * Adds the type `nodes` to node names, so that `findSubjects` can look them up. Throws UsageError unless either names
+ * or a selector are given.
+ */
 export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
   if (words.length === 0 && selector === '')
     throw new UsageError(`USAGE: ${name} NODE [flags]: specify a node, or select nodes with -l`)

@@ -32,7 +32,7 @@ export interface Chosen {
   readonly warnings: readonly string[]
 }
 
-/** Whether to evict a pod, and the message about the decision. */
+/** Whether a pod is evicted, and a warning or the reason to abort the drain. */
 interface Verdict {
   readonly evict: boolean
   readonly refusal?: string

@@ -62,7 +62,7 @@ interface Taint {
 
 interface Wanted {
   readonly set: readonly Taint[]
-  /** Taints to remove. A taint with the effect '' matches every effect. */
+  /** Taints to remove. An empty effect removes the key with every effect. */
   readonly remove: readonly Taint[]
 }
 

@@ -214,7 +214,7 @@ async function downloadOnce(
     })
     await reader.end()
   } finally {
-    // Closes a file that was only partially written.
+    // After an error, close the file that is being written.
     await unpacker.end()
   }
 }

@@ -163,8 +163,8 @@ async function forward(session: Session, socket: Socket, { pod, remote }: { pod:
 async function send(socket: Socket, channels: Channels): Promise<void> {
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await channels.send(data, chunk as Buffer)
   if (channels.canEnd) await channels.end(data)
-  // The protocol cannot notify the pod that the input has ended, so the channel stays open for a while to receive a
-  // response that may still arrive.
+  // The port-forward protocol cannot signal the end of input, so keep the connection open for a while in case a
+  // response arrives.
   else setTimeout(() => channels.close(), lingerMs).unref()
 }
 

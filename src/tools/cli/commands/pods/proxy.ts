@@ -178,7 +178,10 @@ interface Filters {
 
 type Allows = (request: { host: string; path: string; method: string }) => boolean
 
-/** Returns the filter for requests. Patterns are matched in linear time, so that no request can block the proxy. */
+/**
+ * Returns a function that decides which requests the proxy forwards. Its patterns are matched in linear time, so that
+ * no request can block the proxy.
+ */
 async function filterOf(filters: Filters): Promise<Allows> {
   const { RE2JS } = await import('re2js')
   const anyOf = (patterns: string) => {
@@ -204,7 +207,7 @@ interface Call {
   readonly prefix: string
   readonly allows: Allows
   readonly files: StaticFiles | undefined
-  /** Whether the proxy rejects requests caused by pages of other origins. */
+  /** Whether to reject requests that web pages of other origins may have caused. */
   readonly isFiltered: boolean
 }
 

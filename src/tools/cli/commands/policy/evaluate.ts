@@ -52,7 +52,10 @@ export class PolicyEvaluator {
     this.#admission = chain([mutatingAdmissionPolicy(parts), validatingAdmissionPolicy(parts)], types.vendor)
   }
 
-  /** Evaluates one case. Callers must await the result before the next call, because the policies are shared. */
+  /**
+   * Evaluates a single test case. Cases share the policies, so callers must await each result before starting the next
+   * case.
+   */
   async evaluate(test: PolicyCase): Promise<EvaluationResult> {
     this.#lookup.namespaceLabels = test.namespaceLabels
     this.#allowedChecks = test.allowedChecks

@@ -1,4 +1,7 @@
-/** Provides the objects in files to admission. A namespace that occurs in no file is assumed to exist. */
+/**
+ * Serves the objects in files to admission plugins, in place of a server's store. Namespaces that no file defines are
+ * assumed to exist.
+ */
 import { namespace as namespaces } from '../../../../api/kinds/core/namespace.ts'
 import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -39,7 +42,7 @@ export class OfflineLookup implements Lookup {
       .map((object) => storedObject(type, object))
   }
 
-  /** Does nothing, because the objects never change. */
+  /** Reports success without following anything, because the objects never change. */
   follow(): boolean {
     return true
   }

@@ -21,10 +21,10 @@ import { TimeSlice } from '../../../../base/concurrency/time-slice.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { type Manifest, placeName } from '../../manifests/manifest.ts'
 
-/** A version of a kind, and all versions of that kind. */
+/** A kind in one version, together with its other versions. */
 export type OfflineType = Version & { readonly versions: readonly Version[] }
 
-/** A complete object in the storage version, with its type. */
+/** An object from a file after defaulting and conversion to the storage version. */
 export interface OfflineObject {
   readonly type: OfflineType
   readonly object: ApiObject
@@ -37,7 +37,7 @@ export class OfflineTypes {
   readonly #namespace: string
   readonly #types = new Map<string, OfflineType>()
 
-  /** Creates the list of types. `namespace` applies to objects that specify no namespace. */
+  /** Creates the types of a server. `namespace` is the default for objects without a namespace. */
   constructor(vendor: Vendor, namespace: string) {
     this.vendor = vendor
     this.#namespace = namespace
@@ -84,7 +84,7 @@ export class OfflineTypes {
     return { type, object: await timeSlice.run(decodeStoredSliced(type, { ...read, metadata })) }
   }
 
-  /** Validates an object. Throws UsageError if a policy or a binding is invalid. */
+  /** Validates an object as a server would. Throws UsageError for the first error. */
   async check({ type, object }: OfflineObject, { origin }: Manifest): Promise<void> {
     const { kind, context } = type.stored ?? type
     const { rules } = withExpressionRules(kind, loadRulePatterns)
@@ -96,7 +96,7 @@ export class OfflineTypes {
     if (fault !== undefined) throw new UsageError(`${placeName(origin)}: ${fault.path}: ${fault.text}`)
   }
 
-  /** Adds all versions of one kind. */
+  /** Adds a kind in all its versions. */
   #add(kinds: readonly Kind[]): void {
     const served = kinds.map((kind) => serveKind(kind, { vendor: this.vendor, version: newestVersion }, []))
     const [first] = served
@@ -107,7 +107,7 @@ export class OfflineTypes {
   }
 }
 
-/** Returns the type of stored objects. */
+/** Returns the group and plural under which a server would store objects of this type. */
 export function storedTypeOf({ kind, plural }: OfflineType): StoredType {
   return { group: kind.conversion?.stored.group ?? kind.group, plural }
 }

@@ -1,4 +1,7 @@
-/** Runs the cases of PolicyTest documents, or evaluates every object, and describes the results. */
+/**
+ * Runs the test cases in PolicyTest documents. Without any, evaluates the policies for every object in the files.
+ * Describes the results.
+ */
 import { startOfJson } from '../../../../api/codec/json.ts'
 import { isObject, type Json, own, sameJson } from '../../../../api/json/json.ts'
 import { child, type FieldPath } from '../../../../api/model/field-error.ts'

@@ -1,4 +1,4 @@
-/** The commands of `orchctl rollout`. */
+/** Lists the `orchctl rollout` subcommands. */
 import type { CommandEntry } from '../entry.ts'
 
 export const rolloutCommands: readonly CommandEntry[] = [

@@ -88,7 +88,7 @@ function withCause({ template, cause }: Revision, vendor: Vendor): Template {
   return { ...template, metadata: { ...template.metadata, annotations } }
 }
 
-/** Formats a pod template as `describe` does, but keeps tabs as kubectl does here. */
+/** Formats a pod template like `describe`, but without aligning columns, as kubectl does. */
 export function templateText(template: Template): string {
   return escapeText(podTemplateText(template as { spec?: NonNullable<Pod['spec']> }))
 }

@@ -21,7 +21,7 @@ interface Switch {
   readonly name: string
   readonly about: string
   readonly examples: readonly string[]
-  /** Past participle of the operation, such as `paused`. */
+  /** Verb for the report line, such as `paused`. */
   readonly done: string
   /** Returns the fields to set in the spec. Throws UsageError if the change makes no sense in the current state. */
   readonly specOf: (live: Workload, subject: Subject, session: Session) => Promise<object> | object

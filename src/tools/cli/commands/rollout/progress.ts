@@ -22,7 +22,7 @@ const waiting = (text: string): Progress => ({ text: `${text}\n`, done: false })
 const done = (text: string): Progress => ({ text: `${text}\n`, done: true })
 const quoted = ({ metadata }: Workload) => JSON.stringify(escapeLine(metadata.name ?? ''))
 
-/** Whether the controller has not yet observed the current spec. */
+/** Whether the status is older than the spec, because the controller has not processed the latest change. */
 function isUnseen({ metadata, status }: Workload): boolean {
   return (metadata.generation ?? 0) > (status?.observedGeneration ?? 0)
 }

@@ -13,11 +13,11 @@ import type { Session } from '../../connection/session.ts'
 import type { Template, Workload } from './workloads.ts'
 
 export interface Revision {
-  /** The revision number: a 64-bit integer, which a JavaScript number cannot represent exactly. */
+  /** Revision number. A bigint, because revisions have 64 bits. */
   readonly number: bigint
   readonly cause: string
   readonly template: Template
-  /** The object that stores the revision. */
+  /** The ReplicaSet or ControllerRevision that stores the revision. */
   readonly keeper: ApiObject
 }
 
@@ -26,12 +26,12 @@ interface ControllerRevision extends ApiObject {
   data?: { spec?: { template?: Template & { $patch?: string } } }
 }
 
-/** Annotation with the revision number of a deployment. */
+/** Returns the key of the annotation that contains the revision number of a Deployment or ReplicaSet. */
 export function revisionKey(vendor: Vendor): string {
   return vendorKey(vendor, 'revision', 'deployment')
 }
 
-/** Returns revisions, oldest first. */
+/** Returns the revisions of a workload, oldest first. */
 export async function revisionsOf(session: Session, workload: Workload): Promise<Revision[]> {
   const vendor = await session.types.vendor()
   const type: ResourceType = workload.kind === 'Deployment' ? kinds.ReplicaSet : kinds.ControllerRevision

@@ -1,4 +1,4 @@
-/** Implements `orchctl rollout undo`, which rolls a workload back to an earlier revision. */
+/** Implements `orchctl rollout undo`, which rolls back a workload to an earlier revision. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'

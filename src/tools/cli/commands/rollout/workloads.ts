@@ -1,5 +1,6 @@
 /**
- * The objects that `orchctl rollout` supports (deployments, daemon sets and stateful sets), and how users select them.
+ * Defines which workloads `orchctl rollout` supports (Deployments, DaemonSets and StatefulSets), and the flags for
+ * selecting them.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -19,7 +20,7 @@ export const workloadFlags = {
   }),
 }
 
-/** The fields of these kinds that `orchctl rollout` uses. */
+/** A Deployment, DaemonSet or StatefulSet, with the fields that `orchctl rollout` uses. */
 export interface Workload extends ApiObject {
   spec?: {
     replicas?: number
@@ -61,7 +62,7 @@ export function called({ type, name }: Subject): string {
   return `${typeName(type)} ${JSON.stringify(name.name)}`
 }
 
-/** Returns the options for finding objects. A type without a name selects all objects of that type. */
+/** Returns the options for finding workloads. A type without a name or selector selects all objects of the type. */
 export function allOfType(
   words: readonly string[],
   options: Omit<OptionsOf<typeof workloadFlags>, 'kustomize'>,

@@ -1,4 +1,4 @@
-/** The commands of `orchctl set`. */
+/** Lists the `orchctl set` subcommands. */
 import type { CommandEntry } from '../entry.ts'
 
 export const setCommands: readonly CommandEntry[] = [

@@ -34,15 +34,15 @@ export const setFlags = {
 
 export type SetOptions = OptionsOf<typeof setFlags> & { readonly resourceVersion?: string }
 
-/** Returns the changed object. Throws UsageError if the change is impossible. */
+/** Returns a changed copy of an object. Throws UsageError if the object cannot be changed. */
 export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
 
 export interface Setting {
-  /** Returns the function that changes an object. `session` is undefined with `--local`, which uses no server. */
+  /** Returns the setter for the command's arguments. With `--local`, `session` is undefined. */
   readonly set: (session: Session | undefined) => Setter
-  /** Message after a change, such as `image updated`. */
+  /** Verb for the report line, such as `image updated`. */
   readonly done: string
-  /** Message for an object that needs no change. If undefined, no message is printed. */
+  /** Text to print for an object that needs no change, or undefined to print nothing. */
   readonly unchanged?: string
 }
 
@@ -105,7 +105,7 @@ export interface Container extends JsonObject {
   name: string
 }
 
-/** Returns the object with some of its containers changed. Includes `initContainers` only if `change` requests them. */
+/** Returns the object after applying `change` to its containers and, with `withInit`, its init containers. */
 export function changeContainers(
   object: ApiObject,
   change: (container: Container) => Container,
@@ -146,7 +146,7 @@ export function namesContainer(pattern: string, name: string): boolean {
   return true
 }
 
-/** Splits words. The words before the first change select objects, as in `deployment web one=x`. */
+/** Splits arguments into objects and changes. In `deployment web one=x`, the first change is `one=x`. */
 export function splitWords(
   words: readonly string[],
   isChange: (word: string) => boolean,

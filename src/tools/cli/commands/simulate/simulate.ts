@@ -13,7 +13,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { type Command, defineCommand } from '../../program/command.ts'
 
-/** The word that ends all simulated failures of an object. */
+/** The argument that ends all simulated failures, in place of a failure. */
 const recover = 'recover'
 
 const flags = {

@@ -44,7 +44,7 @@ interface Metrics extends ApiObject {
 
 interface Used {
   readonly name: readonly string[]
-  /** CPU usage in millicores. */
+  /** CPU usage or capacity in millicores. */
   readonly cpu: number
   readonly memory: number
   /** Capacity of a node. */
@@ -190,8 +190,7 @@ async function read(
     if (name !== undefined) return [await client.read<Metrics>(`${path}/${encodeURIComponent(name)}`, call)]
     return (await client.read<{ items?: Metrics[] }>(path, call)).items ?? []
   } catch (error) {
-    // A NotFound error that names an object means that this object is missing. Otherwise the cluster has no metrics
-    // API.
+    // A 404 response without an object name means that the cluster serves no metrics API.
     if (isNotFound(error) && !(error as StatusError).status.details?.name)
       throw new UsageError(
         'Metrics API not available: the cluster does not serve metrics.k8s.io; `orchctl top server` works without it',

@@ -94,7 +94,7 @@ function report(before: Samples, after: Samples, seconds: number): string {
   return new Columns().lines([['SERVER', 'VALUE'], ...knownRows]) + types(after)
 }
 
-/** Lists the types with the most objects. */
+/** Formats a table of the resource types with the most stored objects. */
 function types(samples: Samples): string {
   const counts = (samples.get('apiserver_storage_objects') ?? [])
     .filter(({ value }) => value > 0)

@@ -8,7 +8,7 @@ import { type Client, StatusError } from '../../../../client/library/client-brow
 import { refusedAction } from '../../../../client/requests/refused-action.ts'
 import type { Kinds } from './kinds.ts'
 
-/** An action on a resource or on a non-resource path. */
+/** An action to check: a verb on a resource or on a non-resource path. */
 export type Action = ResourceAction | PathAction
 
 export interface ResourceAction {
@@ -71,7 +71,7 @@ export interface Asking {
 
 export interface Asked {
   readonly action: Action
-  /** The user in question. Undefined for the signed-in user. */
+  /** The user whose access is checked. Defaults to the signed-in user. */
   readonly user?: string
   readonly groups?: readonly string[]
 }

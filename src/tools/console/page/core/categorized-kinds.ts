@@ -1,4 +1,4 @@
-/** The categories of kinds in the side bar, with the stored kinds in each category. */
+/** Categories of kinds, in side bar order. */
 
 export const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
 

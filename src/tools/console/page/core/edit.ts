@@ -25,7 +25,7 @@ export const manager = 'console'
 
 export interface Edit {
   readonly type: Type
-  /** The object at the time when the edit began. */
+  /** The object as it was when the edit began. */
   readonly base: ApiObject
   readonly draft: JsonObject
   readonly schema: Schema | undefined
@@ -36,12 +36,12 @@ export interface Conflict {
   readonly owner: string
 }
 
-/** Result of a dry run of an edit. */
+/** The effect of an edit, as determined by a dry run. */
 export interface Review {
-  /** Changes to the object, as computed by the server. */
+  /** Fields that the dry run changed. */
   readonly changes: readonly FieldChange[]
   readonly conflicts: readonly Conflict[]
-  /** Fields that the edit removes but that would remain in the object, because other managers also own them. */
+  /** Fields that the edit should remove but cannot, because other managers own them too. */
   readonly unchangedFields: readonly FieldChange[]
   /** An error from the server other than a conflict. */
   readonly error: unknown
@@ -86,7 +86,9 @@ function editedFields({ base, draft, schema }: Edit): FieldChange[] {
   return compareFields(asJson(base), draft, schema).filter(({ path }) => !ignored.test(pathText(path)))
 }
 
-/** Returns the changed fields and the fields that the console already owns, without the fields to skip. */
+/**
+ * Builds the configuration to apply: changed fields and fields that the console already owns, except skipped fields.
+ */
 function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonObject {
   const { base, draft } = edit
   const { namespace, name = '' } = base.metadata
@@ -105,13 +107,13 @@ function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonOb
   return configuration
 }
 
-/** Whether a field or part of it is skipped. The server may report a conflict for only part of a change. */
+/** Whether a field, or a field within it, is skipped. The server may report a conflict for only part of a change. */
 function isLeft(skippedFields: ReadonlySet<string>, field: string): boolean {
   return skippedFields.has(field) || [...skippedFields].some((each) => each.startsWith(field))
 }
 
 export interface Choice {
-  /** Conflicting fields that the edit leaves unchanged. */
+  /** Conflicting fields that the user chose to leave unchanged. */
   readonly left: ReadonlySet<string>
   /** Whether to take over ownership of all other conflicting fields. */
   readonly force: boolean
@@ -205,12 +207,12 @@ export async function readBody({ body }: TransportResponse): Promise<Json> {
   return parseJson(text + decoder.decode()) as Json
 }
 
-/** Whether the server refused only the explanation of admission, which requires a separate permission. */
+/** Whether the server rejected only the request to explain admission, which requires its own permission. */
 export function isExplanationRefused(error: unknown): boolean {
   return error instanceof StatusError && error.code === 403 && error.message.includes('admissionexplanations')
 }
 
-/** Reads the response headers for `Explain-Admission`. */
+/** Parses the response headers that explain admission. */
 export function readAdmission(headers: TransportResponse['headers']): Admission {
   return {
     looks: readLooks(headers['admission-trace']),
@@ -226,7 +228,7 @@ function readLooks(text: string | undefined): readonly Look[] {
   return Array.isArray(looks) ? (looks.filter(isObject) as unknown as Look[]) : []
 }
 
-/** Returns the conflicting fields that the server lists. */
+/** Returns the field conflicts that a 409 response lists. */
 function conflictsIn(error: unknown): Conflict[] {
   if (!(error instanceof StatusError) || error.code !== 409) return []
   const causes = error.status.details?.causes ?? []

@@ -8,7 +8,7 @@ const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
 
 export interface ExecHandlers {
   readonly onOutput: (text: string) => void
-  /** Called when the command or the connection ends. `reason` is empty if the command ran to its end. */
+  /** Called when the session ends. `reason` is empty if the command itself ended. */
   readonly onEnd: (reason: string) => void
 }
 

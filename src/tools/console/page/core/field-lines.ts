@@ -1,4 +1,4 @@
-/** Splits an object into lines of fields with their paths, for the view with field owners. */
+/** Splits an object into one line per field, for the YAML view that shows the owner of each field. */
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Path } from './fields.ts'
@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 export interface FieldLine {
   readonly id: number
   readonly depth: number
-  /** Start of the line: `name:` or `-`. */
+  /** Label at the start of the line: `name:` or, for a list element, `-`. */
   readonly label: string
   /** The value as text. Empty if the value is on the following lines. */
   readonly value: string

@@ -1,6 +1,6 @@
 /**
- * Fields of objects by path, as in server-side apply: members by name, list elements by their keys. Compares two states
- * of an object and builds the smallest configuration that contains given fields.
+ * Addresses fields by path as in server-side apply: members by name, list elements by key. Compares two states of an
+ * object, and builds the smallest configuration that contains given fields.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../../api/json/json.ts'
 import type { Schema } from './schema.ts'
@@ -25,7 +25,7 @@ function keysText(keys: JsonObject): string {
     .join(',')
 }
 
-/** Returns the value of a field, or undefined if the field does not exist. */
+/** Returns the value at a path, or undefined if there is none. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let at = value
   for (const step of path) {
@@ -144,7 +144,7 @@ export function withMember(object: JsonObject, name: string, value: Json | undef
   const { [name]: _, ...rest } = object
   const next: JsonObject = { ...rest }
   if (value === undefined) return next
-  // Keeps the order of the members, so that form fields do not move while the user types.
+  // Keep the member order, so that form fields do not move while the user types.
   const ordered: JsonObject = {}
   const names = Object.hasOwn(object, name) ? Object.keys(object) : [...Object.keys(object), name]
   for (const each of names) setKey(ordered, each, each === name ? value : (own(object, each) ?? null))

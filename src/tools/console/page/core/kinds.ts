@@ -14,14 +14,14 @@ export type Type = DiscoveredType
 
 export interface ServedKinds {
   readonly types: readonly Type[]
-  /** Whether the first response has been received. */
+  /** Whether discovery has succeeded at least once. */
   readonly isLoaded: boolean
   readonly failures: readonly string[]
   /** The domain suffix of built-in API groups: `orch.io` or `k8s.io`. */
   readonly domain: string
 }
 
-/** The served kinds as of the last refresh. `follow` refreshes them. */
+/** The kinds that the server serves, kept up to date by `follow`. */
 export class Kinds {
   readonly store = new Store<ServedKinds>({ types: [], isLoaded: false, failures: [], domain: '' })
   readonly #client: Client
@@ -45,7 +45,7 @@ export class Kinds {
     signal.addEventListener('abort', () => clearInterval(timer))
   }
 
-  /** Finds a type by its parts in the URL, where `core` stands for the group without a name. */
+  /** Finds a type by group, version and plural name. In URLs, `core` is the name of the core group. */
   find({ group, version, plural }: TypePlace): Type | undefined {
     const name = group === 'core' ? '' : group
     const { types } = this.store.value
@@ -74,7 +74,7 @@ export interface ConsoleContext {
 
 export const ConsoleContextProvider = createContext<ConsoleContext | undefined>(undefined)
 
-/** Returns the client and the kinds of the session. When the kinds change, the component is rendered again. */
+/** Returns the client and the served kinds. The component is rendered again when the kinds change. */
 export function useConsoleContext(): ConsoleContext {
   const consoleContext = useContext(ConsoleContextProvider)
   if (consoleContext === undefined) throw new Error('rendered outside of a session')

@@ -41,7 +41,7 @@ export interface TableSelection {
   readonly labelSelector?: string
 }
 
-/** The part of a selection to load. */
+/** Which rows to load: the sort field and the maximum number. */
 export interface TableExtent {
   /** Field that the server sorts the rows by, such as `-metadata.creationTimestamp`. By default, sorts by name. */
   readonly sort?: SortField | `-${SortField}`
@@ -49,7 +49,7 @@ export interface TableExtent {
   readonly maxRows: number
 }
 
-/** Fields that the server can sort by, and whose order the client can check. */
+/** Fields by which the server can sort. The client can check their order to find out whether the server did. */
 export type SortField = 'metadata.name' | 'metadata.namespace' | 'metadata.creationTimestamp'
 
 const pageSize = 500
@@ -57,7 +57,7 @@ const backoff = { firstMs: 300, longestMs: 5_000 }
 /** Delay in milliseconds before a rejected request is repeated. */
 export const refusalMs = 10_000
 
-/** Lists and watches a selection until the signal aborts. */
+/** Keeps a table up to date by listing and watching until the signal aborts. */
 export class TableFollower {
   readonly store = new Store<LiveTable>({
     state: 'loading',
@@ -89,7 +89,7 @@ export class TableFollower {
     this.#extent = extent
   }
 
-  /** Loads another part of the selection, unless all objects are loaded already. */
+  /** Changes the sort field or the maximum number of rows. Reloads unless all rows are loaded. */
   load(extent: TableExtent): void {
     if (JSON.stringify(extent) === JSON.stringify(this.#extent)) return
     this.#extent = extent
@@ -119,7 +119,10 @@ export class TableFollower {
     }
   }
 
-  /** Returns whether to retry soon. A rejected request is accepted only once permissions have changed. */
+  /**
+   * Shows an error in the state of the table. Returns true if a retry may succeed soon, and false if permissions must
+   * change first.
+   */
   #survive(error: unknown): boolean {
     if (isExpired(error)) {
       this.#version = ''

@@ -1,4 +1,4 @@
-/** Samples of `/metrics`. Pages read them every few seconds while they show them, and also keep earlier samples. */
+/** Reads `/metrics` every few seconds for pages that show metrics, and keeps earlier samples for charts. */
 import { useEffect, useState } from 'preact/hooks'
 import { useConsoleContext } from './kinds.ts'
 import { Store } from './observable.ts'
@@ -16,7 +16,7 @@ export interface Scrape {
 }
 
 export interface Scrapes {
-  /** Scrapes, oldest first. */
+  /** The samples of each read, oldest first. */
   readonly scrapes: readonly Scrape[]
   readonly error: unknown
 }
@@ -45,7 +45,7 @@ function readLabels(text: string): { [name: string]: string } {
   )
 }
 
-/** Reads these metrics periodically while the component is shown. */
+/** Reads the named metrics periodically while the component is shown. */
 export function useMetrics(metricNames: ReadonlySet<string>): Scrapes {
   const { client } = useConsoleContext()
   const [store] = useState(() => new Store<Scrapes>({ scrapes: [], error: undefined }))

@@ -8,7 +8,7 @@ import type { Type } from './kinds.ts'
 
 export type SummaryRow = readonly [label: string, text: string]
 
-/** A container of a pod, with its status if the node agent has reported one. */
+/** What a page shows about a container: its spec and its reported status. */
 export interface ContainerSummary {
   readonly name: string
   readonly role: 'init' | 'main' | 'ephemeral'
@@ -191,7 +191,7 @@ function workload(object: JsonObject): ReturnType<Describe> {
   ]
 }
 
-/** Returns rows that are common to many kinds, including custom resources. */
+/** Returns the summary rows for any kind, including custom resources: phase, replicas, images and others. */
 function describeAny(object: JsonObject): ReturnType<Describe> {
   return [
     ['Phase', at(object, 'status', 'phase')],

@@ -1,4 +1,6 @@
-/** Provides complete objects to a page, either a selection or a single object. An informer keeps them up to date. */
+/**
+ * Hooks that provide complete objects to a component: a selection or a single object, kept up to date by an informer.
+ */
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { Informer } from '../../../../client/informers/informer.ts'
@@ -12,7 +14,7 @@ export interface Followed<T> {
   readonly objects: readonly T[]
   /** Whether the first list has been read completely. */
   readonly synced: boolean
-  /** The error that prevents updates, if any. */
+  /** The latest error. Undefined while the objects are up to date. */
   readonly error: unknown
 }
 
@@ -81,7 +83,7 @@ export function useObject(type: Type | undefined, { namespace, name }: ObjectNam
   return { object: objects.find(({ metadata }) => metadata.name === name), synced, error }
 }
 
-/** Whether a retry would lead to the same error. */
+/** Whether the error is permanent, such as a missing permission. */
 function isRefusal(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.code === 403 || error.code === 404 || error.code === 405)
 }

@@ -1,4 +1,4 @@
-/** Observable values. They do not depend on the browser, so that tests can use them. */
+/** Holds observable values. This module does not use browser APIs, so that tests can run it in Node.js. */
 
 /** Holds a value and notifies listeners. Several changes within a frame cause one notification. */
 export class Store<T> {

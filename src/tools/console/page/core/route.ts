@@ -20,7 +20,7 @@ export interface TypePlace {
   readonly plural: string
 }
 
-/** The route in the address bar. */
+/** The current route, as shown in the address bar. */
 export const route = new Store<Route>(readRoute(location.hash))
 
 addEventListener('hashchange', () => route.set(readRoute(location.hash)))

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Client } from '../../../../client/library/client-browser.ts'
 import type { Type } from './kinds.ts'
 
-/** A schema with all references resolved. */
+/** An OpenAPI schema whose references are resolved on access. */
 export interface Schema {
   readonly description: string
   /** `object`, `array`, `string`, `integer`, `number`, `boolean`, or '' if the schema specifies no type. */
@@ -25,7 +25,7 @@ export interface Schema {
   /** How lists are merged: `map`, `set` or `atomic`. */
   readonly listType: string
   readonly listKeys: readonly string[]
-  /** Whether the object is atomic. */
+  /** Whether the object has the merge strategy `atomic`. */
   readonly isAtomic: boolean
 }
 
@@ -58,7 +58,7 @@ function isOfKind(schema: JsonObject, { group, version, kind }: Type): boolean {
   )
 }
 
-/** Returns the value of an extension, regardless of the vendor's prefix. */
+/** Returns the value of an `x-` extension for either vendor's prefix. */
 function marked(schema: JsonObject, word: string) {
   return own(schema, `x-orch-${word}`) ?? own(schema, `x-kubernetes-${word}`)
 }

@@ -19,7 +19,7 @@ export interface SignedIn {
   readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
 }
 
-/** The session, or the reason why there is no session. */
+/** The current session. If there is none, `notice` explains why. */
 export interface SessionState {
   readonly session: SignedIn | undefined
   /** Message that the sign-in page shows. */

@@ -1,4 +1,4 @@
-/** Hooks that let components use observable values, the time and media queries. */
+/** Hooks for observable values, the current time and media queries. */
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import type { Store } from './observable.ts'
 
@@ -6,7 +6,7 @@ import type { Store } from './observable.ts'
 export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useReducer((count: number) => count + 1, 0)
   useEffect(() => {
-    // The value may have changed since the component was rendered.
+    // Render once after subscribing, because the value may have changed since the last render.
     redraw(undefined)
     return store.subscribe(() => redraw(undefined))
   }, [store])
@@ -23,7 +23,7 @@ export function useNow(everyMs = 10_000): number {
   return now
 }
 
-/** Whether the page matches a media query, such as a maximum width. */
+/** Returns whether the page matches a media query. The component is rendered again when that changes. */
 export function useMatchingMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches)
   useEffect(() => {
@@ -35,13 +35,13 @@ export function useMatchingMedia(query: string): boolean {
   return matches
 }
 
-/** The state of a single request. */
+/** The state of a request: waiting, done or failed. */
 export type Asked<T> =
   | { readonly state: 'waiting' }
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: unknown }
 
-/** Sends a request when the component appears, and again when its dependencies change. */
+/** Sends a request when the component mounts and whenever a dependency changes. */
 export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, depends: readonly unknown[]): Asked<T> {
   const [result, setAsked] = useState<Asked<T>>({ state: 'waiting' })
   useEffect(() => {

@@ -31,7 +31,7 @@ const verbs = [
   '*',
 ]
 
-/** Content of the form. */
+/** What the user entered in the form. */
 interface Asked {
   readonly verb: string
   /** The resource type, as `group/plural`. */

@@ -47,7 +47,7 @@ export function AdmissionPage() {
   )
 }
 
-/** Lists the objects of a type every few seconds. Types that are not stored cannot be watched. */
+/** Polls the objects of a virtual type, which cannot be watched, every few seconds. */
 function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
   const { client, kinds } = useConsoleContext()
   const type = kinds.builtIn(plural, 'ops')
@@ -170,7 +170,7 @@ data:
 `
 
 interface Tried {
-  /** The result of admission. Undefined if the user may not see it. */
+  /** How admission treated the object. Undefined if the user may not see it. */
   readonly admission: Admission | undefined
   readonly failure?: unknown
 }

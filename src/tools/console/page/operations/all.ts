@@ -7,7 +7,7 @@ import { MapPage } from './map.tsx'
 import { NamespacesPage } from './namespaces.tsx'
 import { QuotasPage } from './quotas.tsx'
 
-/** A page at `#/operations/<name>`. */
+/** A page with its own entry in the side bar, at `#/operations/<name>`. */
 export interface WorkPage {
   readonly name: string
   /** Title of the page in the side bar. */
@@ -17,7 +17,7 @@ export interface WorkPage {
   readonly Page: () => JSX.Element
 }
 
-/** All work pages. */
+/** The work pages, in side bar order. */
 export const workPages: readonly WorkPage[] = [
   { name: 'map', title: 'Nodes and pods', Page: MapPage },
   { name: 'certificates', title: 'Certificate requests', Page: CertificatesPage },

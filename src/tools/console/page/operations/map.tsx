@@ -21,7 +21,7 @@ interface Node extends ApiObject {
 
 const maxPods = 2_000
 
-/** The fields of a pod that this page uses. */
+/** Fields to request for each pod. */
 const podFields = [
   ...['name', 'namespace', 'uid', 'resourceVersion'].map((name) => `metadata.${name}`),
   ...['spec.nodeName', 'status.phase'],

@@ -50,7 +50,7 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
   )
 }
 
-/** One evaluation of a policy: its result, the decisive expression, and the values of its variables. */
+/** Shows the evaluation of a policy: its result, the expression that decided it, and the values of its variables. */
 function PolicyCell({ said, policy }: { readonly said: string; readonly policy: PolicyLook }) {
   const { name = '', binding = '', params = '', expression, variables = {} } = policy
   const parameters = params === '' ? '' : `, parameters ${displayText(params, 200)}`

@@ -45,7 +45,7 @@ export function OwnerChip({ owner }: { readonly owner: Owner }) {
   )
 }
 
-/** A box with a message. */
+/** Shows a message in a box. */
 export function Notice({ tone = 'info', title, children }: NoticeProps) {
   return (
     <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
@@ -107,7 +107,7 @@ interface CardProps {
   readonly wide?: boolean
 }
 
-/** Shows content that may be wider than the page and can be scrolled separately, including with the keyboard. */
+/** Makes wide content scrollable on its own, also with the keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

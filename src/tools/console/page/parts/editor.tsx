@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 interface EditorProps {
   readonly label: string
-  /** The initial text. If it changes, the editor starts over with the new text. */
+  /** Initial text. If this property changes, the editor is reset to the new text. */
   readonly text: string
   readonly readOnly?: boolean
   readonly onChange?: (text: string) => void

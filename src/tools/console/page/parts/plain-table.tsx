@@ -4,7 +4,7 @@ import { Scrolling } from './display.tsx'
 
 export interface PlainRow {
   readonly key: string
-  /** One cell per column. A narrow page omits undefined cells. */
+  /** The cells, one per column. On a narrow page, undefined cells are not shown. */
   readonly cells: readonly (ComponentChildren | undefined)[]
 }
 

@@ -113,7 +113,10 @@ function Connection() {
   )
 }
 
-/** Returns the key of a page. It is independent of filters and tabs, which do not start a new page. */
+/**
+ * Returns a key that identifies the page but not its filters and tabs, so that changing those does not remount the
+ * page.
+ */
 function pageKey({ path }: Route): string {
   return path.join('/')
 }

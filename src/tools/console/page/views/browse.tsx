@@ -50,7 +50,7 @@ const nothing = new Store<LiveTable>({
   error: undefined,
 })
 
-/** Maximum number of objects that the page loads completely. */
+/** Maximum number of objects that a table loads. For larger collections, only the first page is loaded. */
 const maxRows = 2_000
 
 /** The fields of the columns that the server can sort by. Ages are the reverse of creation times. */

@@ -65,7 +65,7 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
 }
 
 interface Choices {
-  /** Conflicting fields that the edit leaves unchanged. */
+  /** Conflicting fields that the user chose to leave unchanged. */
   readonly left: ReadonlySet<string>
   readonly taken: ReadonlySet<string>
 }

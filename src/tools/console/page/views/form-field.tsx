@@ -231,7 +231,7 @@ function ListField({ name, path, schema, value, context, onChange }: FieldProps)
       {schema?.description && <p class="hint">{displayText(schema.description, 400)}</p>}
       {list.slice(0, 100).map((element, i) => (
         <FormField
-          // While list elements are being edited, they have no other identity.
+          // The index is the only stable key of a list element while its content is being edited.
           key={i}
           name={titleOf(element, schema, i)}
           path={[...path, ...stepsTo(element, schema)]}

@@ -13,7 +13,7 @@ import { EditReview } from './edit-review.tsx'
 import { type FieldContext, FormField } from './form-field.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
-/** Fields that are not in the form, because the server or a subresource sets them. */
+/** Fields that the form does not show, because they are set by the server or by a subresource. */
 const leftOut = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 export function ObjectForm(view: ObjectView) {
@@ -22,7 +22,7 @@ export function ObjectForm(view: ObjectView) {
   const [draft, setDraft] = useState<JsonObject>(() => structuredClone(asJson(object)))
   const [edit, setEdit] = useState<Edit | undefined>()
   const isChanged = !sameJson(draft, asJson(base))
-  // Until the user changes a field, the form follows changes to the object.
+  // The form shows the latest state of the object until the user changes a field.
   if (!isChanged && object !== base) {
     setBase(object)
     setDraft(structuredClone(asJson(object)))

@@ -55,7 +55,7 @@ export function ObjectHistory(view: ObjectView) {
   const [showsStatus, setShowsStatus] = useState(false)
   const [edit, setEdit] = useState<Edit | undefined>()
   const { revisions, readOlder, failure, setFailure } = useRevisions(place, object, { showsStatus })
-  /** The state at a revision becomes the draft of an edit, which is reviewed like any other edit. */
+  /** Open the earlier state as the draft of an edit, so that the user reviews it before it is written. */
   const goBack = async ({ revision }: Revision) => {
     try {
       const { items = [] } = await ask<Past>(consoleContext, 'paststates', { ...place, revision })
@@ -134,7 +134,7 @@ const fewRevisions = 10
 const maxPages = 5
 
 interface Wanted {
-  /** If set, only changes before this revision are read. */
+  /** Where to continue reading: before this revision. Undefined to start with the latest. */
   readonly before: string | undefined
   readonly isShown: (revision: Revision) => boolean
 }
@@ -161,7 +161,7 @@ async function readPages(
 
 interface ItemProps {
   readonly revision: Revision
-  /** Reverts to the state. Undefined if there is no state to revert to. */
+  /** Called to revert to this revision. Undefined if there is no earlier state. */
   readonly onGoBack: (() => void) | undefined
 }
 

@@ -20,7 +20,7 @@ interface Node {
   readonly mark: string
 }
 
-/** An object with its dependents. */
+/** A node of the graph, with the branches of its dependents. */
 interface Branch {
   readonly node: Node
   childBranches: Branch[]
@@ -69,7 +69,7 @@ async function readGraph(consoleContext: ConsoleContext, { type, object, signal 
   return { owners, self }
 }
 
-/** Reads the owners level by level. If an owner cannot be read, its own owners are not shown. */
+/** Reads the owners level by level. The chain ends at owners that cannot be read. */
 async function readOwners(
   { client, kinds }: ConsoleContext,
   object: ApiObject,

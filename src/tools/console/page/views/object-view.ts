@@ -1,4 +1,4 @@
-/** The properties that every tab of an object receives. */
+/** The properties that every tab of the object page receives. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import type { Path } from '../core/fields.ts'
 import type { Type } from '../core/kinds.ts'
@@ -7,7 +7,7 @@ import type { Schema } from '../core/schema.ts'
 export interface ObjectView {
   readonly type: Type
   readonly object: ApiObject
-  /** Whether the object has been deleted. If so, the last known state is shown. */
+  /** Whether the object has been deleted. The page then shows its last known state. */
   readonly isGone: boolean
   /** The schema of the object. Undefined until it is loaded. */
   readonly schema: Schema | undefined
@@ -15,11 +15,11 @@ export interface ObjectView {
   readonly secrecy: { readonly isRevealed: boolean; readonly reveal: () => void } | undefined
 }
 
-/** Whether a field of this object is still hidden. */
+/** Whether to hide the value of a field because the object is a Secret. */
 export function isHidden({ secrecy }: Pick<ObjectView, 'secrecy'>, path: Path): boolean {
   if (secrecy === undefined || secrecy.isRevealed) return false
   const [first, second, third] = path.map((step) => ('member' in step ? step.member : ''))
   if ((first === 'data' || first === 'stringData') && path.length >= 2) return true
-  // A client-side apply stores a copy of the applied configuration in this annotation, including the values.
+  // Hide this annotation too: client-side apply stores a copy of the values in it.
   return first === 'metadata' && second === 'annotations' && (third ?? '').includes('last-applied')
 }

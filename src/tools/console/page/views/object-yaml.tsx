@@ -134,7 +134,7 @@ function Editing({ view, base, onDone }: EditingProps) {
   )
 }
 
-/** Field owners are shown next to the fields and are not editable. */
+/** Returns the object without managed fields, which the view shows next to each field instead. */
 function withoutManagedFields(object: ApiObject): JsonObject {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...asJson(object), metadata: asJson(metadata) }

@@ -33,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [selectedIndex, setSelectedIndex] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const matchingGoals = goalsFor(text, types, names)
-  // Keys may arrive faster than the list is rendered, and must apply to the latest input.
+  // A ref, because several keys may be pressed before the list is rendered again.
   const latest = useRef(0)
   const choose = (index: number) => {
     latest.current = index

@@ -19,7 +19,7 @@ interface VirtualTableProps {
   readonly rows: readonly Row[]
   readonly columns: readonly TableColumn[]
   readonly showNamespace: boolean
-  /** Column to sort by. A leading `-` reverses the order. */
+  /** Field to sort by. A leading `-` reverses the order. */
   readonly sort: string
   readonly onSort: (sort: string) => void
 }
@@ -34,9 +34,9 @@ const narrowPage = '(max-width: 600px)'
 const rowHeights = { wide: 36, narrow: 60 }
 
 /**
- * How a column's cells are shown. `name` links the name of the object. `link` links the cell itself, for tables that do
- * not show the name column, such as the table of Events. `age` counts from the creation, and `lastSeen` from the time
- * when the row arrived.
+ * Determines how a column is shown. `name` is a link to the object. `link` is such a link in another column, for tables
+ * that hide the name, such as that of Events. `age` counts from the creation, and `lastSeen` from the arrival of the
+ * row.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
@@ -101,7 +101,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
   )
 }
 
-/** A placeholder for the rows above or below the visible part. */
+/** Takes the space of rows that are not rendered because they are above or below the visible part. */
 function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   if (height === 0) return null
   return (
@@ -243,7 +243,7 @@ function quantityOf(text: string) {
   return /^\d[\d.]{0,20}[A-Za-z]{0,2}$/.test(text) ? parseQuantity(text) : undefined
 }
 
-/** Returns the visible rows. */
+/** Computes which rows are visible, from the scroll position and the height of the table. */
 function useWindow(length: number, rowHeight: number) {
   const view = useRef<HTMLElement>(null)
   const [place, setPlace] = useState({ top: 0, height: 600 })
