@@ -1,4 +1,4 @@
-/** Lets admission plugins write objects. Objects created by plugins pass admission like the objects of clients. */
+/** Lets admission plugins write objects. The objects they create pass through admission like those of clients. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
@@ -13,7 +13,7 @@ interface OwnWritesParts {
   readonly admission: () => Admission
 }
 
-/** Returns the writes that admission plugins may make to stored objects. */
+/** Returns the operations through which admission plugins create objects and update their status. */
 export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): OwnWrites {
   return {
     createMissing: async (type, { namespace, name }, rest) => {
@@ -22,8 +22,8 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      // The write skips the queue to avoid a deadlock. A request that deletes a quota, and thereby changes a quota that
-      // counts quotas, is already at the head of the queue for the object to be changed.
+      // Bypass the object's write queue. The request that deletes a quota waits for this write while it is first in the
+      // queue of the quota to be changed, so queuing here would deadlock.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

@@ -28,9 +28,9 @@ export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<Warn
 }
 
 export interface MadeAdmission {
-  /** Admission for client requests. */
+  /** The admission chain for client requests. */
   readonly admission: Admission
-  /** Admission for deletions by the server itself. */
+  /** The admission chain for deletions by the server itself, which quotas must count. */
   readonly accounting: Admission
   /** All plugins, in the order of execution. */
   readonly controls: readonly ControlState[]
@@ -88,7 +88,7 @@ export async function makeAdmission(
   }
 }
 
-/** The plugins that call webhooks, each with the resource type that configures it. */
+/** Webhook plugins, each with the resource type that registers its webhooks. */
 const webhookControls = {
   MutatingAdmissionWebhook: 'mutatingwebhookconfigurations',
   ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',

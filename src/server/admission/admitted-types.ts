@@ -4,7 +4,7 @@ import type { FindParameterType } from '../../apiserver/admission/policy/paramet
 import type { ServedResource } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 
-/** Returns a function that finds the served type of an owner reference. */
+/** Returns a function that looks up the resource type of an owner reference by apiVersion and kind. */
 export function ownerTypesIn(catalogue: Catalogue) {
   return (apiVersion: string, kind: string): OwnerType | undefined => {
     const servedType = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === kind)
@@ -14,7 +14,7 @@ export function ownerTypesIn(catalogue: Catalogue) {
   }
 }
 
-/** Returns a function that finds the stored type of policy parameters. */
+/** Returns a function that looks up the resource type of policy parameters by apiVersion and kind. */
 export function parameterTypesIn(catalogue: Catalogue): FindParameterType {
   return (apiVersion, name) => {
     const servedType = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === name)
@@ -25,7 +25,7 @@ export function parameterTypesIn(catalogue: Catalogue): FindParameterType {
   }
 }
 
-/** Returns a function that lists the served types, for checks of webhook rules. */
+/** Returns a function that lists the served types, which the rules of webhooks are checked against. */
 export function servedTypesIn(catalogue: Catalogue) {
   return (): ServedResource[] =>
     catalogue.all().map(({ group, plural, kind, subresources }) => ({

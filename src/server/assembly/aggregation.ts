@@ -23,7 +23,7 @@ export interface AggregationDependencies {
 
 export interface AggregationContext {
   readonly worker?: WorkerContext | undefined
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -26,7 +26,7 @@ import type { Environment, FoundationContext } from './environment.ts'
 import { openFoundation } from './foundation.ts'
 import { type ClientMoving, openFrontend } from './frontend.ts'
 
-/** A running API server. */
+/** A running API server, and the parts of it that control loops and workers use. */
 export interface ApiServer {
   /** A URL that the server listens on, such as https://127.0.0.1:6443. */
   readonly url: string
@@ -34,7 +34,7 @@ export interface ApiServer {
   readonly advertisedUrl: string
   /** Number of open watches. */
   readonly watches: number
-  /** Returns a transport for clients in this process that act as the given user. `stop` ends their requests. */
+  /** Returns a transport for in-process clients, authenticated as `user`. `stop` ends its requests. */
   transport(user: User): ClientTransport
   /** The current CA certificates in PEM format. Clients use them to verify this server. */
   readonly authority: string
@@ -42,17 +42,15 @@ export interface ApiServer {
   readonly signingAuthority: CertifiedKey
   /** Issues a service account token that is stored in a Secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
-  /** The clock of the server and its control loops. */
+  /** Clock for the server and its control loops. Tests can advance it. */
   readonly clock: TimerClock
-  /** Tracks the writes of this server that quotas count. */
+  /** Tracks whether writes that affect quotas are in progress in this server. */
   readonly quotaActivity: QuotaActivity
-  /**
-   * Log, metrics and readiness notes of the control loops. They appear in the server's log, `/metrics` and `/readyz`.
-   */
+  /** Receives the logs, metrics and readiness of the control loops, for the server's log, `/metrics` and `/readyz`. */
   readonly loopRecords: LoopRecords
   /** The Kubernetes version that the server emulates. */
   readonly emulatedVersion: EmulatedVersion
-  /** The emulated version with the enabled feature gates. */
+  /** The emulated Kubernetes version and the enabled feature gates. */
   readonly emulation: Emulation
   /** The simulated nodes of this process. The server may connect to them on loopback addresses. */
   readonly localNodes: LocalNodes
@@ -62,7 +60,7 @@ export interface ApiServer {
    */
   readonly failed: Promise<StoreError>
   readonly moving: ClientMoving
-  /** Waits for running requests and releases all resources. */
+  /** Stops accepting requests, waits for running ones and closes all resources. */
   stop(): Promise<void>
 }
 
@@ -77,7 +75,9 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-/** The environment of a server. If it contains no kinds, the emulated version determines them. */
+/**
+ * The context in which a server is assembled. If `kinds` is undefined, the kinds of the emulated version are served.
+ */
 type ServerContext = FoundationContext & Pick<Environment, 'kinds'>
 
 async function assemble(

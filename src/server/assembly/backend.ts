@@ -47,7 +47,7 @@ import { readinessOf } from './readiness.ts'
 import { startUpkeep } from './upkeep.ts'
 import { openWays } from './ways-to-nodes.ts'
 
-/** The opened back end of a server. */
+/** The result of `openBackend`. */
 export type Backend = Awaited<ReturnType<typeof openBackend>>
 
 /**
@@ -166,7 +166,7 @@ interface ApiParts
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
   readonly worker: WorkerContext | undefined
-  /** Returns the server's own listening address, or undefined before the server listens. */
+  /** Returns the address that this server listens on, or undefined before it listens. */
   readonly ownAddress: () => Address | undefined
 }
 
@@ -258,7 +258,9 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }
 
-/** Returns the dependencies of the image policy plugin. Opens the webhook backend if one is configured. */
+/**
+ * Returns what the ImagePolicyWebhook plugin needs: the enabled API versions, and a function that opens its backend.
+ */
 function imagePolicyParts(options: ServerOptions, { reloading, opened }: ApiParts) {
   return {
     isEnabled: (group: string, version: string) =>

@@ -48,42 +48,45 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
-  /** Creates the connections to nodes. `lookup` looks up objects. */
+  /** Creates the connections to node agents. `lookup` finds Node objects and pods. */
   readonly waysFor: (lookup: Lookup) => NodeConnector
-  /** Returns the authenticator of tokens. Available once the catalogue exists. */
+  /** Returns the authenticator for TokenReviews. Must not be called before the catalogue is complete. */
   readonly authenticateToken: () => Authenticator
-  /** Components that the server depends on. */
+  /** The components that ComponentStatus objects report. */
   readonly components: readonly Component[]
-  /** Returns the authorizer of requests. Available once the catalogue exists. */
+  /** Returns the authorizer for access reviews. Must not be called before the catalogue is complete. */
   readonly access: () => Access
   /**
-   * Returns the admission for deletions by the server itself, so that quotas count them. Available once the catalogue
-   * exists.
+   * Returns the admission chain for deletions by the server itself. Must not be called before the catalogue is
+   * complete.
    */
   readonly accounting: () => Admission
-  /** Returns the admission plugins in the order of execution. Available once the catalogue exists. */
+  /** Returns the admission plugins in execution order. Must not be called before the catalogue is complete. */
   readonly controls: () => readonly ControlState[]
-  /** Returns the admission webhooks that this server calls. Available once the catalogue exists. */
+  /** Returns the registered admission webhooks. Must not be called before the catalogue is complete. */
   readonly webhooks: () => readonly Webhook[]
-  /** Returns the reports on objects that violate policies. Available once the catalogue exists. */
+  /** Returns the reports about objects that violate policies. Must not be called before the catalogue is complete. */
   readonly policyReports: () => PolicyReports
-  /** Returns the most recent audit events of this server. */
+  /** Returns the latest audit events that this server has recorded. */
   readonly recentEvents: () => readonly string[]
   readonly worker: WorkerContext | undefined
-  /** Sends requests to node agents. */
+  /** Sends HTTPS requests to node agents. */
   readonly caller: HttpsCaller
 }
 
 export interface OpenCatalogue {
   readonly catalogue: Catalogue
-  /** Read access to stored objects, for other parts of the server. */
+  /** Read access to all stored objects. */
   readonly lookup: Lookup
   readonly ways: NodeConnector
-  /** Dependencies for serving additional types. */
+  /** What is needed to serve more types later, such as custom resources. */
   readonly registry: RegistryParts
 }
 
-/** Returns the sources of Service addresses, and the objects that represent these addresses. */
+/**
+ * Returns the pools from which Services get addresses. With ServiceCIDRs, also returns the IPAddress objects that
+ * record the addresses.
+ */
 function addressesOf(
   options: EmulatedOptions,
   catalogue: Catalogue,

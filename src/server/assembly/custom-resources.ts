@@ -17,7 +17,7 @@ import type { LoopRecords } from '../../client/reconcile/loop.ts'
 interface CustomResourceDependencies extends Pick<ServiceAddressParts, 'lookup' | 'ownAddress'> {
   readonly records: LoopRecords
   readonly metrics: ConversionMetrics
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -20,13 +20,13 @@ import type { Certificates } from '../certificates/certificates.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { type ListenerParts, openListener, type PortSharing } from './listener.ts'
 
-/** Handles the requests on a port. */
+/** The request handlers of a port. */
 export type Answering = Pick<ListenerParts, 'handle' | 'maySwitch'>
 
-/** A port that is open before the server is ready. */
+/** A port that is open while the server starts. */
 export interface EarlyPort {
   readonly listener: Listener
-  /** Replaces the functions that handle requests. */
+  /** Sets the handlers for later requests. Called when the server is ready. */
   takeOver(by: Answering): void
 }
 
@@ -64,8 +64,8 @@ export async function openEarlyPort(
 }
 
 /**
- * Opens a port until the store is open, because the certificates may be in the store. The port is then closed, so that
- * clients with certificates connect to the final port instead.
+ * Opens a port that reports liveness until the store is open. Before that, the server may lack its certificates.
+ * Clients with certificates connect to the final port, which replaces this one.
  */
 export async function openWaitingPort(
   options: ServerOptions,

@@ -8,7 +8,7 @@ import type { ConsoleAccess } from '../../tools/console/access.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import type { RequestHooks } from './request-handling.ts'
 
-/** The dependencies that a caller can pass to an API server in addition to its options. */
+/** What the caller of an API server can provide or replace, in addition to its options. */
 export interface Environment {
   readonly log: Log
   /**
@@ -16,7 +16,7 @@ export interface Environment {
    * always use the system clock, because other programs depend on them.
    */
   readonly clock?: TimerClock
-  /** Callbacks for every request in the pipeline. */
+  /** Callbacks that observe every request. */
   readonly hooks?: RequestHooks
   /** An authenticator that runs after all other authenticators. */
   readonly authenticator?: Authenticator
@@ -46,15 +46,15 @@ export interface Environment {
   readonly stopping?: AbortSignal
 }
 
-/** Members of the environment that have a default. */
+/** Names of the environment's properties that have a default. */
 type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | 'stopping'
 
-/** The environment with its defaults and the resources opened so far. */
+/** The environment with its defaults, and the resources to close when the server stops. */
 export type AssemblyContext = Environment &
   Required<Pick<Environment, Defaulted>> & {
-    /** Collects the opened resources, so that the server can close them. */
+    /** Resources to close when the server stops. */
     readonly opened: AsyncDisposableStack
   }
 
-/** The environment before the emulated version is known. The emulated version determines the kinds. */
+/** The context before the emulated version, and thus the set of kinds, is known. */
 export type FoundationContext = Omit<AssemblyContext, 'kinds'>

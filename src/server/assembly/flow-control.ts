@@ -21,7 +21,7 @@ interface FlowControlParts {
   readonly worker: WorkerContext | undefined
 }
 
-/** Creates the step. Must be called before the caches are loaded. */
+/** Creates the flow-control step. Must be called before the caches are loaded, so that it sees all objects. */
 export function openFlowControl(
   options: EmulatedOptions,
   { catalogue, lookup, metrics, worker }: FlowControlParts,

@@ -24,7 +24,7 @@ import { openEarlyPort, openWaitingPort } from './early-port.ts'
 import type { FoundationContext } from './environment.ts'
 import { followNodeClient } from './ways-to-nodes.ts'
 
-/** The opened foundation of a server. */
+/** The result of `openFoundation`. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** Opens the files that flags name, the store, keys and certificates. */
@@ -45,7 +45,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)
   opened.defer(() => store.close())
-  // The version is determined first, because a new store has no profile yet.
+  // Determine the version first: it can tell that a store is new only before the profile is recorded.
   const emulatedVersion = worker?.emulatedVersion ?? (await settleEmulatedVersion(store, options))
   const auditParts = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
   const audited = await openAudit({ ...options, emulatedVersion }, auditParts)

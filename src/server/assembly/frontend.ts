@@ -35,7 +35,7 @@ import { servedPaths } from './served-paths.ts'
 import { advertisedUrl, servedUrl } from './server-urls.ts'
 import { startIdentityLease, startOwnService } from './upkeep.ts'
 
-/** Opens the pipeline that handles every request. `advertisedHost` is known as soon as the server listens. */
+/** Opens the request pipeline. `advertisedHost` is called only after the server has started to listen. */
 async function openPipeline(
   options: EmulatedOptions,
   backend: Backend,
@@ -126,7 +126,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   const serving = { ...answering, clock: systemClock, log, counting: worker?.counting, portSharing: worker }
   const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, backend.denied)
-  // Running requests still read from the caches, which therefore stay open until the last response has been sent.
+  // Close the caches only after the last response has been sent, because running requests read from them.
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => endStreams(backend))
   const inProcess = new InProcess(handling.handleAs, systemClock)
@@ -143,14 +143,14 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()
-    // Readiness requests that arrive now can still get a response.
+    // Let readiness requests that have just arrived get their response.
     await setImmediate()
   })
   const moving: ClientMoving = {
     moveClients: (chance) => listener.moveClients(chance),
     leave: async () => {
       const departure = listener.leave()
-      // Clients resume their watches on other workers.
+      // End the watches, so that clients continue them on other workers.
       backend.caches.endWatches()
       await departure
     },

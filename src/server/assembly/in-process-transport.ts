@@ -24,7 +24,7 @@ import {
   type TransportResponse,
 } from '../../client/requests/transport.ts'
 
-/** Returns the pipeline with the given step as its authentication step. */
+/** Creates a pipeline that authenticates requests with the given step. */
 export type HandleAs = (identify: Step) => (exchange: Exchange) => Promise<void>
 
 export class InProcess {
@@ -32,8 +32,8 @@ export class InProcess {
   readonly #clock: Clock
   readonly #stop = new AbortController()
   /**
-   * Open requests. They have no individual abort listeners, because adding a listener would become slower with every
-   * request.
+   * Requests in progress. `close` iterates over them instead of using abort listeners, which become slower to add with
+   * every request.
    */
   readonly #conversations = new Set<Conversation>()
   readonly #running = new Set<Promise<void>>()
@@ -96,7 +96,7 @@ const maxWaitingBytes = 256 * 1024
 const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
-/** One request and its response. The server writes to it and the client reads from it. */
+/** A request with its response, which connects the server's side of a transport with the client's. */
 class Conversation implements ServerTransport {
   readonly method: string
   readonly target: string
@@ -105,7 +105,7 @@ class Conversation implements ServerTransport {
   readonly signal: AbortSignal
   readonly hasBody: boolean
   readonly bodyAtHand: Buffer
-  /** The body is passed as a single chunk. */
+  /** The transport provides the body as a single chunk. */
   readonly bodyWhole = true
   readonly answer: Promise<TransportResponse>
   readonly #clientGone = new AbortController()
@@ -114,7 +114,7 @@ class Conversation implements ServerTransport {
   #waiting: Buffer[] = []
   #bytes = 0
   #complete = false
-  /** The reason why an incomplete response ends. */
+  /** Why the response ended before it was complete. */
   #broken: { readonly why: unknown } | undefined
   #wakeReader = () => {}
   #wakeWriter = () => {}
@@ -146,7 +146,7 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
-  /** Flow control is unnecessary here, because the data is in the memory of this process anyway. */
+  /** No flow control is needed: the response is read from the memory of this process. */
   async responseRead(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {
@@ -177,7 +177,7 @@ class Conversation implements ServerTransport {
     await this.write(Buffer.from(chunk))
   }
 
-  /** No more bytes follow, so readers and writers must not wait any longer. */
+  /** Wake readers and writers, because no more bytes will arrive. */
   end(): void {
     this.#complete = true
     this.#wakeReader()
@@ -202,7 +202,7 @@ class Conversation implements ServerTransport {
   /** Ends the request on the server's side, even if the response is not complete. */
   finish(error: unknown): void {
     this.#forget()
-    // This condition is checked first, because creating an error is expensive.
+    // Check this first, because creating an error is expensive.
     if (!this.isOver) this.leave(new TransportError("the server's response is incomplete", { cause: error }))
   }
 

@@ -24,11 +24,11 @@ export interface ListenerParts {
    * Shared memory and channel that workers use to count and evict connections. Undefined if there is a single worker.
    */
   readonly counting?: WorkerConnections | undefined
-  /** Settings for sharing the port. Undefined if no other worker listens on the port. */
+  /** How to share the port. Undefined if this server has the port to itself. */
   readonly portSharing?: PortSharing | undefined
 }
 
-/** Determines how a worker shares the port with the other workers. */
+/** How a worker shares the port with other workers. */
 export interface PortSharing {
   /** Whether no other worker listens on the port yet. If so, the port must be free. */
   readonly isAlone: boolean

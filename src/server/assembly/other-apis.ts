@@ -1,5 +1,5 @@
 /**
- * Combines the API versions that are not in the catalogue: those of aggregated servers, and the metrics of
+ * Opens the APIs that are served outside of the catalogue: those of aggregated servers, and metrics from
  * `--metrics-file`.
  */
 
@@ -18,10 +18,10 @@ interface OtherApiDependencies extends AggregationDependencies {
   readonly reloading: Reloading
 }
 
-/** The API versions that are not in the catalogue. */
+/** APIs that are served outside of the catalogue. */
 export interface OtherApis extends Pick<Routes, 'handleOtherApi'> {
   readonly aggregation: Aggregation
-  /** The versions for discovery. */
+  /** Group versions to add to discovery. */
   readonly aggregated: AggregatedVersions
 }
 

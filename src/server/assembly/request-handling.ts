@@ -1,4 +1,4 @@
-/** The request pipeline of this server. `steps` lists the steps in order. */
+/** Assembles the request pipeline of this server. `steps` lists its steps in order. */
 import { ApiError } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -68,9 +68,9 @@ export interface HandlingParts {
 }
 
 export interface Handling {
-  /** Returns the pipeline with the given step as its authentication step. */
+  /** Creates a pipeline that authenticates requests with the given step. */
   readonly handleAs: HandleAs
-  /** Stops the deadline timers. */
+  /** Stops the timers of request deadlines. */
   close(): void
 }
 
@@ -147,7 +147,7 @@ function requestFields(exchange: Exchange, clock: Clock): LogFields {
   }
 }
 
-/** Returns the user and the impersonated user, if known. */
+/** Returns the log fields for the authenticated user and the impersonated user. */
 function identities({ user, impersonator }: Exchange): LogFields {
   const authenticatedUser: User | undefined = impersonator ?? user
   return { user: authenticatedUser?.name ?? '', ...(impersonator && { as: user.name }) }

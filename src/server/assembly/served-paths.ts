@@ -34,14 +34,14 @@ export interface PathParts {
   /** The Kubernetes version that `/version` reports, and the enabled feature gates. */
   readonly emulation: Emulation
   readonly aggregation: Aggregation
-  /** The API versions whose resources are not in the catalogue. */
+  /** Group versions that aggregated servers or the metrics file provide. */
   readonly aggregated: AggregatedVersions
-  /** Enabled API versions that serve no resources. */
+  /** API versions that are enabled for webhook calls but serve no resources. */
   readonly spoken: readonly string[]
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposing
-  /** Records the results of health checks. */
+  /** Counts the results of health checks for `/metrics`. */
   readonly health: HealthMetrics
   /** The issuer of service account tokens. */
   readonly issuer: PublicIssuer
@@ -51,7 +51,7 @@ export interface PathParts {
   readonly extensions: boolean
   /** Starts a backup of the current state of the store. */
   readonly makeBackup: () => AsyncIterable<Buffer>
-  /** The context of a worker. Set if this server is one of several workers in the process. */
+  /** The worker that runs this server, or undefined in a process without workers. */
   readonly worker: WorkerContext | undefined
   /** Whether the profiling endpoints are enabled. */
   readonly profiling: boolean
@@ -96,7 +96,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
 
 const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
 
-/** Returns the pages of metrics that exist in the emulated version. */
+/** Returns the paths of the metrics pages in the emulated version. */
 function metricsPages({ version }: Emulation): readonly MetricsPage[] {
   return isAtLeast(version, '1.27') ? ['/metrics', '/metrics/slis'] : ['/metrics']
 }

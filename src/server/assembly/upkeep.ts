@@ -31,7 +31,7 @@ interface UpkeepParts {
   readonly defaultLimits: boolean
   /** Whether to create a default StorageClass. */
   readonly defaultStorageClass: boolean
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -60,7 +60,7 @@ export async function startUpkeep(
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
-  // Requests do not depend on these loops, so the server does not wait for their first pass.
+  // Do not wait for the first pass of these loops, because requests do not depend on them.
   void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
@@ -68,10 +68,10 @@ interface OwnObjectDependencies {
   readonly catalogue: Catalogue
   readonly store: Store
   readonly loopRecords: LoopRecords
-  /** Port of this server. */
+  /** Port that this server listens on. */
   readonly port: number
   readonly log: Log
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -20,13 +20,13 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface NodeConnectionDependencies {
   readonly certificates: Certificates
-  /** The client certificate for node agents, read from the files that flags name. */
+  /** The certificate and key with which the server authenticates to node agents, as files. */
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
-  /** Returns the server's own listening address, or undefined before the server listens. */
+  /** Returns the address that this server listens on, or undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -94,7 +94,10 @@ export function openWays(
 
 const flag = 'kubelet-certificate-authority'
 
-/** Returns a function that returns the current content of the file, or undefined if the flag names no file. */
+/**
+ * Returns a function that returns the CA certificates in the file, reloading them when the file changes. The function
+ * returns undefined if no file is configured.
+ */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined
   const read = () => readAuthorities(flag, file).join('')

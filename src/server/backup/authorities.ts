@@ -11,7 +11,7 @@ import { ignoring } from '../../base/files/files.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { authorityKey, proxyAuthorityKey } from '../certificates/shared-keys.ts'
 
-/** The directory of each CA within a data directory. */
+/** Subdirectories of the data directory that contain CAs, by store key. */
 const places: ReadonlyMap<string, string> = new Map([
   [authorityKey, 'pki'],
   [proxyAuthorityKey, 'pki/front-proxy'],
@@ -36,7 +36,7 @@ export async function* withAuthorities(
   for await (const page of pages) yield page.filter((entry) => !isAuthority(entry))
 }
 
-/** Whether an entry is a CA. */
+/** Whether a backup entry contains a CA. */
 export function isAuthority({ key }: Entry): boolean {
   return places.has(key)
 }

@@ -44,7 +44,7 @@ export async function backup(options: OptionsOf<typeof backupFlags>, terminal: T
   terminal.print(`${to}: ${contentsText(contents)}`)
 }
 
-/** A source of entries that must be closed. */
+/** A stream of pages, and the file or store to close after reading it. */
 interface Reading extends AsyncDisposable {
   read(): AsyncIterable<Buffer>
 }
@@ -125,7 +125,7 @@ export interface Filling {
   readonly ttlMs: number
 }
 
-/** Loads pages into a store. Returns the resulting revision. */
+/** Loads all pages of a backup or store into an empty store. Returns the revision of the loaded store. */
 export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, terminal: Terminal): Promise<number> {
   const loading = await loadIntoStore(place, load)
   const progress = new ProgressLine(terminal, 'load')

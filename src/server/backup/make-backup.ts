@@ -11,7 +11,7 @@ import { withAuthorities } from './authorities.ts'
 
 export interface BackupSource {
   readonly store: Store
-  /** Data directory of an embedded store, which contains its CAs. */
+  /** Data directory of an embedded store. Its CAs are included in the backup. */
   readonly dataDir: string | undefined
 }
 

@@ -16,7 +16,7 @@ import { countText, type Terminal } from './progress-line.ts'
 type MigrateOptions = OptionsOf<typeof migrateFlags>
 
 interface Source extends AsyncDisposable {
-  /** The location of the source, for messages. */
+  /** Path or address of the source, for messages. */
   readonly id: string
   readonly snapshot: Snapshot
   /** Prints a report after all entries have been copied. */

@@ -3,7 +3,7 @@
  * elsewhere as a new line every few seconds.
  */
 
-/** Output of a command: results, progress and warnings. */
+/** Writes the results, progress and warnings of a command. */
 export interface Terminal {
   readonly print: (line: string) => void
   readonly warn: (line: string) => void

@@ -16,13 +16,16 @@ export async function backupCommand(command: string, args: readonly string[]): P
   return true
 }
 
-/** An output stream, such as standard output. */
+/** The part of a stream such as `process.stdout` that commands use. */
 interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
 }
 
-/** Returns a terminal that writes to these streams. Control characters in text from a backup are escaped. */
+/**
+ * Returns a terminal on two streams, standard output and standard error. Escapes control characters, because text may
+ * come from a backup.
+ */
 export function terminalOn(output: Output, errors: Output): Terminal {
   const { isTTY: isInteractive = false } = errors
   return {

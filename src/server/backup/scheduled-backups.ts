@@ -54,7 +54,7 @@ export class ScheduledBackups {
     this.#running = this.#untilFirst().then((ms) => this.#schedule(ms))
   }
 
-  /** The time of the newest backup in the directory, in milliseconds since 1970. */
+  /** Creation time of the newest backup in the directory, in milliseconds since 1970. */
   get newest(): number | undefined {
     return this.#newest
   }

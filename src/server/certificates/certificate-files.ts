@@ -9,7 +9,7 @@ import type { Reloading } from '../flags/reloading.ts'
 
 interface NamedFile {
   readonly flag: string
-  /** The path of the file. Empty if the flag is not set. */
+  /** Path of the file, or '' if its flag is not set. */
   readonly file: string
 }
 

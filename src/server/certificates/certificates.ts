@@ -25,12 +25,12 @@ import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 import { followCertificateFiles } from './certificate-files.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 
-/** The serving certificate, the CA of this server and the certificates that the CA issues. */
+/** The certificates that a server uses and issues. */
 export interface Certificates {
   readonly tls: SecureContextOptions
   /** The current CA certificates in PEM format, which clients use to verify the server. */
   readonly authority: string
-  /** The self-signed CA and its key. */
+  /** The self-signed CA with its key, which issues certificates. */
   readonly ownAuthority: CertifiedKey
   /** Returns the self-signed client certificate for node agents, which is created on first use and renewed when due. */
   nodeClient(): Promise<CertifiedKey>
@@ -55,7 +55,7 @@ export interface CertificateParts {
   readonly log: Log
 }
 
-/** Reads or creates the certificates of this server, and renews self-signed certificates before they expire. */
+/** Opens the certificates of this server: from files if flags name them, and otherwise self-signed. */
 export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
   const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })

@@ -8,10 +8,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
-/**
- * The CAs that verify the certificates of clients and of authenticating proxies. The files are reloaded when they
- * change.
- */
+/** Holds the CAs for client certificates and for authenticating proxies, and reloads them from their files. */
 export class ClientAuthorities {
   #own: readonly X509Certificate[] = []
   #ofFile: readonly X509Certificate[] = []
@@ -45,7 +42,7 @@ export class ClientAuthorities {
     return [...this.#clients, ...this.#proxies].map((certificate) => certificate.toString())
   }
 
-  /** Adds the server's own CA to the CAs of clients. */
+  /** Also accepts client certificates from this server's own CA. */
   addOwn(pem: string): void {
     this.#own = [new X509Certificate(pem)]
     this.#clients = [...this.#own, ...this.#ofFile]

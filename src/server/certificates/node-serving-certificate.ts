@@ -9,13 +9,13 @@ import { issueCertificate } from '../../api/pki/certificate.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../api/pki/keys.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 
-/** The address that the port of simulated nodes listens on. */
+/** Loopback address for the shared port of simulated nodes. */
 export const localNodeHost = '127.0.0.1'
 
 const hour = 60 * 60 * 1000
 const lifeMs = 365 * 24 * hour
 
-/** Issues a certificate, which should be used for only half of its lifetime. */
+/** Issues a serving certificate for a node. It must be replaced after half of its lifetime. */
 export function servingCertificate({ certificate, key }: CertifiedKey, node: string, now: number): ServingCertificate {
   const own = generateKey()
   const serving = issueCertificate({

@@ -66,7 +66,7 @@ function isPrivateKey(pem: string): boolean {
     createPrivateKey(pem)
     return true
   } catch {
-    // The error is dropped because its message might quote the key.
+    // Ignore the parse error: its message might quote the key.
     return false
   }
 }
@@ -81,8 +81,8 @@ export async function shareAuthority(options: ServerOptions, store: Store, clock
 }
 
 /**
- * Does the same as `shareAuthority` for the front-proxy CA. Backends trust a single CA, regardless of which server
- * proxies a request.
+ * Shares the front-proxy CA between servers, like `shareAuthority`. Backends trust only one CA for proxied requests
+ * from any server.
  */
 export async function shareProxyAuthority(
   options: ServerOptions,
@@ -113,7 +113,7 @@ function readPair(value: Buffer, { what, key: storeKey }: SharedAuthority): Cert
     const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
     if (isPair) return { certificate, key }
   } catch {
-    // The error is dropped because its message might quote the key.
+    // Throw a new error without a cause: the original message might quote the key.
   }
   throw damaged(what, storeKey)
 }

@@ -64,7 +64,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
 interface WantedInfo {
   readonly server: string
   readonly authority: string
-  /** Whether to keep an existing address. */
+  /** Whether an address that is already in the ConfigMap takes precedence. */
   readonly keepsAddress: boolean
   readonly isMissing: boolean
 }

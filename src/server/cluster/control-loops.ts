@@ -29,7 +29,7 @@ import { kwokKinds } from '../simulation/kwok.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
-/** Inputs that are known before the server starts: files, and the settings for simulated nodes. */
+/** What the control loops need from files, and the settings for simulated nodes. */
 export interface LoopFiles {
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
@@ -71,7 +71,7 @@ export function startOwnControlLoops(
   }
   const running = terms().catch((error: unknown) => log.error('control loops failed', errorFields(error)))
   return {
-    // The server does not wait for the first pass, because another server may be the leader.
+    // Do not wait for the first pass: another server may be the leader.
     firstPass: Promise.resolve(),
     stop: async () => {
       ended.abort()
@@ -153,7 +153,7 @@ function everySigner({ signingAuthority: { certificate, key } }: ApiServer): Sig
 }
 
 /**
- * The user for the informers that all loops share. It may read all objects but write only service accounts and their
+ * User of the informers that all loops share. Its role may read all objects, but write only service accounts and their
  * Secrets.
  */
 export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }

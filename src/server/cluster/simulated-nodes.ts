@@ -89,7 +89,7 @@ export function simulatedNodes(
   ]
 }
 
-/** The port of the nodes, which starts to listen after the loops have started. */
+/** A port for the nodes that is opened after the loops have started. */
 class LaterPort {
   #opened: NodePort | undefined
   #opening: Promise<void> = Promise.resolve()
@@ -115,7 +115,7 @@ class LaterPort {
   }
 }
 
-/** Returns clients that act as node agents, creating each on first use. */
+/** Returns a function that returns the client of a node's agent, creating it on the first call. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const clientsByNode = new Map<string, Client>()
   return (node) => {

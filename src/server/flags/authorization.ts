@@ -3,7 +3,7 @@ import { flag, ifGiven, oneOf, text, UsageError } from '../../base/flags/flags.t
 import { list, readTime } from './values.ts'
 
 const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
-/** A value of `--authorization-mode`. */
+/** An authorization mode, such as RBAC. */
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
 export const authorizationFlags = {

@@ -179,7 +179,7 @@ function checkBits({ family, size, text }: IpRange, bits: number): void {
     )
 }
 
-/** Converts these flags to options of the control loops. */
+/** Converts the values of the cluster loop flags to control loop options. */
 export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions> {
   const podRanges = podRangesOf(options)
   return {

@@ -19,7 +19,7 @@ export interface ServerCommandLine {
   readonly up: (ServerOptions & UpOptions) | undefined
 }
 
-/** Loads the flags of `orch up` on demand, because a server without control loops does not need them. */
+/** Import the flags of `orch up` on demand, because a plain API server does not need them. */
 async function loadUpFlags() {
   return await import('./up.ts')
 }

@@ -18,7 +18,7 @@ import { closestMatch, type Flag, type Flags, UsageError } from '../../base/flag
 import { messageOf } from '../../base/text/errors.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
-/** Flags of a command by the title of their group. */
+/** Flags of a command, grouped by the headings of its help text. */
 export type FlagGroups = { readonly [title: string]: Flags }
 
 /** The `kind` field of the file. */
@@ -43,7 +43,7 @@ export async function withConfigurationFile(
   ]
 }
 
-/** A field of the file, converted to a flag. */
+/** A field of the configuration file, converted to a flag with its value. */
 export interface ConfiguredFlag {
   readonly name: string
   readonly value: string

@@ -178,8 +178,8 @@ const managerFlags = {
   ...loggingFlags,
 }
 
-/** All flags of the controller manager. */
+/** The flags of the controller manager, including those for concurrency. */
 export const allManagerFlags = { ...managerFlags, ...syncFlags } as typeof managerFlags
 
-/** Options of `orch controller-manager`. */
+/** Parsed flags of `orch controller-manager`. */
 export type ManagerOptions = OptionsOf<typeof managerFlags>

@@ -18,7 +18,7 @@ import {
 } from '../../api/versions/feature-gates.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** The pairs in the flag, in order. */
+/** Feature gates with their requested state, in the order of the flag. */
 export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
 /**
@@ -103,7 +103,7 @@ const withoutEffect: readonly FeatureGate[] = [
 
 const stages = ['AllAlpha', 'AllBeta']
 
-/** The emulated version, and the gates named by definitions. */
+/** The gates that exist in the emulated version, including those that field definitions use. */
 export interface GateChoice {
   readonly version: EmulatedVersion
   readonly namedGates: () => ReadonlySet<FeatureGate>

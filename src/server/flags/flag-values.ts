@@ -1,4 +1,4 @@
-/** The values of flags as text, in command-line notation. */
+/** Formats flag values as they would appear on a command line. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Flag, Flags, OptionsOf } from '../../base/flags/flags.ts'
 
@@ -34,7 +34,7 @@ function isDefault(flag: Flag<unknown>, value: unknown): boolean {
   return isDeepStrictEqual(standard, value)
 }
 
-/** A parsed value that is an object, such as a CIDR range, has its text in a member. */
+/** Parsed objects such as CIDR ranges keep the original text in `text`. */
 function plain(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   if ('text' in value) return String(value.text)

@@ -101,7 +101,7 @@ export function controllersFlag(fallback: string): Flag<readonly string[]> {
 
 const syncsPrefix = 'syncs of '
 
-/** Flags for the number of objects that each loop processes concurrently, one per loop that has this setting. */
+/** One concurrency flag for each loop that can reconcile several objects at a time (`--concurrent-<name>-syncs`). */
 export const syncFlags: Flags = Object.fromEntries(
   controlLoops.flatMap(({ name, syncs }) =>
     syncs === undefined
@@ -121,7 +121,7 @@ export const syncFlags: Flags = Object.fromEntries(
   ),
 )
 
-/** Returns the values of the flags above, by loop name. */
+/** Returns the values of the concurrency flags by loop name. */
 export function concurrencyOf(options: { readonly [option: string]: unknown }): Map<string, number> {
   return new Map(Object.keys(syncFlags).map((option) => [option.slice(syncsPrefix.length), options[option] as number]))
 }

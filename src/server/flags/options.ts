@@ -32,7 +32,7 @@ const fileFlags = {
   }),
 }
 
-/** Flags of the API server by help heading. */
+/** The flags of the API server, grouped by the headings of the help text. */
 export const serverFlagGroups = {
   Serving: { ...servingFlags, ...fileFlags },
   Overload: overloadFlags,
@@ -48,7 +48,7 @@ export const serverFlagGroups = {
   Diagnostics: diagnosticsFlags,
 } as const
 
-/** All flags of the API server. */
+/** All flags of the API server in one object. */
 export const serverFlags = {
   ...serverFlagGroups.Serving,
   ...serverFlagGroups.Overload,
@@ -64,8 +64,10 @@ export const serverFlags = {
   ...serverFlagGroups.Diagnostics,
 }
 
-/** Parsed values of the API server's flags. */
+/** The API server's parsed flags. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
 
-/** The options of the server, with the Kubernetes version to emulate, which may come from the store. */
+/**
+ * The API server's parsed flags, with the emulated version after it has been determined from the flags and the store.
+ */
 export type EmulatedOptions = ServerOptions & { readonly emulatedVersion: EmulatedVersion }

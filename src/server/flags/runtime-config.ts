@@ -21,7 +21,7 @@ export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 export type IsServed = (kind: Kind) => boolean
 
-/** The kinds that the flag selects from. */
+/** All kinds of the emulated version, from which the flag selects those to serve. */
 export interface SelectableKinds {
   readonly kinds: readonly Kind[]
   readonly vendor: Vendor
@@ -68,13 +68,10 @@ export function alphaVersions(
   )
 }
 
-/**
- * Versions that the server uses only in webhook calls, and only if they are enabled. The server serves no resources in
- * these versions.
- */
+/** Versions that occur only in webhook calls. No resources are served in them. */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 
-/** Returns the enabled versions of this list. */
+/** Returns the enabled versions among those for webhook calls. */
 export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
   return onlySpoken
     .map(({ group, version }) => apiVersionOf(vendor, group, version))
@@ -90,7 +87,7 @@ export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
 
 const classes = ['api/all', 'api/ga', 'api/beta', 'api/alpha']
 
-/** Returns a name in its usual form. `api/v1` is another spelling of `v1` of the core group. */
+/** Normalizes a name: `api/v1` is an alias of `v1`, the core group. */
 function plain(name: string): string {
   return classes.includes(name) ? name : name.replace(/^api\//, '')
 }

@@ -16,7 +16,7 @@ export interface PortRange {
 }
 
 export interface ServiceRanges {
-  /** One range, or one range per IP family with the primary family first. */
+  /** CIDR range of cluster IPs, or one range per IP family with the primary family first. */
   readonly serviceClusterIpRange: readonly IpRange[]
   readonly serviceNodePortRange: PortRange
 }
@@ -85,7 +85,7 @@ export function poolsOfServiceCidrs(
 }
 
 function addressPoolsOf([primary, ...others]: readonly IpRange[], gates: Gates): Pool[] {
-  // The first address is reserved for the API servers: see `ownAddress`.
+  // Reserve the first address for the API servers' own Service (`ownAddress`).
   return [{ ...addressPool(primary!, gates), reserved: 1 }, ...others.map((range) => addressPool(range, gates))]
 }
 

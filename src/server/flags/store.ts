@@ -72,7 +72,7 @@ function readDirectory(value: string): string {
 export function readServers(value: string): string[] {
   return list(value).map((item) => {
     const url = URL.canParse(item) ? new URL(item) : undefined
-    // The error message does not repeat the password.
+    // Do not quote the URL in this error, because it contains the password.
     if (url !== undefined && (url.username !== '' || url.password !== ''))
       throw new UsageError(`the etcd endpoint ${url.host} has a user or a password: use --etcd-certfile instead`)
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search !== '') {
@@ -96,7 +96,7 @@ export function readTtl(value: string): number {
   return ms
 }
 
-/** Limits of the object history: maximum age in milliseconds, and maximum size. */
+/** Limits of the object history: `time` is the maximum age in milliseconds, and `bytes` the maximum size. */
 export interface KeptHistory {
   readonly time: number
   readonly bytes: number

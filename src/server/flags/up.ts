@@ -4,7 +4,7 @@ import { syncFlags, upLoopFlags } from './loops.ts'
 import { serverFlags } from './options.ts'
 import { simulatedNodeFlags } from './simulated-nodes.ts'
 
-/** Flags that `orch up` has in addition to the flags of the API server. */
+/** Flags that exist only for `orch up`. */
 export const upFlags = { ...upLoopFlags, ...simulatedNodeFlags }
 
 /** Parsed values of the flags that `orch up` adds. */

@@ -33,8 +33,8 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 export interface StructuredAuthentication {
   readonly tokens: Authenticator
   /**
-   * Returns whether anonymous requests are allowed at a path, or undefined if the file does not specify this, so that
-   * the flag applies.
+   * Returns whether anonymous requests to a path are allowed. Returns undefined if the file does not say, and the flag
+   * decides.
    */
   readonly allowsAnonymousAt: (path: string) => boolean | undefined
 }
@@ -122,7 +122,10 @@ function allowsAnonymous(anonymous: Configured['anonymous'], path: string): bool
 interface Followed {
   readonly issuer: TokenIssuer
   readonly provider: OpenidProvider
-  /** Identifies the provider, so that its keys are kept if only other parts of the configuration change. */
+  /**
+   * Key that changes only with the provider's settings. While it is the same, a reload keeps the provider's connection
+   * and signing keys.
+   */
   readonly providerKey: string
 }
 

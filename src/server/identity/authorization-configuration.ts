@@ -26,8 +26,8 @@ import { webhookService } from './webhook-service.ts'
 const flagName = 'authorization-config'
 
 /**
- * Opens the configuration. `makePlain` returns an authorizer that needs no further configuration. Throws UsageError if
- * the file is invalid.
+ * Opens the authorizers in the file. `makePlain` creates an authorizer whose type needs no settings. Throws UsageError
+ * if the file is invalid.
  */
 export async function openAuthorizationConfiguration(
   making: Making,

@@ -33,7 +33,7 @@ import type { AccessParts, ConfiguredModes, Making, PlainMode } from './mode-mak
 const open = ['/livez', '/readyz', '/healthz']
 
 interface Opened extends Access {
-  /** Closes the connections to a webhook. */
+  /** Closes the connections to the authorization webhook. */
   close(): void
 }
 
@@ -55,7 +55,7 @@ export async function openAccess(options: EmulatedOptions, parts: AccessParts): 
   }
 }
 
-/** Returns the modes in the flag, which never change, or the modes in the file. */
+/** Opens the authorization modes that the flag or the file lists. */
 async function openModes(making: Making): Promise<ConfiguredModes> {
   const { options } = making
   const makePlain = (type: PlainMode) => plainMakers[type](making)
@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** The files that modes require. A file's flag must be set if and only if its mode is selected. */
+/** Modes that need a file. The flag for the file must be set exactly if the mode is selected. */
 const files = [
   {
     mode: 'ABAC',
@@ -142,7 +142,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
-/** Whether the rules allow everything, as the rules of the superuser role do unless the role has been changed. */
+/** Whether the rules allow every action, like those of the superuser role. */
 function allowsEverything(ruleLists: readonly ToldRules[]): boolean {
   return ruleLists.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }

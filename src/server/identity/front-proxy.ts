@@ -19,7 +19,7 @@ import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 
-/** The identity that this server presents to aggregated API servers. */
+/** How this server authenticates itself to aggregated API servers. */
 export interface FrontProxy {
   /** The current client certificate. */
   readonly pair: CertifiedKey
@@ -41,7 +41,7 @@ export interface FrontProxyParts {
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -1,4 +1,4 @@
-/** The authenticators of this server, as configured by flags. */
+/** Assembles the authenticators of this server from its flags. */
 import type { X509Certificate } from 'node:crypto'
 import { vendorOf } from '../../api/model/vendor.ts'
 import { isAtLeast } from '../../api/versions/emulated-version.ts'
@@ -25,7 +25,10 @@ import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 export interface IdentityParts extends RemoteTokenParts {
   readonly authorities: ClientAuthorities
   readonly denied: DeniedCertificates
-  /** Whether a certificate is one that API servers present to node agents. */
+  /**
+   * Whether this is a client certificate that API servers use for node agents, which must not authenticate other
+   * clients.
+   */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
 }
 
@@ -34,13 +37,15 @@ export interface Identity {
   readonly requests: Authenticator
   /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
-  /** Whether a header contains only credentials. Undefined unless an authenticating proxy is configured. */
+  /**
+   * Whether only authentication may read a header, which is then removed from the request. Undefined unless an
+   * authenticating proxy is configured.
+   */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
 /**
- * Creates the authenticators. `ofObjects` contains the strategies that use stored objects. The emulated version
- * determines whether `--authentication-config` exists.
+ * Creates the authenticators. `ofObjects` are strategies that read stored objects, such as that for bootstrap tokens.
  */
 export type Identify = (
   ofObjects: readonly Authenticator[],
@@ -49,8 +54,8 @@ export type Identify = (
 ) => Promise<Identity>
 
 /**
- * Reads the files that flags name. Returns a function that creates the authenticators from these files and from
- * `ofObjects`, the strategies that use stored objects. Throws UsageError if flags conflict or a file is invalid.
+ * Reads the files that flags name. Returns a function that creates the authenticators once the emulated version and the
+ * stored objects are known. Throws UsageError for invalid flags or files.
  */
 export async function readIdentity(options: ServerOptions, parts: IdentityParts): Promise<Identify> {
   const { authorities } = parts

@@ -1,4 +1,4 @@
-/** The dependencies of the authorization modes, regardless of whether a flag or a file lists the modes. */
+/** Defines what authorization modes are created from, whether a flag or a file lists them. */
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { Mode } from '../../apiserver/authz/access.ts'
@@ -25,10 +25,10 @@ export interface Making extends AccessParts {
   readonly opened: DisposableStack
 }
 
-/** A mode without a webhook. */
+/** An authorization mode that calls no webhook. */
 export type PlainMode = Exclude<AuthorizationMode, 'Webhook'>
 
-/** The authorizers in use, in order. A reload replaces the list. */
+/** The authorizers in use, in order. Reloading the configuration file may replace them. */
 export interface ConfiguredModes {
   readonly current: () => readonly Mode[]
   readonly hasType: (type: PlainMode) => boolean

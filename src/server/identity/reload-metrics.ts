@@ -4,7 +4,7 @@ import type { Clock } from '../../base/time/clock.ts'
 
 type Status = 'success' | 'failure'
 
-/** Counts the reloads of one configuration file. */
+/** Metrics about reloads of one configuration file. */
 export class ReloadMetrics {
   readonly #clock: Clock
   readonly #reloads: Counter
@@ -31,7 +31,7 @@ export class ReloadMetrics {
     this.metrics = [this.#reloads, lastReloads]
   }
 
-  /** Runs a reload and counts its outcome. Throws the error that `reload` throws. */
+  /** Calls `reload` and counts whether it succeeded. Rethrows its error. */
   count(reload: () => void): void {
     try {
       reload()

@@ -17,7 +17,7 @@ export interface RemoteTokenParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 

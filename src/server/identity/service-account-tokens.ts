@@ -31,7 +31,7 @@ import { tokenKeyIn } from '../certificates/shared-keys.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** The keys in the files that flags name. */
+/** Service account token keys from the files that flags name. */
 export interface GivenKeys {
   readonly signing: SigningKey | undefined
   readonly verifying: readonly (VerifyingKey | SigningKey)[]
@@ -63,8 +63,8 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
 }
 
 /**
- * Selects the keys. Must be called after the serving key has been checked, because that key verifies tokens if no flag
- * names a key file.
+ * Determines the keys for service account tokens. If no flag names a key file, the serving key or a key in the store is
+ * used. Must be called after the serving key has been validated.
  */
 export async function settleKeys(
   { signing, verifying }: GivenKeys,

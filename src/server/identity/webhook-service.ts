@@ -71,7 +71,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
   }
 }
 
-/** A kubeconfig and its connections. */
+/** The parsed kubeconfig, and connections made with it. */
 interface Opened {
   readonly options: HttpTransportOptions
   readonly connections: UrlConnections

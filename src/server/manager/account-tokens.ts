@@ -17,9 +17,9 @@ const lifeSeconds = 3600
 const usedPart = 0.8
 
 export interface AccountTokenParts {
-  /** A client that may create service accounts and their tokens. */
+  /** A client with permission to create service accounts and request tokens for them. */
   readonly client: Client
-  /** A transport without credentials. */
+  /** A transport without credentials, to which account tokens are added. */
   readonly anonymous: Transport
   readonly vendor: Vendor
   readonly clock: Clock
@@ -43,7 +43,7 @@ export class AccountTokens {
     return async (request) => {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
       const response = await this.#parts.anonymous({ ...request, headers })
-      // The account may have been deleted and recreated, or the token key may have been replaced.
+      // Discard a rejected token: its account may have been recreated, or the signing key replaced.
       if (response.status === 401) this.#tokens.delete(account)
       return response
     }

@@ -90,7 +90,7 @@ async function readConfig({ kubeconfig }: ManagerOptions): Promise<HttpTransport
   return readClientConfig({ files, parse: await parserFor(files) }).transport
 }
 
-/** Transports to the API server: one as the user of the kubeconfig, and one without credentials. */
+/** Two transports to the API server: `own` with the credentials of the kubeconfig, and `bare` without any. */
 class Connections {
   readonly own: HttpTransport
   readonly bare: HttpTransport

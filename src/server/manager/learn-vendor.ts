@@ -9,7 +9,7 @@ import type { Client } from '../../client/requests/client.ts'
 
 const backoff = { firstMs: 250, longestMs: 5_000 }
 
-/** Returns the vendor of the server, or undefined if the signal aborts. */
+/** Determines the vendor from the API groups that the server lists. Returns undefined if the signal aborts. */
 export async function learnVendor(client: Client, log: Log, signal: AbortSignal): Promise<Vendor | undefined> {
   return await learn({ log, signal }, async () => {
     const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })

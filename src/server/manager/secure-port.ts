@@ -21,7 +21,7 @@ export interface SecurePortParts {
   readonly pair: CertifiedKey
   readonly exposer: Exposer
   readonly clock: Clock
-  /** Returns the client that sends the reviews for `/metrics`, or undefined while the API server is not known yet. */
+  /** Returns the client that authorizes requests for `/metrics`, or undefined while the API server is unreachable. */
   readonly reviewer: () => Reviewer | undefined
 }
 

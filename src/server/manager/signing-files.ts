@@ -16,7 +16,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
-  /** Returns a token issuer for a vendor, which is known only after startup. */
+  /** Creates a token issuer. Takes the vendor as an argument because it is unknown until the API server responds. */
   readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
 }
 
@@ -100,7 +100,7 @@ function parsed<T>(read: () => T, fault: UsageError): T {
   try {
     return read()
   } catch {
-    // The error is dropped because its message might quote the key.
+    // Throw a new error without a cause: the original message might quote the key.
     throw fault
   }
 }

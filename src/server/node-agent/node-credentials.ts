@@ -22,7 +22,7 @@ import { pinsOf, trustCluster } from '../../tools/joining/cluster-info.ts'
 import { JoinError } from '../../tools/joining/join-error.ts'
 import { nodeCertificate, requestCertificate } from '../../tools/joining/node-certificate.ts'
 
-/** The files that contain the credentials of a node. */
+/** Where the credentials of a node are read from and written to. */
 export interface CredentialFiles {
   readonly nodeName: string
   /** Path of the node's kubeconfig, which may not exist yet. */
@@ -32,7 +32,7 @@ export interface CredentialFiles {
   readonly timeoutMs: number
 }
 
-/** Address and CA of the server, and the client certificate. */
+/** The credentials of a node, with the address and CA of its API server. */
 interface Identity {
   readonly server: string
   readonly authority: string
@@ -44,7 +44,7 @@ interface CredentialDependencies {
   readonly log: Log
 }
 
-/** A certificate is renewed after a fraction of its lifetime within this range. */
+/** A certificate is renewed after a random fraction of its lifetime, between these bounds. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
 /** Maximum delay of a timer in milliseconds. Node.js timers with a delay of more than 24 days fire immediately. */

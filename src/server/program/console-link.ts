@@ -1,10 +1,12 @@
-/** The console of this process: its URL and, if the program prints it, the administrator's sign-in link. */
+/** Determines the URL of the console and the administrator's sign-in link. */
 import { systemClock } from '../../base/time/clock.ts'
 import { ConsoleAccess, type ConsoleSecrets, newConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
 
 export interface ConsoleOpening {
-  /** Secrets that all workers use to verify console sessions. Undefined if there is no sign-in link. */
+  /**
+   * Secrets for verifying sign-in links and sessions, shared with all workers. Undefined if there is no sign-in link.
+   */
   readonly secrets: ConsoleSecrets | undefined
   readonly access: ConsoleAccess | undefined
   /**

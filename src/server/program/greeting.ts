@@ -35,7 +35,8 @@ function isFound(config: string): boolean {
 export function orchctlCommand(program: string, directory: string, path: string): string {
   const beside = join(dirname(program), 'orchctl')
   const linked = (file: string) => existsSync(file) && realpathSync(file) === beside
-  // npm adds such directories to the PATH of its child processes but not to the PATH of the user's shell.
+  // Skip `node_modules/.bin` directories: npm adds them to the PATH of its child processes, but the user's shell lacks
+  // them.
   const ofShells = path
     .split(delimiter)
     .filter((entry) => entry !== '' && !entry.includes(join('node_modules', '.bin')))

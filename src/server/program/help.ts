@@ -16,7 +16,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** A description of the command in a few sentences. In the help text, the flags follow it. */
+  /** Describes the command in a few sentences, above its flags in the help text. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }
@@ -103,7 +103,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   },
 }
 
-/** The names of the commands, in help order. */
+/** Names of all commands, in the order of the overview. */
 export const commandNames: readonly string[] = Object.keys(commands)
 
 function backupCommand(form: string, summary: string): CommandHelp {

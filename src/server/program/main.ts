@@ -128,7 +128,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
     // The delay gives clients and load balancers time to notice that the server is not ready. A server that has never
     // been ready has no clients.
     if (isServing) await pause(options.shutdownDelay)
-    // A start that has not completed by the end of the grace period has opened nothing that must be closed.
+    // If the start takes longer than the grace period, there is nothing to close yet.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
@@ -138,7 +138,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
   if (!stopping.signal.aborted) await notifyManager('READY=1', log)
 }
 
-/** Returns the result of a start, or undefined if the start failed because the program is stopping. */
+/** Waits for a start. Returns undefined, instead of throwing, if it failed because the program is stopping. */
 async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartContext): Promise<T | undefined> {
   try {
     return await starting
@@ -213,7 +213,7 @@ async function runManager(args: readonly string[]): Promise<void> {
   process.exit(1)
 }
 
-/** The flags on the command line. */
+/** The server command and its flags, as given on the command line. */
 interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]
@@ -221,7 +221,7 @@ interface GivenFlags {
 
 interface StartContext {
   readonly log: Log
-  /** Aborts when the server is about to stop. */
+  /** Aborts when a signal asks the program to stop. */
   readonly stopping: AbortSignal
 }
 

@@ -5,14 +5,14 @@ import type { QueueReport, RecordMessage } from './messages.ts'
 
 interface Queue {
   readonly series: QueueSeries
-  /** The state that the thread reported last. */
+  /** Queue state in the thread's latest report. */
   readonly state: { depth: number; underWaySeconds: readonly number[] }
 }
 
 export class HostRecords {
   readonly #records: LoopRecords
   readonly #queues = new Map<string, Queue>()
-  /** Keys whose reconciliation lacks a permission, with the name of the loop. */
+  /** Keys that could not be reconciled because a loop lacks a permission. */
   readonly #refused = new Map<string, readonly [loop: string, key: string]>()
 
   constructor(records: LoopRecords) {
@@ -25,7 +25,7 @@ export class HostRecords {
     else this.#setRight(message)
   }
 
-  /** Resets the records after the thread has ended. All queues are then empty, and no permission is missing. */
+  /** Clears the state of the thread's loops after it has ended: empty queues and no missing permissions. */
   clear(): void {
     for (const { state } of this.#queues.values()) Object.assign(state, { depth: 0, underWaySeconds: [] })
     for (const [loop, key] of this.#refused.values()) this.#records.missingRights.has(loop, key)

@@ -4,7 +4,7 @@
  * are in one buffer.
  */
 
-/** A message about a request, optionally with bytes. */
+/** A message about a request. Its bytes, if any, are copied into the shared buffer of the batch. */
 export interface Batched {
   readonly id: number
   readonly data?: Uint8Array<ArrayBuffer> | undefined

@@ -9,7 +9,7 @@ import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.
 import type { NodeConnection } from '../threads/messages.ts'
 
 export interface SimulationData {
-  /** The nodes of the thread. The thread may act only as the agents of these nodes. */
+  /** Names of the simulated nodes. The thread cannot act as the agent of any other node. */
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly kubernetesVersion: EmulatedVersion
@@ -29,11 +29,11 @@ export interface SimulationData {
   readonly clientAuthority: string
   /** Heap size in bytes at which the thread exits. */
   readonly maxHeapBytes: number
-  /** A counter that the thread's event loop increments. */
+  /** Counter in shared memory that the thread increments periodically, so that the host can detect a hang. */
   readonly heartbeat: Int32Array
 }
 
-/** A request of a node to the API server, or a message about it. The thread assigns `id`. */
+/** A message about a request that a node sends to the API server. The thread chooses `id`. */
 export type RequestMessage =
   | {
       readonly type: 'request'
@@ -93,7 +93,7 @@ export type FromThread =
   | { readonly type: 'listening'; readonly port: number }
   /** A client connects to a node and needs its serving certificate. */
   | { readonly type: 'certificate'; readonly node: string }
-  /** The thread is about to exit. */
+  /** The thread cannot continue and is about to exit. */
   | { readonly type: 'failed'; readonly why: string }
 
 export type ToThread =

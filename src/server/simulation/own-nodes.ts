@@ -9,12 +9,12 @@ export function ownNodeNames(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `node-${i + 1}`)
 }
 
-/** The part of the description that all nodes share. */
+/** Properties that all simulated nodes have in common. */
 type SharedDescription = Required<Pick<NodeDescription, 'capacity' | 'port' | 'kubernetesVersion'>> & {
   readonly devices: readonly SimulatedDevices[] | undefined
 }
 
-/** Returns the nodes. `port` returns the port that all nodes share, or 0 before it listens. */
+/** Returns descriptions of the nodes. `port` returns the port that all nodes share, or 0 until it is open. */
 export function ownNodes(names: readonly string[], { devices, ...shared }: SharedDescription): NodeDescription[] {
   return names.map((name, i) => ({
     name,
@@ -27,7 +27,7 @@ export function ownNodes(names: readonly string[], { devices, ...shared }: Share
   }))
 }
 
-/** Returns the user of a node agent. */
+/** Returns the user as which a node's agent authenticates. */
 export function agentOf(node: string): User {
   return { name: nodeUserPrefix + node, uid: '', groups: [nodesGroup], extra: new Map() }
 }

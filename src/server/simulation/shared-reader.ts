@@ -10,7 +10,7 @@ import { orAborted } from '../../base/concurrency/abort.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import { kwokKinds, kwokPath } from '../../cluster/nodes/kwok/kinds.ts'
 
-/** The name that the reader's requests contain instead of a node name. No node has this name. */
+/** Name that identifies the shared reader in place of a node name. No node can have this name. */
 export const sharedReader = ''
 
 /** The user of the reader, for the audit log. Its permissions are limited by `readsSimulatedState`. */
@@ -29,13 +29,13 @@ export function readsSimulatedState(transport: Transport, vendor: Vendor, kwokIn
     const [path = ''] = request.path.split('?', 1)
     if (request.method !== 'GET' || !(paths.includes(path) || kwokPaths.includes(path)))
       throw new Error("the informers of simulated nodes may only read nodes, pods, simulation rules and KWOK's objects")
-    // Until the kinds are served, a list would fail.
+    // Wait until KWOK's kinds are served. Earlier list requests would fail.
     if (kwokPaths.includes(path)) await orAborted(kwokInstalled, request.signal)
     return await transport(request)
   }
 }
 
-/** The name that requests for changes of finalizers contain instead of a node name. No node has this name. */
+/** Name that identifies the finalizer writer in place of a node name. No node can have this name. */
 export const finalizerWriter = '/finalizers'
 
 const podPath = /^\/api\/v1\/namespaces\/[^/?]+\/pods\/[^/?]+(?:\?|$)/

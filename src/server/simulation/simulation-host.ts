@@ -47,9 +47,9 @@ export type SimulationServer = Pick<
 >
 
 export interface SimulationParts {
-  /** Ends a transport's requests when the leader's term ends. */
+  /** Wraps a transport so that its requests end with the leader's term. */
   readonly within: (transport: Transport) => Transport
-  /** Resolves when KWOK's kinds are served. */
+  /** Resolves when the API server serves KWOK's kinds. */
   readonly kwokInstalled: Promise<void>
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
@@ -59,7 +59,9 @@ export interface SimulationParts {
   readonly heapMb?: number
 }
 
-/** Minimum duration in milliseconds of a run for the start to count as successful. */
+/**
+ * Minimum uptime in milliseconds after which a thread counts as started successfully, which resets the restart backoff.
+ */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
@@ -76,7 +78,7 @@ const young = { usualMb: 8, manyNodesMb: 48, manyNodes: 500 }
 /** Amount of free heap in MiB below which the thread exits. A page of a list must fit into this amount. */
 const heapReserveMb = 192
 
-/** Starts the thread. The `stop` function of the result ends it. */
+/** Starts the simulation thread. `stop` ends it. */
 export function startSimulation(
   server: SimulationServer,
   options: ServerOptions & UpOptions,
@@ -86,16 +88,16 @@ export function startSimulation(
   return { firstPass: simulation.firstPass, stop: () => simulation.stop() }
 }
 
-/** One run of the thread. */
+/** A thread and its state, from its start to its end. */
 interface Life {
   readonly thread: Worker
   readonly requests: RequestServer
   readonly began: number
   readonly ended: Promise<void>
-  /** Removes the nodes from the list of nodes that can be reached. */
+  /** Unregisters the thread's nodes, so that the server no longer connects to them. */
   forgetNodes: () => void
   isListening: boolean
-  /** The reason why the thread ended, as reported by the thread or detected by the host. */
+  /** Why the thread ended: its own report, or a hang that the host detected. */
   why: string | undefined
 }
 
@@ -110,7 +112,7 @@ class SimulationHost {
   readonly #reader: Transport
   readonly #finalizers: Transport
   readonly #firstPass = Promise.withResolvers<void>()
-  /** The current run. Undefined if the last thread could not be started. */
+  /** The running thread. Undefined if the last start failed. */
   #life: Life | undefined
   #isStopping = false
   #pauseMs = 0
@@ -129,7 +131,7 @@ class SimulationHost {
     this.#start()
   }
 
-  /** Resolves when the nodes have reconciled all objects once. */
+  /** Resolves when the nodes have processed all objects that existed at the start. */
   get firstPass(): Promise<void> {
     return this.#firstPass.promise
   }

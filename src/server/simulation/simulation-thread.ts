@@ -38,7 +38,7 @@ import { ThreadTransport } from './thread-transport.ts'
  * the free heap.
  */
 const pageLimit = 50
-/** Number of received bytes between two checks of the heap. */
+/** The heap is checked whenever this many bytes have been received. */
 const bytesBetweenLooks = 1024 * 1024
 const idleMs = 4 * 60 * 60 * 1000
 const host = '127.0.0.1'
@@ -177,7 +177,7 @@ class SimulationThread {
       return
     }
     const near = localNode(runtime, { host, port: this.#port }).connect(place, target)
-    // If one stream fails or ends, both streams are closed.
+    // `pipeline` closes both streams when either fails or ends.
     pipeline(near, new PortStream(port), near, () => {})
   }
 
@@ -216,7 +216,7 @@ async function readStages({ stageTexts }: SimulationData): Promise<readonly Stag
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
 }
 
-// Users' containers must not delay the requests of others.
+// Lower the priority of this thread, because requests are more urgent than simulated containers.
 lowerThreadPriority()
 const data = workerData as SimulationData
 setInterval(() => Atomics.add(data.heartbeat, 0, 1), heartbeatMs).unref()

@@ -42,7 +42,7 @@ function threadLog(post: Post, verbosity: number): Log {
   }
 }
 
-/** The thread does not log missing permissions itself, because the server does so when it receives the message. */
+/** Log nothing here: the thread reports missing permissions in a message, and the server logs them. */
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, verbose: () => {}, isEnabled: () => false }
 
 class ReportedRights extends MissingRights {
@@ -86,7 +86,7 @@ class ReportedQueues extends WorkQueueMetrics {
   }
 }
 
-/** The activity of a queue since its last report. */
+/** Counts a queue's activity until the next report. */
 class CountedQueue implements QueueSeries {
   readonly adds = { value: 0 }
   readonly retries = { value: 0 }

@@ -18,7 +18,9 @@ import type { Entry, Store } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { profileKey } from './profile.ts'
 
-/** The version of a new store. The specification of the `orch` profile describes the oldest version. */
+/**
+ * The version that a new store emulates. For the `orch` profile, it is the version that the specification describes.
+ */
 const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion } = {
   orch: oldestVersion,
   kubernetes: newestVersion,
@@ -26,7 +28,7 @@ const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion }
 
 type VersionFlags = Pick<ServerOptions, 'emulatedVersion' | 'allowVersionDowngrade' | 'profile'>
 
-/** Maximum number of attempts, because other servers may change the record in the meantime. */
+/** Maximum number of attempts to update the record. Another server may change it between read and write. */
 const maxAttempts = 10
 
 /**

@@ -22,7 +22,7 @@ import { StoreNotice } from './store-notice.ts'
 
 export interface OpenStore {
   readonly store: Store
-  /** The store without decryption, whose values may be encrypted. Used for backups. */
+  /** Store for backups. Returns values as stored, which may be encrypted. */
   readonly raw: Store
   /**
    * Resolves with the reason when the store fails permanently. Never resolves for etcd, because etcd may always
@@ -74,15 +74,15 @@ interface StoreDependencies {
   readonly metrics: StoreMetrics
   readonly providedStore?: Store | undefined
   readonly worker?: WorkerContext | undefined
-  /** Aborts when the start is cancelled. */
+  /** Aborts when the server is stopped during its start. */
   readonly stopping: AbortSignal
 }
 
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Servers on etcd may record history even if this command is run without the corresponding flag. The command
-  // therefore always removes the history.
+  // Always compact the history. It may exist even without the flag, because other servers on the same etcd may record
+  // it.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)
@@ -97,7 +97,9 @@ const remedies = {
   etcd: 'compact and defragment etcd, raise its quota if necessary, and disarm its NOSPACE alarm',
 }
 
-/** Returns the key prefixes of objects whose values the history does not contain. */
+/**
+ * Returns the key prefixes of kinds with secret fields, such as Secrets. Their values are never kept in the history.
+ */
 function secretPrefixes(): string[] {
   const secret = allKinds.filter(({ lifecycle }) => lifecycle.secretFields !== undefined)
   return secret.map(({ group, plural }) => prefixOf(group, plural))
@@ -170,7 +172,7 @@ export function retentionOf(
   return { ...preset, ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
 }
 
-/** Returns listeners that log what the embedded store reports. */
+/** Returns callbacks with which the embedded store logs warnings and errors. */
 export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
   return {
     onFailed,

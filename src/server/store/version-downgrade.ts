@@ -47,7 +47,7 @@ class AffectedCounts implements AffectedObjects {
   readonly ofNewerKinds = new Map<string, number>()
   readonly #vendor: Vendor
   readonly #headers = new HeaderReader()
-  /** The stored kinds of this version, by key prefix. */
+  /** The kinds of the lower version, by their key prefix in the store. */
   readonly #kinds: ReadonlyMap<string, Kind>
   readonly #knownPrefixes: ReadonlySet<string>
 

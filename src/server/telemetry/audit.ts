@@ -25,7 +25,7 @@ export interface AuditDependencies {
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Collects the opened resources, so that the server can close them. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 

@@ -16,7 +16,7 @@ import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
 import { ReloadMetrics } from '../identity/reload-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
-/** The metric recorders of an API server, one for each part that records metrics. */
+/** The metric recorders of an API server. */
 export interface ServerMetrics {
   readonly requests: RequestMetrics
   readonly watches: WatchMetrics
@@ -34,7 +34,7 @@ export interface ServerMetrics {
   readonly conversions: ConversionMetrics
 }
 
-/** Creates one recorder for each part of the server. */
+/** Creates the metric recorders. */
 export function openMetrics(clock: Clock): ServerMetrics {
   return {
     requests: new RequestMetrics(),

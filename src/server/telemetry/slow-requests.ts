@@ -18,7 +18,7 @@ export class SlowRequests {
   #lines = 0
   #leftOut = 0
 
-  /** Creates the log. `describe` returns the log fields that identify a request. */
+  /** Creates a log for slow requests. `describe` returns the log fields of a request. */
   constructor(log: Log, describe: (exchange: Exchange) => LogFields) {
     this.#log = log
     this.#describe = describe

@@ -15,7 +15,7 @@ export type ReadSize = () => number | Promise<number>
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]
 
-/** Records latency, size and fullness of a store. */
+/** Records the latency, size and capacity state of a store. */
 export class StoreMetrics {
   readonly #clock: Clock
   readonly #durations = new Histogram(
@@ -106,7 +106,7 @@ export class StoreMetrics {
       const size = this.#readSize?.()
       this.#bytes = typeof size === 'object' ? await size : size
     } catch {
-      // The store does not respond, and an outdated size would be misleading.
+      // Drop the size: the store does not respond, so the last value may be wrong.
       this.#bytes = undefined
     }
   }

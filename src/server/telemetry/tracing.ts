@@ -24,10 +24,10 @@ import { callUrl } from '../../wire/http/client/url-call.ts'
 import { UrlConnections } from '../../wire/http/client/url-connections.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** Traces requests. */
+/** The tracing hooks of the request pipeline. */
 export interface Tracing {
   readonly step: Step
-  /** Must be called for every handled request. */
+  /** Ends the span of a request. Must be called after every handled request. */
   readonly onHandled: (exchange: Exchange) => void
 }
 
@@ -51,7 +51,7 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
   const resource = [text('service.name', 'orch'), text('service.version', version)]
   let isReported = false
   const onError = (error: Error) => {
-    // The cause is reported instead, because the connection error contains the address.
+    // Log the cause, because the connection error itself contains the address.
     const { message } = isError(error.cause) ? error.cause : error
     if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: message })
     isReported = true

@@ -15,10 +15,7 @@ const lookMs = 1000
 const maxStill = 10
 const maxStillAtStart = 30
 
-/**
- * Calls `onStill` once if the count has not changed for the maximum number of checks. Returns a function that stops the
- * checks.
- */
+/** Calls `onStill` once if the counter stops increasing. Returns a function that stops the checks. */
 export function watchHeartbeat(
   count: Int32Array,
   isReady: () => boolean,

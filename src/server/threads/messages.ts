@@ -10,7 +10,7 @@ import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommand } from '../flags/command-line.ts'
 import type { SharedLimits, StoreAccess } from './worker-context.ts'
 
-/** The initial data of a worker thread. */
+/** What a worker thread needs in order to start. */
 export interface WorkerData {
   /**
    * Index of the worker, starting at 0. The first worker has the duties that run once per server: loops, upkeep and the
@@ -33,7 +33,7 @@ export interface WorkerData {
   readonly heartbeat: Int32Array
 }
 
-/** A connection to a port of a pod on a simulated node. */
+/** Identifies the simulated node, the pod and the port that a stream connects to. */
 export interface NodeConnection {
   readonly node: string
   readonly place: PodPlace
@@ -48,13 +48,13 @@ export type NodeMessage =
 /** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
-  /** Everything that the worker depends on is available. All workers emulate the same version as the first worker. */
+  /** Asks the worker to start serving. All workers emulate the version that the first worker determined. */
   | { readonly type: 'start'; readonly emulatedVersion: EmulatedVersion | undefined }
   /** The server is about to stop and is no longer ready. */
   | { readonly type: 'stopping' }
   /** Asks the worker to complete its running requests and exit. */
   | { readonly type: 'stop' }
-  /** All workers have stopped listening. */
+  /** Tells the worker that no worker listens anymore, so that it can close its connections. */
   | { readonly type: 'drain' }
   /**
    * Asks the worker to end each connection with this probability, so that clients reconnect and may reach other
@@ -66,7 +66,7 @@ export type ToWorker =
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
 
-/** The channel that the supervisor uses to send messages to a worker. */
+/** Delivers messages from the supervisor to a worker. */
 export interface WorkerPort {
   postMessage(message: ToWorker, transfer?: readonly MessagePort[]): void
 }

@@ -15,7 +15,7 @@ type Part =
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined
-  /** Whether the other end is waiting for an acknowledgement of its chunk. */
+  /** Whether this end must still acknowledge the chunk that it received last. */
   #owesTaken = false
 
   constructor(port: MessagePort) {
@@ -27,7 +27,7 @@ export class PortStream extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#onTaken = done
-    // The chunk is copied, because posting a view would send its whole buffer.
+    // Copy the chunk, because posting a view would transfer the whole underlying buffer.
     this.#send({ type: 'chunk', bytes: new Uint8Array(chunk) })
   }
 

@@ -12,18 +12,18 @@ import type { Sharing } from '../../storage/cache/shared-blocks.ts'
 import type { FeedPort } from '../../storage/store/etcd/relay.ts'
 import type { StorePort } from '../../storage/store/lmdb/worker-store.ts'
 
-/** The index of a worker, and everything that it shares with the other workers of the process. */
+/** The position of a worker among the workers of its process, and the resources that they share. */
 export interface WorkerContext {
   /** Index of the worker, starting at 0. */
   readonly index: number
   readonly store: StoreAccess
   /** The version that the first worker emulates. Undefined for the first worker, which determines the version. */
   readonly emulatedVersion: EmulatedVersion | undefined
-  /** Whether no other worker listens on the port yet, so that the port must be free. */
+  /** Whether no other worker listens on the port yet. If so, the worker checks that the port is free. */
   readonly isAlone: boolean
   /** The memory that workers use to share the bytes of objects. */
   readonly sharing: Sharing
-  /** Shared counters for limits that apply to all workers together. */
+  /** Counters that enforce limits across all workers. */
   readonly limits: SharedLimits
   /** Shared memory and channel that workers use to count and evict connections. */
   readonly counting: WorkerConnections
@@ -32,7 +32,7 @@ export interface WorkerContext {
    * workers.
    */
   shareNodes(local: LocalNodes): void
-  /** Exposes the metrics of this worker and of all other workers. */
+  /** Returns a page with the metrics of all workers. `metrics` are those of this worker. */
   exposing(metrics: readonly Metric[]): Exposing
   /** Must be called when the worker has stopped listening. Resolves when all workers have stopped listening. */
   allStoppedListening(): Promise<void>
@@ -40,11 +40,11 @@ export interface WorkerContext {
 
 /** Memory in which all workers count limits. It can be posted to a thread. */
 export interface SharedLimits {
-  /** A single element: the number of workers that limits are divided among. */
+  /** One element: the number of workers among which limits are divided. */
   readonly count: Int32Array
   /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer
-  /** Number of running backups of each worker (`base/limits/shared-count.ts`). */
+  /** Number of backups that each worker is running (`base/limits/shared-count.ts`). */
   readonly backups: Int32Array
   /** Memory for connection counts (`apiserver/transport/connection-counts.ts`). */
   readonly connections: SharedArrayBuffer

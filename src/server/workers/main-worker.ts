@@ -28,7 +28,7 @@ export class MainWorker implements WorkerSlot {
   readonly #options: MainWorkerOptions
   readonly #ready = Promise.withResolvers<string>()
   readonly #closed = Promise.withResolvers<void>()
-  /** Delivers messages to the server in this thread. */
+  /** Calls the server directly, because it runs in this thread. */
   readonly #port: WorkerPort = { postMessage: (message) => this.#server?.obey(message) }
   #server: WorkerServer | undefined
   #lastUse: EventLoopUtilization | undefined
@@ -69,7 +69,7 @@ export class MainWorker implements WorkerSlot {
     await this.#server?.ended
   }
 
-  /** Does nothing, because this worker stops when the process exits. */
+  /** Nothing to do: this worker ends with the process. */
   async terminate(): Promise<void> {}
 
   moveClients(chance: number): void {

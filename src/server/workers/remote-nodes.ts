@@ -27,7 +27,7 @@ export class RemoteNodes {
     this.set(this.#nodes)
   }
 
-  /** Sets the nodes of other workers. */
+  /** Replaces the list of nodes that other workers run. */
   set(nodes: readonly NodeAddress[]): void {
     this.#nodes = nodes
     this.#local?.setElsewhere(
@@ -47,7 +47,7 @@ export class RemoteNodes {
     }
     const near = localNode.connect(place, target)
     const far = new PortStream(port)
-    // If one stream fails or ends, both are closed.
+    // `pipeline` closes both streams when either fails or ends.
     pipeline(near, far, near, () => {})
   }
 

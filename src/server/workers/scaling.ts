@@ -3,7 +3,10 @@
  * decisions depend only on the loads of the workers, measured at regular intervals (ticks).
  */
 
-/** The thresholds. They count ticks instead of measuring time, because the machine may be suspended. */
+/**
+ * Thresholds for adding and retiring workers and moving clients. They count ticks instead of time, because the machine
+ * may be suspended.
+ */
 export interface ScalingThresholds {
   readonly maxWorkers: number
   /** Number of consecutive ticks with busy event loops before a worker is added. */
@@ -17,7 +20,7 @@ export interface ScalingThresholds {
 export type ScalingAction =
   | { readonly type: 'add' }
   | { readonly type: 'retire' }
-  /** The worker at this index ends each connection with this probability. */
+  /** Each connection of worker `from` ends with this probability, so that its client reconnects to another worker. */
   | { readonly type: 'move'; readonly from: number; readonly chance: number }
 
 /** Average load of the workers above which a worker is added. */

@@ -16,7 +16,7 @@ export interface SharedStoreDependencies {
   /** Called when the store fails permanently. Never called for etcd, because etcd may always recover. */
   readonly onFailed: (error: StoreError) => void
   readonly log: Log
-  /** Aborts when the start is cancelled. */
+  /** Aborts when the server is stopped during its start. */
   readonly stopping: AbortSignal
 }
 

@@ -30,7 +30,7 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly version: SharedVersion
 }
 
-/** The functions that the supervisor uses to control a worker. */
+/** A worker, as the supervisor controls it. */
 export interface WorkerSlot {
   /**
    * Starts the worker. Resolves to the URL once the worker accepts requests. If the worker cannot start, this method
@@ -61,7 +61,7 @@ const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
 
-/** One run of the worker thread. */
+/** A thread and its state, from its start to its end. */
 interface Life {
   readonly thread: Worker
   readonly heartbeat: Int32Array
@@ -100,7 +100,7 @@ export class Slot implements WorkerSlot {
     this.#options = options
   }
 
-  /** Starts the thread. It loads its modules and then waits. */
+  /** Creates the thread, which loads its modules and waits for the start message. */
   async prepare(): Promise<void> {
     this.#life ??= await this.#begin()
   }
@@ -108,7 +108,7 @@ export class Slot implements WorkerSlot {
   async start(): Promise<string> {
     await this.prepare()
     const life = this.#life!
-    // `stop` was called before the thread existed.
+    // End a thread that was created after `stop` was called.
     if (this.#stopping) await life.thread.terminate()
     this.#tell(life, { type: 'start', emulatedVersion: this.#options.version.settled })
     this.#watch(life)
@@ -177,7 +177,7 @@ export class Slot implements WorkerSlot {
       transferList: [store.access.port],
       name: `worker ${index}`,
       resourceLimits: {
-        // A worker that exceeds this limit exits without affecting the rest of the process.
+        // Limit the heap, so that a worker that runs out of memory ends only itself.
         maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
         maxYoungGenerationSizeMb,
       },
@@ -239,7 +239,7 @@ export class Slot implements WorkerSlot {
     this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
   }
 
-  /** If the replacement fails, `#lose` starts the next thread. */
+  /** If the replacement also fails, `#lose` schedules another attempt. */
   async #replace(): Promise<void> {
     const { log, index } = this.#options
     this.#life = undefined

@@ -46,7 +46,7 @@ export interface SupervisorContext {
   readonly log: Log
   /** Aborts when the server is about to stop. */
   readonly stopping: AbortSignal
-  /** The thresholds for adding and retiring workers with `--workers=auto`. */
+  /** Thresholds for `--workers=auto`. Tests use other values. */
   readonly scaling?: TeamScaling
 }
 
@@ -94,7 +94,7 @@ export async function startSupervisor(
     await Promise.all(group.all().map((slot) => slot.terminate()))
     await shared.close()
   }
-  // A signal may arrive while the server is already stopping because of a store failure.
+  // Stop only once: a signal may arrive while the server is already stopping.
   let ending: Promise<void> | undefined
   const stop = () => {
     ending ??= end()
@@ -108,7 +108,7 @@ export async function startSupervisor(
   }
 }
 
-/** The workers of a server. */
+/** The workers of a server, fixed in number or scaled automatically. */
 interface WorkerGroup {
   /** Resolves to the URL of the server when it accepts requests. */
   start(): Promise<string>
@@ -148,7 +148,7 @@ async function openBehindPort(options: ServerOptions, dependencies: SharedStoreD
  * URL of the server.
  */
 async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
-  // Meanwhile, the other threads load their modules.
+  // Let the other threads load their modules while the first worker starts.
   const loading = others.map((slot) => slot.prepare())
   const url = await first!.start()
   await Promise.all(loading)

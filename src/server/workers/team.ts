@@ -11,7 +11,7 @@ import type { MainWorker } from './main-worker.ts'
 import { Scaling, type ScalingThresholds } from './scaling.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
 
-/** The thresholds and the measurement of loads. */
+/** Thresholds for scaling, and how often loads are measured. */
 export interface TeamScaling extends ScalingThresholds {
   readonly tickMs: number
   /** Replaces the measured loads of the workers, for tests. */
@@ -29,7 +29,7 @@ export function defaultScaling(): TeamScaling {
 /** Number of ticks to wait before another attempt after a worker could not start. */
 const failureTicks = 60
 
-/** The first worker, and the functions that the team needs to add others. */
+/** The first worker, and what the team needs to create more. */
 export interface TeamParts {
   readonly first: MainWorker
   readonly newSlot: (index: number) => Slot
@@ -56,7 +56,7 @@ export class Team {
     this.#serving = [parts.first]
   }
 
-  /** All workers, including those that are starting or retiring. */
+  /** All workers, including threads that are starting or retiring. */
   get all(): readonly WorkerSlot[] {
     return [this.#parts.first, ...this.#threads.values()]
   }

@@ -22,7 +22,7 @@ import { RemoteNodes } from './remote-nodes.ts'
 /** How long a worker that has stopped listening waits for the other workers, in milliseconds. */
 const closedMs = 2_500
 
-/** The ID of a message that is not a response. No request from the supervisor has it. */
+/** Message ID for metrics that the worker sends unasked. Requests never have this ID. */
 const notAsked = 0
 
 interface WorkerServerParts {
@@ -108,7 +108,7 @@ export class WorkerServer {
   async #retire(): Promise<void> {
     const running = await this.#starting
     await running?.server.moving.leave()
-    // The supervisor adds the counters of workers that have exited to the sum.
+    // Send the final metrics before exiting. The supervisor adds them to the totals, so that counters never decrease.
     this.#tell({ type: 'samples', id: notAsked, metrics: this.#sample() })
     this.#drain.resolve()
     await this.#stop()
@@ -121,7 +121,7 @@ export class WorkerServer {
 
   async #stopOnce(): Promise<void> {
     try {
-      // A failed start has already closed all resources.
+      // Ignore the error of a failed start: it has already closed all resources.
       const running = await this.#starting?.catch(() => undefined)
       await running?.stop()
     } catch (error) {
