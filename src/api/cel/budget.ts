@@ -1,6 +1,6 @@
 /**
- * The budget of one evaluation. Costs are counted as in Kubernetes and have a separate limit. In addition, the
- * evaluation time and the memory for results are limited. Exceeding any of these limits ends the evaluation.
+ * Limits the evaluation of an expression: its cost, which is counted as in Kubernetes, its duration, and the memory for
+ * its results. Exceeding any limit ends the evaluation.
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 

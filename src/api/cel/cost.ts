@@ -35,15 +35,15 @@ export const foldCosts = {
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
-/** The estimated cost and size of a value. */
+/** The estimate for an expression: the cost of evaluating it, and the size of its value. */
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** The position of the value in the declared data. Undefined if an expression computes the value. */
+  /** Where in the declared data the value comes from. Undefined for a computed value. */
   readonly place?: Place | undefined
 }
 
-/** A position in the declared data. `declared` is undefined if the schema does not declare the position. */
+/** A path in the declared data. `declared` is undefined if the schema has no type for the path. */
 interface Place {
   readonly declared: DeclaredType | undefined
 }
@@ -65,8 +65,7 @@ export interface EstimateOptions {
   /** Kubernetes minor version whose estimate is returned. Defaults to the newest version. */
   readonly version?: number | undefined
   /**
-   * Whether the sizes of computed values are unknown. Otherwise, they equal the sizes of the value that a rule
-   * validates.
+   * Whether computed values have an unknown size. By default, they are assumed to be as large as the validated value.
    */
   readonly hasUnknownSizes?: boolean | undefined
 }
@@ -102,7 +101,7 @@ class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
   readonly #version: number
   /**
-   * The position of the validated value, whose size is assumed for computed values. Undeclared if their sizes are
+   * Path of the validated value, which determines the assumed size of computed values. Has no type if their size is
    * unknown.
    */
   readonly #root: Place
@@ -155,7 +154,7 @@ class Estimator {
   }
 
   #select({ operand, field, isTest }: Select): CostEstimate {
-    // In cel-go, a qualified name, such as the name of a type, is a single node of the syntax tree.
+    // cel-go represents a qualified name, such as that of a type, as a single node, so the whole chain costs 1.
     if (operand.type === undefined) return { cost: 1 }
     const operandEstimate = this.estimate(operand)
     if (isTest) return { cost: operandEstimate.cost, size: fixedSize(1) }

@@ -4,7 +4,7 @@
  */
 import type { CelType } from './types.ts'
 
-/** How a JSON value is converted to a CEL value. */
+/** Determines how a JSON value becomes a CEL value. */
 export type JsonForm =
   | 'object'
   | 'map'
@@ -25,7 +25,7 @@ export type JsonForm =
 export interface DeclaredType {
   readonly type: CelType
   readonly form: JsonForm
-  /** Maximum number of elements, members or characters, or 0 for other types. */
+  /** Maximum number of list elements, map members or characters. 0 for types without a length. */
   readonly maxElements: number
   /** Minimum JSON size in bytes of a value of this type. */
   readonly minBytes: number
@@ -35,17 +35,15 @@ export interface DeclaredType {
   readonly maxKeyLength?: number
   /** The fields of an object, by the field names that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
-  /** The type of a value that a rule selects by name from a map. If undefined, the size of such a value is unknown. */
+  /** Type of a map's values when a rule selects them by name, as in `self.a`. If undefined, their size is unknown. */
   readonly anyField?: DeclaredType
   /**
    * The JSON names of fields, by the field names that rules use. The map contains only fields whose two names differ.
    */
   readonly properties?: ReadonlyMap<string, string>
-  /**
-   * How lists are compared: lists of type `atomic` element by element, and lists of other types regardless of order.
-   */
+  /** The list type in the schema. Elements of `set` and `map` lists are compared in any order. */
   readonly list?: 'atomic' | 'set' | 'map'
-  /** The members that together identify an element of a `map` list. */
+  /** Names of the members that are the keys of a `map` list. */
   readonly keys?: readonly string[]
 }
 

@@ -22,7 +22,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** The state of one evaluation: the values of the declared variables, followed by the values of macro variables. */
+/** Values of the declared variables, followed by those of macro variables, during one evaluation. */
 export interface Frame extends Run {
   readonly variables: Value[]
 }
@@ -242,7 +242,9 @@ function structOf({ name, fields }: StructLiteral, values: readonly Evaluate[]):
 
 interface OptionalMapping {
   readonly slot: number
-  /** Whether the macro's expression returns an optional (`optFlatMap`) rather than a plain value (`optMap`). */
+  /**
+   * Whether the result is itself an optional, as for `optFlatMap`. For `optMap`, the result is wrapped in an optional.
+   */
   readonly isFlat: boolean
 }
 
@@ -437,7 +439,7 @@ const collectMap =
     return map
   }
 
-/** The macros that iterate. The others evaluate their expression at most once. */
+/** The macros that are loops. `optMap`, `optFlatMap` and `bind` evaluate their expression at most once. */
 type Iteration = Exclude<Fold['macro'], 'optMap' | 'optFlatMap' | 'bind'>
 
 const loops: { readonly [macro in Iteration]: (parts: Parts) => Loop } = {

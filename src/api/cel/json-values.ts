@@ -8,9 +8,9 @@ import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-t
 import { types } from './types.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
-/** Converts a JSON value to a CEL value. */
+/** Converts a JSON value to the CEL value of its declared type. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // A null value is valid, because the validation against the schema has already accepted it.
+  // Accept null for every type: schema validation has already rejected it where it is not allowed.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':
@@ -36,7 +36,7 @@ export function fromJson(json: Json | undefined, declared: DeclaredType): Value 
   }
 }
 
-/** The type of data without a schema. */
+/** The declared type of data that has no schema. */
 export const dynamicType: DeclaredType = {
   type: types.dyn,
   form: 'dynamic',
@@ -150,7 +150,7 @@ export function sameData(a: Json | undefined, b: Json | undefined, comparing: Co
 }
 
 export interface Comparing {
-  /** The declared type. Undefined if the data has no schema and is compared as plain JSON. */
+  /** Declared type of both values. Undefined to compare them as plain JSON. */
   readonly declared: DeclaredType | undefined
   readonly work: (parts: number) => void
 }

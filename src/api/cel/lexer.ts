@@ -49,7 +49,7 @@ function tokenAt(text: string, at: number): Read {
   if (digits !== undefined) return { token: { kind: numberKind(digits), text: digits, at }, end: at + digits.length }
   const name = matchAt(identifier, text, at)
   if (name !== undefined) {
-    // `in` is the only operator that consists of letters.
+    // All operators except `in` consist of symbols.
     const kind = name === 'in' ? 'operator' : 'identifier'
     return { token: { kind, text: name, at }, end: at + name.length }
   }

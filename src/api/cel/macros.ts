@@ -6,8 +6,8 @@ import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * A macro's argument counts, with one variable and with two. Undefined means that the macro does not exist in that
- * form.
+ * The allowed numbers of arguments of a macro, in its form with one variable and in its form with two. An undefined
+ * form does not exist.
  */
 interface Form {
   readonly one?: readonly number[]
@@ -30,11 +30,11 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformList: { two: [3, 4], transforms: true },
   transformMap: { two: [3, 4], transforms: true },
   transformMapEntry: { two: [3, 4], transforms: true },
-  // `cel.bind` is a function in a namespace, so `readMacro` does not check its number of arguments.
+  // No argument counts here: `cel.bind` is a namespaced function and is not parsed by `readMacro`.
   bind: { transforms: true },
 }
 
-/** Determines which macros are available. */
+/** Selects the available macros. */
 export interface Dialect {
   /** Kubernetes minor version. If undefined, the macros of all versions are available. */
   readonly version?: number | undefined

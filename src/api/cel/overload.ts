@@ -1,6 +1,6 @@
 /**
- * A variant of a function: its parameter types, result type, implementation and cost. Every function is a table of
- * overloads, which are created with `define`.
+ * Declares CEL functions. A function is a list of overloads, each with its parameter types, result type, implementation
+ * and cost.
  */
 import type { Budget } from './budget.ts'
 import type { Pattern } from './regex.ts'
@@ -53,7 +53,9 @@ export interface Overload extends Costs {
   readonly isMember: boolean
   /** Creates a new signature for each call, because matching the arguments of a call binds the type parameters. */
   readonly signature: () => Signature
-  /** Returns the kinds of the parameters, for matching arguments whose types are known only at run time. */
+  /**
+   * Returns the type kinds of the parameters. Overloads are selected by them at run time if argument types are unknown.
+   */
   readonly kinds: () => readonly CelType['kind'][]
   readonly call: Implementation
 }

@@ -359,8 +359,8 @@ class Parser {
 }
 
 /**
- * Converts a method call such as `sets.contains(a, b)` to the call of a function with a qualified name, even if a
- * variable has the name of the namespace.
+ * Converts a call such as `sets.contains(a, b)` from a method call to a call of a namespaced function. The namespace
+ * takes precedence over a variable of the same name.
  */
 function inNamespace({ kind, at, name, target, args }: Call): Call | undefined {
   if (target?.kind !== 'identifier') return undefined

@@ -70,7 +70,7 @@ const namespaceObject = objectOf({
 
 const opaque = (type: CelType) => plain(type, 'dynamic')
 
-/** A variable of expressions. */
+/** Name of a variable that policy expressions can use. */
 export type VariableName =
   | 'object'
   | 'oldObject'
@@ -100,7 +100,7 @@ export interface Uses {
   readonly paramsType?: DeclaredType | undefined
 }
 
-/** Returns the variables of an expression, in the order of their values. */
+/** Returns the variables that an expression can use, with their types. Values must be passed in this order. */
 export function variablesFor(uses: Uses): ReadonlyMap<VariableName, DeclaredType> {
   const { params, authorizer, variables, objectType = dynamicType, paramsType = dynamicType } = uses
   const fields = variables && new Map([...variables].map(([name, type]) => [name, opaque(type)] as const))
@@ -118,7 +118,7 @@ export function variablesFor(uses: Uses): ReadonlyMap<VariableName, DeclaredType
 /** The type of result that an expression must have. */
 export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object' | 'list(JSONPatch)'
 
-/** Options for compiling the expressions of a policy. */
+/** How to compile the expressions of a policy. */
 export interface Compiling {
   readonly readPattern: ReadPattern
   /**

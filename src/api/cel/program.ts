@@ -15,7 +15,7 @@ import type { Pattern, ReadPattern } from './regex.ts'
 import type { CelType } from './types.ts'
 import { CelError, type Value } from './values.ts'
 
-/** A compiled rule that can be evaluated. */
+/** A compiled expression. */
 export interface Program {
   /** The declared variables that the rule uses. */
   readonly used: ReadonlySet<string>
@@ -27,7 +27,7 @@ export interface Program {
    * the budget is exhausted.
    */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
-  /** Evaluates the rule like `run`, but returns its value. */
+  /** Evaluates the expression and returns its value, of any type. Throws like `run`. */
   readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 
@@ -36,7 +36,7 @@ export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
 
-/** The variables, functions and limits of an expression. */
+/** What an expression is compiled against: its variables, the required result type, and the available functions. */
 export interface Environment {
   /**
    * Kubernetes minor version that determines which functions are available. If undefined, all functions are available.
@@ -85,7 +85,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   return { outcome: 'program', program: { used, maxCost, type, run, evaluate } }
 }
 
-/** The type of an expression, or the errors in it. */
+/** The type of a valid expression, or its errors. */
 export type CheckedText =
   | { readonly outcome: 'type'; readonly type: CelType }
   | { readonly outcome: 'invalid'; readonly why: string }

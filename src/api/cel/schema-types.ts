@@ -10,7 +10,7 @@ import { type CelType, listOf, mapOf, types } from './types.ts'
 /** Maximum size of a request body in bytes. No value can be larger than a request. */
 const maxRequest = 3 * 1024 * 1024
 
-/** Whether a schema describes a whole object with apiVersion, kind and metadata. */
+/** Whether the schema is that of an API object, which has apiVersion, kind and metadata. */
 interface Place {
   readonly prefix: string
   readonly isResource: boolean

@@ -17,7 +17,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Limits for a result: number of values, number of characters, and nesting depth. */
+/** Limits on the JSON of a result. */
 const maxValues = 200_000
 const maxCharacters = 4_000_000
 const maxDepth = 250

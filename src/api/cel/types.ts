@@ -47,7 +47,7 @@ export const types = {
   url: plain('url'),
   quantity: plain('quantity'),
   authorizer: plain('authorizer'),
-  /** A scalar of unknown type. Unlike `dyn`, it has no fields and no elements to iterate over. */
+  /** Any scalar value. Unlike `dyn`, it has no fields and cannot be iterated over. */
   any: plain('any'),
   null: plain('null_type'),
 }

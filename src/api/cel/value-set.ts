@@ -20,7 +20,7 @@ import {
 export class ValueSet {
   readonly #run: Run
   readonly #keys = new Set<string>()
-  /** The values that have no key and must be compared one by one. */
+  /** Lists and maps, which have no key and are compared one by one. */
   readonly #others: Value[] = []
 
   constructor(run: Run, values: Iterable<Value>) {

@@ -47,7 +47,7 @@ export class TypeValue {
   }
 }
 
-/** The parts of a URL. */
+/** A parsed URL, the result of the CEL function `url`. */
 export class UrlValue {
   readonly text: string
   readonly scheme: string
@@ -68,7 +68,7 @@ export class UrlValue {
   }
 }
 
-/** A value that may be missing. */
+/** A CEL optional, which may have no value. */
 export class Optional {
   readonly value: Value | undefined
 
@@ -89,7 +89,7 @@ export abstract class Opaque {
   abstract readonly text: string
 }
 
-/** A list of CEL values. */
+/** A CEL list. Subclasses decode elements on demand. */
 export abstract class CelList {
   abstract readonly size: number
   abstract get(index: number): Value
@@ -231,7 +231,7 @@ export function toInt(value: bigint): Int {
 
 type KindName = CelType['kind']
 
-/** Returns the kind of a value's type. `isObject` distinguishes an object from a map. */
+/** Returns the type kind of a value. */
 export function kindOf(value: Value): KindName {
   switch (typeof value) {
     case 'string':

@@ -3,10 +3,10 @@
  * writes it. The scan stops after the last selected field.
  */
 
-/** The members of an object to copy. */
+/** The members to copy from an object. */
 export interface Cut {
   readonly members: readonly CutMember[]
-  /** The members by key. Undefined if comparing each key with all members is faster. */
+  /** The members by their key. Undefined for a few members, which are faster to compare one by one. */
   readonly byKey: ReadonlyMap<string, CutMember> | undefined
 }
 
@@ -14,7 +14,7 @@ export interface Cut {
 const fewMembers = 8
 
 interface CutMember {
-  /** The key of the member as JSON text, including the quotes. */
+  /** JSON text of the key, including the quotes, to compare with the document. */
   readonly key: Buffer
   /** The parts of the value to copy. Undefined copies the whole value. */
   readonly within: Cut | undefined
@@ -94,7 +94,7 @@ export class Cutter {
       if (json[this.#at] === comma) this.#at++
       if (missing === 0) this.#at = endOfRest(json, this.#at)
     }
-    // Continues the scan after the closing brace.
+    // Skip the closing brace of the source object, and write that of the copy.
     this.#at++
     this.#put(closeBrace)
     return this.#used > start + 2
@@ -108,7 +108,7 @@ export class Cutter {
     return undefined
   }
 
-  /** Returns the position of the current member's value. */
+  /** Returns the offset of the current member's value, after its key and colon. */
   #valueAt(): number {
     return endOfString(this.#json, this.#at) + 2
   }

@@ -1,6 +1,6 @@
 /** The messages between the server and the worker thread that converts large documents. */
 
-/** The conversion to perform: YAML to JSON, JSON to YAML, or JSON to indented JSON. */
+/** A conversion: YAML to JSON, JSON to YAML, or JSON to indented JSON. */
 export type Work = 'read YAML' | 'write YAML' | 'indent'
 
 export interface WorkRequest {
@@ -18,5 +18,5 @@ export type WorkReply =
       readonly id: number
       readonly refused: { readonly code: number; readonly reason: string; readonly message: string }
     }
-  /** A conversion that failed because of a bug in this server. */
+  /** The error of a conversion that failed because of a bug in this program. */
   | { readonly id: number; readonly fault: string }

@@ -12,10 +12,7 @@ import { endOfNumber } from './json-scan.ts'
 const tokensPerSlice = 2000
 
 export interface ExactOptions {
-  /**
-   * Whether objects with the same key are merged. If false, the last object replaces the earlier objects, as for all
-   * other values.
-   */
+  /** Whether objects under a duplicate key are merged. By default, the last value wins. */
   readonly mergesObjects?: boolean
 }
 
@@ -46,7 +43,7 @@ class ValueMaker {
     this.#open.push({ value: earlier ?? value, key: undefined })
   }
 
-  /** Returns the object from an earlier occurrence of the current key. */
+  /** Returns the object that an earlier occurrence of the current key holds, for merging. */
   #earlierObject(): JsonObject | undefined {
     const inner = this.#open.at(-1)
     if (inner?.key === undefined || Array.isArray(inner.value)) return undefined

@@ -2,12 +2,12 @@
 import { isObject, type Json } from '../json/json.ts'
 
 export interface IndentStyle {
-  /** The indentation of each nesting level. */
+  /** Indentation per nesting level. */
   readonly step: string
   readonly order: (a: string, b: string) => number
 }
 
-/** Formats a value. `style` determines the order of members. */
+/** Formats a value as indented JSON. `style` provides the indentation and the order of members. */
 export function indentJson(value: Json, style: IndentStyle): string {
   return `${write(value, '', style)}\n`
 }

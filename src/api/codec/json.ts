@@ -121,9 +121,8 @@ const charactersPerSlice = 64 * 1024
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
 /**
- * Formats a document as compact JSON with a final newline. `room` is the maximum number of nesting levels. For
- * documents that clients can send back, the maximum is the limit of a request body. By default, the nesting is not
- * limited.
+ * Formats a document as compact JSON with a final newline. `room` limits the nesting depth. Documents that clients can
+ * send back need the same limit as request bodies.
  */
 export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
   return Buffer.from(`${stringifyJson(value, order, room)}\n`)
@@ -147,7 +146,8 @@ export class WrittenJson {
 }
 
 /**
- * Formats a value as JSON with its members in order. Throws an error if the value has more than `room` nesting levels.
+ * Formats a value as JSON, with members in the given order. Throws an error if the value is nested more than `room`
+ * levels deep.
  */
 export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
@@ -218,14 +218,14 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
 }
 
 /**
- * Formats a value as a part of a stored object, `level` levels below the top of the object. The native writer is used
- * if it produces the same text as `stringifyJson`, because it is much faster.
+ * Formats a part of a stored object. `level` is the nesting depth of the part. Uses the much faster native writer if
+ * its output is the same.
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level
   const ordered = inMemberOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // In the output of the native writer, `\ud` occurs only for lone surrogates.
+  // The native writer writes `\ud` only for lone surrogates, which must be rejected.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 

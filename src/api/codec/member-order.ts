@@ -16,15 +16,15 @@ export type Order = Schema | undefined
 
 export interface Place {
   readonly rank: number
-  /** The member order inside this member's value. */
+  /** The order of members within the value of this member. */
   readonly order: Order
 }
 
-/** The member order of one object. */
+/** The order in which the members of an object are written. */
 export interface MemberOrder {
   /** The fields by name, for a type that the server defines. Undefined means byte order. */
   readonly fields: ReadonlyMap<string, Place> | undefined
-  /** The member order inside the values of all other members. */
+  /** The order of members within values of all members that `fields` does not contain. */
   readonly values: Order
   /** Whether the members keep the client's order. */
   readonly asSent?: boolean
@@ -97,7 +97,7 @@ function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>)
   return true
 }
 
-/** Whether a member is written before another member. The type must define both members. */
+/** Whether one member precedes another. The type must define `other`. */
 export function isBefore({ fields }: MemberOrder, key: string, other: string): boolean {
   if (fields === undefined) return compareUtf8(key, other) < 0
   return (fields.get(key)?.rank ?? fields.size) < fields.get(other)!.rank

@@ -47,11 +47,11 @@ export function* parsePiecewise(text: string): Generator<void, Json> {
 
 class PiecewiseParser {
   readonly #text: string
-  /** The open levels, followed by closed levels whose memory is reused. */
+  /** A stack of the open objects and arrays. Closed entries remain above the top to be reused. */
   readonly #levels: Level[] = []
   #depth = 0
   #lastCut = 0
-  /** The start of the document that has not been parsed. */
+  /** Offset of the first character that is not parsed yet. */
   #start = 0
   #result: Json | undefined
 
@@ -116,7 +116,7 @@ class PiecewiseParser {
     this.#lastCut = comma
   }
 
-  /** Creates the value of a level, and adds it to the level that contains it. */
+  /** Starts building the value of an object or array that contains a cut, and adds it to its parent. */
   #beginValue(level: Level, outer: Level | undefined): void {
     level.value = level.isArray ? [] : {}
     const opening = level.content - 1
@@ -128,14 +128,15 @@ class PiecewiseParser {
     }
     if (outer.endsWithCut) throw unexpected(this.#text, opening)
     if (outer.member > outer.unparsed) this.#addMembers(outer, outer.member - 1)
-    // The text before the opening bracket is a key in an object, and blank in an array.
+    // In an object, the text before the bracket is the key of the value. In an array, it is blank. Parsing it with a
+    // null value validates it.
     const key = `${this.#text.slice(outer.member, opening)}null`
     const [name] = Object.keys(this.#parse(outer, key, outer.member))
     if (Array.isArray(outer.value)) outer.value.push(level.value)
     else setKey(outer.value!, name!, level.value)
   }
 
-  /** Checks that nothing follows an inner value that has been cut. */
+  /** Completes a member that ends with a cut value. Only white space may follow the value. */
   #endMember(level: Level, end: number): void {
     assertBlank(this.#text, level.unparsed, end)
     level.endsWithCut = false

@@ -27,10 +27,10 @@ import { maxValues, tooManyValues } from './json-scan.ts'
 import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 import { storedTextSliced } from './sliced-json.ts'
 
-/** The data that selectors use. */
+/** The labels and fields by which objects are selected. */
 export interface Selectable {
   readonly labels: { readonly [key: string]: string } | undefined
-  /** The values for field selectors, in addition to the name and the namespace. */
+  /** Values of field selectors other than name and namespace. */
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
@@ -51,7 +51,7 @@ const formatWithKey = 2
 const headerStart = 14
 const emptyHeader = '{}'
 
-/** The error for a stored value that this program cannot read as an object. */
+/** Thrown if a stored value cannot be read as an object. */
 export class UnreadableValue extends Error {
   override readonly name: string = 'UnreadableValue'
 }
@@ -74,7 +74,10 @@ export class EncryptedValue extends UnreadableValue {
   override readonly name = 'EncryptedValue'
 }
 
-/** An object to store, with its member order and the data that selectors use. */
+/**
+ * An object to be stored. `order` is the order of its members, and `header` is the data that can be read without
+ * parsing it.
+ */
 export interface Storable {
   readonly object: ApiObject
   readonly order: Order
@@ -94,10 +97,10 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
-  // Every JSON value has at least two bytes of text, so a short text cannot contain too many values.
+  // A JSON value takes at least two bytes, so count the values only in a long text.
   if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
-  // In most objects every character takes one byte, so the number of characters is the length in bytes.
+  // If the text is ASCII, its length in bytes is its number of characters, which is faster to determine.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
   // The buffer is allocated separately, because the log retains it for a while. A buffer from Node's pool would keep
   // the whole pool in memory.
@@ -183,7 +186,7 @@ interface Parts {
   readonly after: string
 }
 
-/** A function that formats a value at a given level of its object. */
+/** Formats a value at a nesting level of a stored object. */
 type WriteValue = typeof stringifyStored
 
 /** Formats the parts of a large object in advance. Yields periodically. */
@@ -271,7 +274,7 @@ function headerIn(text: Buffer): Header {
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }
 
-/** The header shared by all objects whose stored header is empty. */
+/** Shared by all objects with an empty header, to save memory. */
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
@@ -315,8 +318,8 @@ export interface VersionedJson {
 }
 
 /**
- * Returns the JSON of a stored object. `allocate` provides the buffer: a separate buffer for bytes that are kept for a
- * long time, or a buffer from a pool for bytes that are sent and dropped.
+ * Returns the JSON of a stored object. `allocate` should return a separate buffer if the JSON is kept for long, and may
+ * return pooled memory if it is sent and dropped.
  */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
@@ -326,10 +329,10 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
 
-/** The end of the JSON in responses, which is not part of the stored value. */
+/** Responses end with a newline, stored values do not. */
 const newline = '\n'
 
-/** Allocates a buffer of the given size. */
+/** Returns a buffer of at least `size` bytes that the caller may fill. */
 export type Allocate = (size: number) => Buffer
 
 /** Returns the same JSON with another resourceVersion. */
@@ -342,7 +345,7 @@ interface Splice {
   readonly at: number
   /** Number of bytes to remove from the end of the stored JSON. */
   readonly dropped: number
-  /** The text to append to the JSON. */
+  /** Text to append, such as a newline. */
   readonly end: string
   readonly resourceVersion: string
   readonly allocate: Allocate
@@ -368,8 +371,8 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If the checksum of an older format matches, only the format byte is damaged, and the value is not from a newer
-  // version.
+  // If the checksum of an older format matches, the value is old and its format byte is damaged, rather than newer than
+  // this program.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')

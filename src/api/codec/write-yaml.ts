@@ -14,7 +14,7 @@ export function stringifyYaml(value: Json): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The position of a value: the text before the value on its line, and the indentation of the following lines. */
+/** Where a value is written: the text that precedes it on its line, and the indentation of the lines after it. */
 interface Place {
   readonly lead: string
   readonly margin: string
@@ -68,7 +68,8 @@ function keyText(key: string, margin: string): string {
 }
 
 /**
- * Returns the YAML of a value that starts on the line of its key. `margin` is the indentation of the following lines.
+ * Formats a scalar or an empty collection, which can follow its key on the same line. `margin` indents further lines of
+ * a text.
  */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return scalarText(value, margin)

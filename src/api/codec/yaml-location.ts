@@ -1,7 +1,7 @@
 /** Locates values in a YAML file for error messages. The file is parsed again, but only after an error. */
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
 
-/** A position in a text. */
+/** Line and column in a text. */
 export interface TextPosition {
   /** Line number. The first line is 1. */
   readonly line: number
@@ -39,7 +39,7 @@ class Walk {
     return this.#inNode(steps, undefined)
   }
 
-  /** Searches inside a node for a path. `here` is the position of the node's key. */
+  /** Finds a path within a node. `here` is the offset of the node's key, which is reported if the path ends here. */
   #inNode([step, ...rest]: YamlPath, here: number | undefined): number | undefined {
     const event = this.#events[this.#next]
     if (event === undefined || step === undefined) return here ?? startOf(event)

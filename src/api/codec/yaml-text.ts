@@ -68,7 +68,7 @@ function eventsOf(text: string): Event[] {
   }
 }
 
-/** The value of an anchor. */
+/** The value of a YAML anchor, with the sizes that each alias adds. */
 interface Anchored {
   readonly value: Json
   /** Approximate JSON size of the value in bytes, including expanded aliases. */
@@ -139,7 +139,7 @@ class Reader {
     if (tag !== '' && tag !== (isMap ? 'map' : 'seq'))
       throw badRequest(`the YAML tag !!${tag} does not match its value`)
     this.#size += 2
-    // Maps and lists increase the nesting level. Scalars do not.
+    // Only maps and lists count toward the nesting depth.
     this.#deepest = this.#place.length + 1
     if (this.#deepest > maxDepth) throw tooDeep()
     return isMap ? this.#map() : this.#list()
@@ -195,7 +195,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key of a map and its value count as one value.
+    // Do not count the key: a member counts as one value.
     this.#count--
     if (typeof key === 'object') throw badRequest(`map keys must be strings: ${pathText(this.#place, '?')}`)
     return String(key)

@@ -11,7 +11,7 @@ import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
 export interface FillOptions {
   /** Whether a missing field is an error. */
   readonly missingKeys: 'allow' | 'refuse'
-  /** The functions that the template can call. */
+  /** Functions that the template can call in addition to the built-in ones. */
   readonly functions: TemplateFunctions
   readonly limits?: FillLimits
 }
@@ -39,7 +39,7 @@ interface Scope {
   readonly variables: [name: string, value: Value][]
 }
 
-/** How the execution of a node list ended: normally, or with a jump out of the enclosing range. */
+/** How the execution of a list of nodes ended: at its end, or with `break` or `continue`. */
 type Ending = 'end' | 'break' | 'continue'
 
 class Run {
@@ -101,7 +101,7 @@ class Run {
     this.#parts.push(text)
   }
 
-  /** Declares variables in a scope, or assigns values to existing variables. */
+  /** Assigns values to the variables of a pipeline, or declares them if the pipeline uses `:=`. */
   #set({ variables, declares }: Pipeline, scope: Scope, values: readonly Value[]): void {
     for (const [i, name] of variables.entries()) {
       const variable = declares ? undefined : scope.variables.findLast(([other]) => other === name)
@@ -155,7 +155,9 @@ class Run {
     return value
   }
 
-  /** Executes a command. `piped` contains the result of the preceding command. It is empty for the first command. */
+  /**
+   * Executes a command. `piped` is the result of the command before it in the pipeline, or empty for the first command.
+   */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })
     if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')

@@ -6,7 +6,7 @@ import { isObject, own } from '../json/json.ts'
 import { printf } from './printf.ts'
 import { isInteger, isTrue, plainText, typeName, type Value } from './values.ts'
 
-/** A function that templates can call. */
+/** A Go function that templates can call. Throws TypeError for invalid arguments. */
 export type TemplateFunction = (...args: Value[]) => Value
 
 /** Template functions by name. */

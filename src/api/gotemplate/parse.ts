@@ -118,7 +118,7 @@ class Parser {
     return { kind, pipeline, body: body.nodes, otherwise, at }
   }
 
-  /** Parses the text after `{{else`, which is either another condition or the alternative up to its end. */
+  /** Parses what follows `{{else`: another condition (`{{else if`), or the nodes up to `{{end}}`. */
   #otherwise(kind: Branch['kind']): readonly Node[] {
     const token = this.#tokens[this.#next]
     if (kind !== 'range' && token?.kind === 'word' && token.text === kind) {

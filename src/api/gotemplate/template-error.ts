@@ -1,4 +1,4 @@
-/** A template error from parsing or execution. The message contains the line and the column. */
+/** Thrown if a template is invalid or its execution fails. The message contains the line and the column. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }

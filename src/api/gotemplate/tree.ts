@@ -8,10 +8,10 @@ export type Operand =
   | { readonly kind: 'variable'; readonly name: string; readonly at: number }
   | { readonly kind: 'function'; readonly name: string; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
-  /** Fields of another operand. In `.a.b`, the other operand is the current value (the dot). */
+  /** Fields of an operand, such as `.a.b`. Their operand is the dot, the current value. */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 
-/** A function or a value, followed by its arguments. */
+/** A function call, or a single operand without arguments. */
 export type Command = readonly [first: Operand, ...args: Operand[]]
 
 /** A sequence of commands. Each command receives the result of the preceding command as its last argument. */

@@ -5,7 +5,7 @@
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from '../json/json.ts'
 
-/** A value of a template. */
+/** A value in a template: JSON, or undefined for a missing value. */
 export type Value = Json | undefined
 
 /** Returns the keys of a map in the order that Go uses to print and iterate over them. */

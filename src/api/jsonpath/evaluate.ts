@@ -7,7 +7,7 @@
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The rules that differ between columns and templates. */
+/** How steps of a path are evaluated, where columns and templates differ. */
 export interface Rules {
   /** Returns the members of an object or the elements of a list. Returns nothing for other values. */
   readonly children: (value: Json) => readonly Json[]
@@ -15,11 +15,11 @@ export interface Rules {
   readonly candidates: (value: Json) => readonly Json[]
   readonly slice: (value: Json, slice: Slice) => readonly Json[]
   readonly compare: (operator: Operator, a: Json, b: Json) => boolean
-  /** The rules for paths inside filters. */
+  /** Rules for paths within filters. Defaults to the same rules. */
   readonly inFilter?: Rules
 }
 
-/** An evaluation of a path, with the root value (`$`) and the remaining budget. */
+/** The root value (`$`), the rules, and the remaining budget for an evaluation. */
 export interface Search {
   readonly top: Json
   readonly rules: Rules
@@ -74,10 +74,10 @@ export function firstValue(path: readonly Step[], value: Json, search: Search): 
   return first
 }
 
-/** Handles a selected value. Returns true to end the search. */
+/** Receives each selected value. Returns true to end the search. */
 type Emit = (value: Json) => boolean
 
-/** A step of a path, together with the function that receives the values that the step selects. */
+/** A step to evaluate, and the function that receives the values it selects. */
 interface Walk<S extends Step = Step> {
   readonly step: S
   readonly search: Search

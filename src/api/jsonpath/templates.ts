@@ -50,7 +50,7 @@ export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptio
   return fill(parts, scopeOf(value, how))
 }
 
-/** Determines how expressions that select no value are handled. */
+/** How expressions that select nothing are treated. */
 export interface FillOptions {
   /** Whether an expression that selects nothing is an error. */
   readonly missingKeys: 'allow' | 'refuse'
@@ -72,7 +72,7 @@ export function plainText(value: Json): string {
   return sortedJson(value)
 }
 
-/** The state while one part of a template is executed, with the remaining budget of the whole template. */
+/** The current value, root value and remaining budget for executing a part of a template. */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json
@@ -134,7 +134,7 @@ const lenientRules: Rules = {
   compare,
 }
 
-/** The rules for paths in a template. An index beyond the end of a list is an error, except in a filter. */
+/** The rules for templates: an index beyond the end of a list is an error, except in a filter. */
 const strictRules: Rules = {
   ...lenientRules,
   slice: (value, slice) => {

@@ -23,7 +23,7 @@ export interface CheckedAttributes {
   readonly labelSelector?: string
 }
 
-/** The decision of the authorizer on a check. */
+/** The authorizer's decision, with its reason. */
 export interface AuthorizerAnswer {
   readonly isAllowed: boolean
   readonly reason: string
@@ -43,7 +43,7 @@ export class AnswerPending {
 /** Returns the decision of the authorizer on a check. Throws `AnswerPending` if the decision is not yet available. */
 export type AskAuthorizer = (attributes: CheckedAttributes) => AuthorizerAnswer
 
-/** The authorizer, or a check that an expression is building. */
+/** The value of `authorizer` and of the checks that expressions build from it. */
 class Check extends Opaque {
   readonly kind: 'authorizer' | 'path_check' | 'group_check' | 'resource_check'
   readonly attributes: CheckedAttributes
@@ -110,7 +110,7 @@ const path: Implementation = (_, [value, text]) => {
   return (value as Check).with({ path: text as string }, 'path_check')
 }
 
-/** Returns the cost of parsing a selector. The cost assumes one requirement with values for every two characters. */
+/** Returns the cost of parsing a selector of this length. Assumes one requirement per two characters. */
 const selectorCost = (length: number) => 10 + traversal(length) + times(50, Math.ceil(length / 2))
 const selecting: Costs = {
   actual: ([, selector]) => selectorCost(sizeOf(selector!)),

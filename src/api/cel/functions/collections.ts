@@ -75,7 +75,7 @@ function newList(size: Size, factor = 1): CallEstimate {
   return { cost: traversal(size.max, factor) + listCallCost, size }
 }
 
-/** Returns the cost of creating a list that is as long as the result. */
+/** Returns the costs of a function that creates a list. `resultSize` estimates the length of the list. */
 function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
   return {
     actual: () => listCallCost,
@@ -84,10 +84,7 @@ function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
   }
 }
 
-/**
- * The cost of comparing all element pairs. Kubernetes charges this cost, although this implementation compares fewer
- * pairs.
- */
+/** Costs of comparing every pair of elements, as Kubernetes charges them. The implementation compares fewer pairs. */
 const comparingAll: Costs = {
   actual: ([list]) => selfComparison(list as CelList),
   estimate: ([list]) => sortEstimate(list!.size, 'other'),

@@ -28,7 +28,7 @@ function parseUrl(text: string): UrlValue | undefined {
   if (match === null) return undefined
   const [, scheme = '', authority = '', path = '', query = ''] = match
   if (scheme === '' && !text.startsWith('/')) return undefined
-  // In a URL without a path, such as a mailto URL, the text after the scheme is not parsed.
+  // The rest of a URL without an authority or path, such as a mailto URL, is not parsed.
   const isOpaque = match[2] === undefined && scheme !== '' && !path.startsWith('/')
   if (!isOpaque && badEscape.test(path)) return undefined
   const host = readHost(authority)

@@ -4,7 +4,7 @@
  */
 import { WireError, WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** The `apiVersion` and the `kind` of a document. Both are '' if absent. */
+/** apiVersion and kind of a document, each '' if missing. */
 export interface DocumentType {
   readonly apiVersion: string
   readonly kind: string

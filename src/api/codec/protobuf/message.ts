@@ -11,7 +11,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
 export interface Message {
-  /** The parts of the message, sorted by field number. The encoder writes them in this order. */
+  /** The fields and nested messages, sorted by number, in which order they are encoded. */
   readonly parts: readonly Part[]
   readonly byNumber: ReadonlyMap<number, Part>
 }
@@ -33,7 +33,7 @@ export interface MessageField {
   readonly inlined?: undefined
 }
 
-/** A message whose fields are inline in the JSON object. */
+/** A nested Protobuf message whose fields are inline in JSON. */
 export interface Inlined {
   readonly number: number
   readonly inlined: Message
@@ -96,8 +96,8 @@ function isAlwaysWritten({ type }: Schema, zeroValue: Field['zeroValue']): boole
 }
 
 /**
- * Returns the schema of a value in Protobuf, which can differ from its schema in JSON. For values that are free-form in
- * JSON but typed in Protobuf, the vendor describes the message.
+ * Returns the schema that a value has in Protobuf. For some values without a JSON schema, Protobuf has a typed message
+ * that depends on the vendor.
  */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema

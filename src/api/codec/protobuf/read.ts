@@ -83,7 +83,7 @@ class MessageReader {
     }
   }
 
-  /** Decodes a nested message that is either a single value or an element of a list. */
+  /** Decodes a nested object, which is the value of the field or an element of its list. */
   *#objectField({ name, schema }: MessageField, inner: ObjectSchema, object: JsonObject): Generator<void, void> {
     const before = own(object, name)
     const isList = schema.type === 'list'
@@ -297,7 +297,10 @@ class MessageReader {
     return bytes === undefined || bytes.length === 0 ? undefined : parseJson(Buffer.from(bytes)).value
   }
 
-  /** Decodes a small message and returns the last result of `read`. Skips fields for which `read` returns undefined. */
+  /**
+   * Decodes a small nested message. `read` decodes one field, or returns undefined to skip it. Returns the last decoded
+   * field.
+   */
   #inner<T>(read: (field: number) => T | undefined): T | undefined {
     const outer = this.#wire.enter()
     let last: T | undefined
@@ -318,7 +321,7 @@ function objectIn(schema: Schema, vendor: Vendor | undefined): ObjectSchema | un
   return one.type === 'object' ? one : undefined
 }
 
-/** Returns the value of a map entry that contains only a key. */
+/** Returns the value that a map entry has if the message contains only its key. */
 function absent(schema: Schema): Json {
   const { type } = schema
   if (type === 'string' || type === 'bytes') return ''
@@ -350,7 +353,7 @@ function placed(error: unknown, name: string): unknown {
     return new PlacedError(inner === '' ? name : `${name}.${inner}`, what)
   }
   if (!(error instanceof ApiError) || error.code !== 400) return error
-  // The error comes from JSON that is embedded in the message.
+  // Errors in JSON that is embedded in the message need only the field name as a prefix.
   return new PlacedError(name, error.message)
 }
 

@@ -95,7 +95,7 @@ class MessageWriter {
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
-  /** Encodes a value that is a boolean, a list or a schema. For a schema, the boolean true is written too. */
+  /** Encodes a value that may be a boolean, a list or a schema. A schema also sets the boolean to true. */
   *#writeAlternative(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
@@ -199,10 +199,10 @@ class MessageWriter {
   }
 }
 
-/** A schema whose values can contain a great many other values. */
+/** A schema with nested values, whose encoding may need to yield. */
 type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
 
-/** The schema of JSON that is a typed message in Protobuf. */
+/** The schema of a value that is stored as sent, although Protobuf has a typed message for it. */
 type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
 
 function holdsValues(schema: Schema): schema is Holder {

@@ -1,4 +1,4 @@
-/** The validation rules, columns and deprecation notice of both kinds of webhook configurations. */
+/** Validation, columns and deprecation notice for both kinds of webhook configurations. */
 
 import type { ObjectMeta } from '../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
