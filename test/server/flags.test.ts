@@ -152,8 +152,8 @@ function listing(): string {
     '',
     'This page lists all flags of kube-apiserver 1.23 to 1.36 and of kube-controller-manager 1.23. Flags of later versions',
     'come last. A supported flag works as in Kubernetes unless its row says otherwise. To see the supported flags together',
-    'with the flags that only orch has, run `orch help flags`. A flag that is not supported stops the start with the reason',
-    'given here: orch never accepts a flag and ignores it. `test/server/flags.test.ts` checks this list.',
+    'with the flags that only orch has, run `orch help flags`. If you set an unsupported flag, the server does not start and',
+    'reports the reason given here: orch never accepts a flag and ignores it. `test/server/flags.test.ts` checks this list.',
     ...programs.flatMap(section),
     '',
   ].join('\n')

@@ -189,7 +189,7 @@ function writePage(): string {
   return `# Fields without rules
 
 This page lists the fields of later Kubernetes versions that the server stores and serves, but does not validate or
-default as Kubernetes does. \`test/api/versions/open-fields.test.ts\` generates it.
+default as Kubernetes does. The test \`test/api/versions/open-fields.test.ts\` generates this page.
 
 ${rows.length === 0 ? 'Currently, there are no such fields.' : table}
 `
