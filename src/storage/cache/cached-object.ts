@@ -24,7 +24,10 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
   readonly #header: Header
   json: Buffer
   readonly versionAt: number
-  /** Length of the JSON up to the first member after `kind` and `apiVersion`. The length is 0 until a list needs it. */
+  /**
+   * Length of the JSON prefix with `kind` and `apiVersion`, which lists omit. Computed when a list first contains the
+   * object, and 0 until then.
+   */
   typeLength = 0
   joined: Joinable['joined'] = undefined
   /** Offset of the namespace in the key, or of the name for cluster-scoped objects. */
@@ -63,8 +66,8 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
   }
 
   /**
-   * Copies the object's bytes out of the shared block. Otherwise a replaced object would keep the whole block in
-   * memory.
+   * Copies the object's bytes out of the shared block, so that the object does not keep the whole block in memory after
+   * it has been replaced.
    */
   leaveBlock(): void {
     if (!(this.json.buffer instanceof SharedArrayBuffer)) return
@@ -86,24 +89,24 @@ export interface ObjectReader {
   readonly headers: HeaderReader
   readonly allocate: Allocate
   /**
-   * Reads objects that servers of other Kubernetes versions wrote. Undefined if all servers write the kind in the same
-   * form.
+   * Converts objects that were written by servers of other Kubernetes versions. Undefined if every version stores the
+   * kind in the same form.
    */
   readonly otherVersions: OtherVersionReader | undefined
 }
 
-/** Reads objects that servers of other Kubernetes versions wrote. */
+/** Converts stored objects that were written by a server of another Kubernetes version. */
 export interface OtherVersionReader {
   /** The Kubernetes version of this server, as recorded in the headers of the objects that it writes. */
   readonly version: string | undefined
   /**
-   * Returns the value in the form that this server would have stored, or the same value if the kind does not differ
-   * between the versions. Throws UnreadableValue.
+   * Converts a stored value to the form that this server would have written. Returns the value unchanged if the kind is
+   * the same in both versions. Throws UnreadableValue.
    */
   readonly convert: (key: string, value: Uint8Array, version: string | undefined) => Uint8Array
   /**
-   * Decodes the headers of converted objects. A separate reader is needed because each reader caches only the last
-   * header.
+   * Decodes the headers of converted objects. Converted objects have their own reader because a reader caches only the
+   * last header that it decoded.
    */
   readonly headers: HeaderReader
 }

@@ -44,15 +44,15 @@ export interface CacheListeners {
   onUnreadable(reserved: Unreadable): void
 }
 
-/** Optional settings of the caches. */
+/** Settings of the caches, all optional. */
 export interface CacheOptions {
   /** How long events are retained, in milliseconds. If undefined, only the memory limit removes events. */
   readonly eventRetention?: HistoryTime | undefined
   /** The workers that share memory with this worker. Undefined if no memory is shared. */
   readonly sharing?: Sharing | undefined
   /**
-   * Whether a kind can be loaded in the background. This requires that the server itself never reads all objects of the
-   * kind, and never reads an object before fetching it. If undefined, no kind is loaded in the background.
+   * Whether a kind can be loaded in the background. The server must never read all objects of such a kind by itself,
+   * and must fetch a single object before reading it. Undefined disables background loading.
    */
   readonly mayLoadLater?: ((prefix: string) => boolean) | undefined
 }
@@ -64,7 +64,7 @@ const retryMs = 500
 export class Caches {
   /** The caches contain all changes up to this revision. */
   revision = 0
-  /** The pool values that objects reserve. */
+  /** The addresses and ports that objects reserve from shared pools. */
   readonly reservations = new Reservations()
   readonly #store: Store
   readonly #byPrefix = new Map<string, KindCache>()
@@ -76,7 +76,10 @@ export class Caches {
   readonly #late = new Map<KindCache, LateLoad>()
   #eventBuffers: EventBufferExtender
   #started = false
-  /** Incremented when a load of all caches starts and again when it completes. */
+  /**
+   * Incremented when a reload of all caches starts and again when it completes, so that a concurrent load can detect
+   * the reload.
+   */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
   /** The reason why the caches must be reloaded before they apply more changes. Undefined if no reload is needed. */
@@ -136,13 +139,13 @@ export class Caches {
   }
 
   /**
-   * Resolves when a cache that was added late is as current as all others. For other caches, resolves immediately.
-   * Throws StoreError.
+   * Resolves when a cache that was added late has caught up with the other caches. Resolves immediately for caches that
+   * are already loaded. Throws StoreError.
    */
   async fill(cache: KindCache): Promise<void> {
     await cache.whenLoaded()
     while (this.#late.has(cache)) await this.#loadLate(cache)
-    // The cache may have been loaded at a revision that the feed has not reached yet.
+    // The cache may have been loaded at a revision that the feed has not reached yet, so wait for the feed.
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
   }
 
@@ -211,7 +214,7 @@ export class Caches {
   }
 
   /**
-   * Extends a cache's event buffer back to the given revision if possible. The buffers of all caches are extended
+   * Fills a cache's event buffer with older events, back to the given revision if possible. All caches are filled
    * together. Throws RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
@@ -297,8 +300,8 @@ export class Caches {
   }
 
   /**
-   * Loads a cache that was added late. If all caches are reloaded in the meantime, the recorded changes have a gap and
-   * the caller tries again.
+   * Loads a cache that was added late. Returns without a result if all caches are reloaded in the meantime, because
+   * changes may be missing. The caller then tries again.
    */
   async #loadLate(cache: KindCache): Promise<void> {
     const late = new LateLoad(cache)
@@ -309,7 +312,8 @@ export class Caches {
       await late.take(page.entries)
       revision = page.revision
     }
-    // The list may be at a later revision than the feed. Readers must not receive its objects with the older revision.
+    // The list may be newer than the feed. Serving its objects before the feed catches up would report them with an
+    // older resourceVersion.
     while (cache.isLoading && this.revision < revision && !this.#stop.signal.aborted)
       await this.reached(revision, retryMs)
     if (this.#late.get(cache) !== late || this.#epoch !== epoch) return
@@ -338,15 +342,15 @@ export class Caches {
   }
 
   /**
-   * Yields all entries under a prefix, as of one revision. The store reads the next page while the caller processes the
-   * current page. If `large` is set, adds to it the kinds that fill a whole page and may be loaded later, and skips the
-   * rest of their objects.
+   * Yields all entries under a prefix in pages, as of one revision. Reads the next page while the caller processes the
+   * current page. With `large`, skips kinds that fill a whole page and may be loaded in the background, and adds them
+   * to this set.
    */
   async *#pages(prefix: string, large?: Set<string>): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
       const next = this.#pageAfter(prefix, page, large)
-      // The rejection is handled where the promise is awaited.
+      // Prevents an unhandled rejection while the caller processes the page. The `await` below reports the error.
       next?.catch(() => {})
       yield page
       page = await next

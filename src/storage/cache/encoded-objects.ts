@@ -7,7 +7,7 @@
  * therefore does not evict everything that the next list needs.
  */
 
-/** A complete document, and the range of the object itself within its envelope. */
+/** The encoding of an object, and the byte range of the object within its envelope. */
 export interface EncodedObject {
   readonly document: Buffer
   readonly start: number
@@ -36,7 +36,7 @@ const fewForms = 1000
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
-  /** Encodings in order of examination, starting at `#next`. */
+  /** Cached encodings in the order in which they are considered for eviction. The next one is at `#next`. */
   #queue: CachedEncoding[] = []
   #next = 0
   #dropped = 0
@@ -79,7 +79,7 @@ export class EncodedObjectBudget {
     this.#tidy()
   }
 
-  /** Removes the next encoding from the queue. If any bytes are in use, the queue is not empty. */
+  /** Removes and returns the encoding that is considered for eviction next. The queue must not be empty. */
   #takeOldest(): CachedEncoding {
     this.#tidy()
     for (;;) {
@@ -114,8 +114,8 @@ export class EncodedObjectCache {
   }
 
   /**
-   * Replaces the encoding of an older state. Does nothing if the same or a newer state is cached, or if there is no
-   * room.
+   * Caches the encoding of an object's state and drops that of an older state. Does nothing if the same or a newer
+   * state is cached, or if the cache is full.
    */
   keep(state: KeptState, form: EncodedObject): void {
     const before = this.#forms.get(state.key)

@@ -22,7 +22,7 @@ import type { LogChunk, LogChunks } from './log-chunks.ts'
  */
 const maxRevisions = 100_000
 const maxBytes = 64 * 1024 * 1024
-/** Cost of creating a log chunk's events, in time-slice units. */
+/** Estimated cost of decoding one chunk of the log, charged to the time slice. */
 const chunkCost = 500
 
 export class EventBufferExtender {
@@ -46,7 +46,7 @@ export class EventBufferExtender {
   async reach(cache: KindCache, revision: Revision): Promise<void> {
     while (this.#from > revision && cache.floor === this.#from && this.#from - revision <= maxRevisions) {
       if (this.#extending !== undefined) {
-        // The caller that started the extension receives its error. Other callers try again.
+        // Ignores the error, which is reported to the caller that started the extension.
         await this.#extending.catch(() => {})
       } else {
         this.#extending = this.#extend(revision).finally(() => {
@@ -59,7 +59,7 @@ export class EventBufferExtender {
 
   async #extend(revision: Revision): Promise<void> {
     const until = this.#from
-    // The event buffer of a cache that was loaded later starts at another revision.
+    // Skips caches that were loaded later, because their event buffers start at another revision.
     const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const collected = new CollectedEvents()
     const timeSlice = new TimeSlice()
@@ -82,8 +82,8 @@ class CollectedEvents {
   #bytes = 0
 
   /**
-   * Adds the events of a chunk. If the chunk cannot be decoded, only this kind loses the events of the chunk and all
-   * earlier events.
+   * Adds a kind's events from one chunk of the log. If the chunk cannot be decoded, the kind loses these events and all
+   * earlier ones. Other kinds are not affected.
    */
   addFrom(chunk: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
     try {

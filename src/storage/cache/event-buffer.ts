@@ -41,8 +41,8 @@ export class EventBuffer {
   }
 
   /**
-   * Adds the events between `after` and `until` to the start of the buffer. Events up to `lost` may be missing. If the
-   * buffer does not start at `until`, nothing is added and the result is false.
+   * Inserts older events before the first event in the buffer. Events up to `lost` may be missing. Returns false
+   * without adding anything if the buffer does not start at `until`.
    */
   prepend({ until, after, events, lost }: EarlierEvents): boolean {
     if (this.#floor !== until) return false
@@ -70,7 +70,7 @@ export class EventBuffer {
     return low
   }
 
-  /** Returns the newest events, as many as fit. */
+  /** Returns the newest of the given events that still fit into the buffer. */
   #fitting(events: readonly CacheEvent[]): readonly CacheEvent[] {
     let room = maxBytes - this.#bytes
     let first = events.length

@@ -10,23 +10,29 @@ import { status } from '../../api/schema/meta-types.ts'
 import { partialObjectMetadata } from '../../api/schema/partial-metadata.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** The event type for a particular watcher. */
+/** The type of a watch event. Watchers with different selectors can see the same change as different types. */
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** An encoding of events: JSON, tables or Protobuf. The name identifies the encoding. */
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
-  /** Returns the parts of the encoded event without copying the object. Undefined if the object must be encoded. */
+  /**
+   * Returns the encoded event in parts, which avoids copying the object. Returns undefined if the object itself must be
+   * re-encoded.
+   */
   parts?(type: EventType, object: CachedObject): readonly Buffer[]
   /**
-   * Makes the remote call that encoding events about the given objects may need. Resolves when `encode` can be called.
-   * Returns undefined if `encode` can be called immediately.
+   * Prepares to encode events about the given objects, if that needs a remote call such as a conversion webhook.
+   * Resolves when `encode` can be called. Returns undefined if no preparation is needed.
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
-  /** The encoding of all events after the first. Undefined if all events have the same encoding. */
+  /**
+   * The encoding of every event after the first. Undefined if it is the same. In tables, for example, only the first
+   * event contains the column definitions.
+   */
   readonly rest?: EventForm
 }
 
@@ -79,7 +85,7 @@ export class CacheEvent {
   }
 }
 
-/** Copies bytes out of a larger shared buffer. Otherwise the whole buffer would stay in memory as long as the event. */
+/** Copies bytes out of a larger shared buffer, so that a cached event does not keep the whole buffer in memory. */
 function copyToOwnBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes
   const copy = Buffer.allocUnsafeSlow(bytes.length)
@@ -115,7 +121,10 @@ const openings = {
 }
 const closing = Buffer.from('}\n')
 
-/** Returns the JSON encoding of bookmarks and errors. `order` is the member order of a bookmark's object. */
+/**
+ * Returns a function that encodes bookmarks and errors in JSON. `order` defines the order of the members in the object
+ * of a bookmark.
+ */
 export function encodeControlEventInJson(order: Order): EventForm['encodeBookmarkOrError'] {
   return (type, document) => eventWith(type, jsonDocument(document, document.kind === 'Status' ? status : order))
 }

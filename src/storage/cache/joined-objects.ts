@@ -10,23 +10,24 @@
 /** Maximum number of objects and bytes in a group. After a write, at most one group must be joined again. */
 const maxObjects = 32
 const maxGroupBytes = 32 * 1024
-/** Smaller groups save hardly any time. */
+/** Minimum number of objects in a group. Copying a smaller group as a whole saves hardly any time. */
 const minObjects = 4
 const mega = 1024 * 1024
 const comma = 0x2c
 
-/** A cached object in a list. */
+/** An object that can be copied into a list together with its neighbors. */
 export interface Joinable {
   readonly json: Buffer
   /**
-   * The group that starts with this object. The value `listed` means that the object was in a list but starts no group.
+   * The group that starts with this object. The value `listed` marks an object that a list has contained once, but that
+   * starts no group yet.
    */
   joined: JoinedGroup | 'listed' | undefined
 }
 
 /**
- * Writes the list item of an object into the buffer and returns the end of the item. An item is shorter than the
- * object.
+ * Writes an object as a list item into the buffer at the given offset. Returns the offset after the item. An item never
+ * needs more bytes than the object's own JSON.
  */
 export type WriteItem<T extends Joinable> = (object: T, into: Buffer, at: number) => number
 
@@ -51,9 +52,8 @@ class JoinedGroup {
 }
 
 /**
- * Groups within a memory limit, in the order they are considered for eviction. A group that a list has used since it
- * was last considered remains, and the new group is not stored. Otherwise a list of more objects than fit would evict
- * everything that the next list needs.
+ * Joined groups of objects, within a memory limit. A group that lists have used recently is not evicted; instead, the
+ * new group is not stored. This keeps a list with too many objects from evicting the groups that the next list needs.
  */
 export class JoinedObjects {
   readonly #maxBytes: number
@@ -61,8 +61,8 @@ export class JoinedObjects {
   #bytes = 0
 
   /**
-   * Creates the set of groups. `maxBytes` limits the bytes of the groups. Groups also keep replaced objects in memory,
-   * which can take about as much memory again.
+   * Creates an empty set of groups. `maxBytes` limits the joined bytes. The groups also reference objects that have
+   * since been replaced, which can take as much memory again.
    */
   constructor(maxBytes = 16 * mega) {
     this.#maxBytes = maxBytes
@@ -73,7 +73,10 @@ export class JoinedObjects {
     return this.#bytes
   }
 
-  /** Returns the group that starts at the given index, or undefined if the object must be written separately. */
+  /**
+   * Returns the joined group that starts at the given index of the slice. Returns undefined if the object has no group
+   * and must be written on its own.
+   */
   at<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
     const first = slice[index]!
     const { joined } = first
@@ -145,5 +148,5 @@ function sizeOf({ bytes }: JoinedGroup): number {
   return bytes.buffer.byteLength
 }
 
-/** The joined groups of all kinds. */
+/** The joined list items of all kinds, which share one memory limit. */
 export const joinedObjects = new JoinedObjects()

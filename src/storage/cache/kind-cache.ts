@@ -30,7 +30,7 @@ export class KindCache {
   readonly prefix: string
   /** The revision of the kind's last known change. */
   changedAt = 0
-  /** Whether the feed no longer updates this cache, so its content is out of date. */
+  /** Whether the kind is no longer served. The feed does not update a retired cache, so its content is out of date. */
   retired = false
   /** Number of loads. Data derived from the objects of an earlier load is invalid. */
   loads = 0
@@ -40,7 +40,7 @@ export class KindCache {
   #objects = new SortedMap<CachedObject>()
   /** Stored values that cannot be decoded, by key. */
   #unreadable = new Map<string, Unreadable>()
-  /** The revision of the loaded snapshot, which contains all changes up to that revision. */
+  /** The revision of the loaded snapshot. The feed skips changes up to this revision. */
   #loadedAt = 0
   readonly #indexes = new SelectorIndexes({
     get: (key) => this.#objects.get(key),
@@ -48,7 +48,7 @@ export class KindCache {
   })
   readonly #listeners = new Set<ChangeListener>()
 
-  /** One reader for single objects and one for objects that are loaded in sequence. */
+  /** Separate readers for single objects and for objects that are loaded in sequence. */
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
@@ -111,8 +111,7 @@ export class KindCache {
   }
 
   /**
-   * Applies a change while the cache is loaded in the background. The change produces no event, because there are no
-   * watchers.
+   * Applies a change while the cache is loaded in the background. There are no watchers yet, so no event is created.
    */
   applyPartial({ key, revision, value }: Change): void {
     if (!this.#partial?.advance(key, revision)) return
@@ -159,7 +158,7 @@ export class KindCache {
   }
 
   apply(change: Change): void {
-    // A cache that was loaded later can briefly be ahead of the others, so it may already contain the change.
+    // Skips a change that the snapshot already contains. A cache that was added late can briefly be ahead of the feed.
     if (change.revision <= this.#loadedAt) return
     this.#unreadable.delete(change.key)
     try {
@@ -293,10 +292,14 @@ export class KindCache {
     return this.#events.after(revision, limit)
   }
 
-  /** Adds earlier events to the start of the event buffer, if the buffer starts where they end. */
+  /**
+   * Inserts older events before the first event in the event buffer. Does nothing if they do not end where the buffer
+   * starts.
+   */
   prepend(earlier: EarlierEvents): void {
     if (!this.#events.prepend(earlier)) return
-    // If the kind has not changed since the snapshot, its last change is among the added events or at the floor.
+    // If the kind has not changed since the snapshot, its last change is the last inserted event, or else is not after
+    // the start of the buffer.
     if (this.changedAt === earlier.until) this.changedAt = earlier.events.at(-1)?.revision ?? this.#events.floor
   }
 
@@ -363,7 +366,10 @@ export interface ObjectQuery {
   readonly matches?: Matches | undefined
   /** Selects only objects whose keys come after this key. */
   readonly after?: string | undefined
-  /** The part of `matches` that an index can evaluate. */
+  /**
+   * The label or field values that the selector requires. They allow an index to narrow the search. Undefined if no
+   * index can help.
+   */
   readonly demand?: IndexDemand | undefined
 }
 

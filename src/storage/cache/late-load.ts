@@ -9,14 +9,14 @@ import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'
 import type { KindCache, Load } from './kind-cache.ts'
 
-/** Cost of adding one object, in time-slice units. */
+/** Estimated cost of adding one object, charged to the time slice. */
 const entryCost = 10
 
 export class LateLoad {
   readonly #cache: KindCache
   readonly #load: Load
   readonly #timeSlice = new TimeSlice()
-  /** The recorded changes by key: at most one change for each object that the cache will contain or has contained. */
+  /** The last change of each object since the load started, by key. */
   readonly #changesByKey = new Map<string, Change>()
 
   constructor(cache: KindCache) {

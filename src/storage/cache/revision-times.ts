@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when the store reached each revision. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Revisions, each with a time when the store had already reached it, oldest first. */
+  /** Recorded revisions, oldest first, each with a time by which the store had reached it. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {
@@ -40,7 +40,7 @@ export class RevisionTimes {
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0
-    // Records before the newest outdated record are no longer needed.
+    // Keep only the newest record that is old enough, and the later ones.
     this.#marks = this.#marks.slice(old - 1)
     return this.#marks[0]!.revision
   }

@@ -9,14 +9,14 @@ import { type IndexDemand, SelectorIndex } from './selector-index.ts'
 /** Maximum number of indexed labels and fields per kind. Selectors on other labels and fields scan all objects. */
 const maxIndexes = 16
 /**
- * An index returns all matching objects at once. If more objects than this match, the query scans the objects in slices
- * instead.
+ * Maximum number of objects that a query reads from an index, because an index returns them all at once. With more
+ * matches, the query scans all objects in slices instead.
  */
 const maxFound = 5000
 
 interface Objects {
   get(key: string): CachedObject | undefined
-  /** Yields the objects that exist at the time of the call, in slices. */
+  /** Yields all objects in slices, as of the time of the call. */
   slices(): Iterable<CachedObject[]>
 }
 
@@ -30,8 +30,8 @@ export class SelectorIndexes {
   }
 
   /**
-   * Returns the objects that have one of the demanded values or whose value is unknown, in key order. Returns undefined
-   * if there is no complete index, or if there are too many such objects.
+   * Returns the objects whose label or field has one of the given values, in key order, including objects whose value
+   * is unknown. Returns undefined if the index is not complete yet or if there are too many matches.
    */
   find(demand: IndexDemand): CachedObject[] | undefined {
     const name = `${demand.source} ${demand.key}`

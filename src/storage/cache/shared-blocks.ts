@@ -13,15 +13,15 @@ import { BroadcastChannel } from 'node:worker_threads'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** Provides the current objects of the caches. */
+/** Gives the memory-sharing code access to the objects that are currently cached. */
 export interface CurrentObjects {
   get(key: string): CachedObject | undefined
   all(): Iterable<CachedObject>
 }
 
-/** Receives notifications from the caches about their objects. */
+/** Shares the bytes of cached objects with other workers. The caches report added and changed objects to it. */
 export interface SharedBytes {
-  /** Handles an object that became current. */
+  /** Called with the new object after a create or update. */
   changed(object: CachedObject): void
   /** Handles multiple objects that became current. */
   loaded(objects: Iterable<CachedObject>): void
@@ -57,7 +57,7 @@ export interface Sharing {
    * times this duration. Defaults to two seconds.
    */
   readonly restMs?: number
-  /** Whether worker 0 waits until another worker requests blocks before it fills any. Defaults to false. */
+  /** Whether worker 0 fills no blocks until another worker requests them. Defaults to false. */
   readonly waits?: boolean
 }
 
@@ -74,7 +74,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round checks this fraction of the blocks for free space (one in 16), but at least one block. */
+/** Each round checks one in this many blocks for unused space, but at least one block. */
 const reviewedShare = 16
 
 /** Copies objects that have not changed for a while into blocks and announces them to the other workers. */
@@ -85,8 +85,8 @@ class LaidBlocks implements SharedBytes {
   /** Whether another worker may use the blocks. Without other workers, no block is filled. */
   #isNeeded: boolean
   /**
-   * Keys that changed since the last round, and keys that changed in the round before. Keys are stored instead of
-   * objects, because references to objects would keep replaced objects in memory.
+   * Keys changed since the last round, and keys changed in the round before. Storing keys instead of objects lets
+   * replaced objects be garbage-collected.
    */
   #young = new Set<string>()
   #older = new Set<string>()
@@ -113,7 +113,7 @@ class LaidBlocks implements SharedBytes {
     if (this.#isNeeded) this.#young.add(key)
   }
 
-  /** Lets the next round copy loaded objects, as if they had been unchanged for long enough. */
+  /** Makes newly loaded objects eligible for copying in the next round, without the usual delay. */
   loaded(objects: Iterable<CachedObject>): void {
     if (this.#isNeeded) this.#loaded.push(objects)
   }
@@ -159,7 +159,7 @@ class LaidBlocks implements SharedBytes {
   async #lay(objects: Iterable<CachedObject>): Promise<void> {
     const timeSlice = new TimeSlice()
     for (const object of objects) {
-      // The object may have been replaced while other tasks ran.
+      // Copies the object only if it has not been replaced while other tasks ran.
       if (this.#objects.get(object.key) === object) this.#blockFor(object.json.length).add(object)
       if (timeSlice.charge(costOf(object))) await timeSlice.yieldIfDue()
     }
@@ -232,12 +232,12 @@ class FollowedBlocks implements SharedBytes {
     }
   }
 
-  /** Does nothing, because the other worker announces the object when it stops changing. */
+  /** Does nothing: worker 0 announces the object once it has stopped changing. */
   changed(): void {}
 
   /**
-   * Announcements may have arrived before the objects were loaded. One request is sufficient for all kinds that are
-   * loaded in the same turn.
+   * Requests the announcements again, because they may have arrived before the objects were loaded. The timer combines
+   * all kinds that are loaded in the same turn into one request.
    */
   loaded(): void {
     clearTimeout(this.#asking)

@@ -28,7 +28,7 @@ interface PendingEvent {
 
 type Prepare = NonNullable<EventForm['prepare']>
 
-/** Number of events whose encoding is prepared together. */
+/** Maximum number of events to prepare for encoding together. */
 const atOnce = 100
 
 const maxQueuedEvents = 10_000
@@ -44,7 +44,7 @@ export class Watcher {
    * begins, so that no event is pushed.
    */
   revision = Number.POSITIVE_INFINITY
-  /** The encoding of the next event. */
+  /** The encoding for the next event, which can differ from that of later events. */
   #form: EventForm
   #queue: Buffer[] = []
   /** Events that wait for a remote call to encode them. Later events wait too, to preserve the order. */
@@ -66,7 +66,7 @@ export class Watcher {
     return this.#closed
   }
 
-  /** Returns the encoding of the next event. Later calls return the encoding of the events after it. */
+  /** Returns the encoding for the next event, and then switches to the encoding for later events. */
   nextForm(): EventForm {
     const form = this.#form
     this.#form = form.rest ?? form

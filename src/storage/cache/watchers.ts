@@ -2,7 +2,7 @@
 import type { CacheEvent } from './event.ts'
 import type { Selection, Watcher } from './watcher.ts'
 
-/** The scope of watchers that watch all namespaces. */
+/** The key of watchers that watch all namespaces. */
 const allNamespaces = ''
 
 export class Watchers {
@@ -52,7 +52,7 @@ export class Watchers {
     for (const watcher of this.#all()) watcher.close()
   }
 
-  /** Returns a copy, because a watcher that ends is deleted. */
+  /** Returns a copy of the watchers, because watchers that end are removed from the map. */
   #all(): Watcher[] {
     return [...this.#byScope.values()].flatMap((watchers) => [...watchers])
   }

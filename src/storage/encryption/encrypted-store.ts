@@ -95,7 +95,7 @@ function finder(encrypted: Encrypted): FindProviders {
   }
 }
 
-/** A decrypted value with the provider that decrypted it. */
+/** A decrypted value and the provider that could decrypt it. */
 export interface Decrypted {
   readonly plain: Uint8Array
   readonly provider: Provider
@@ -108,8 +108,8 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // The next key may have the same name, so the loop tries it too. The error is dropped because its message might
-      // quote the value.
+      // Try the next provider, which may have a different key of the same name. The error is not reported because its
+      // message might quote the value.
     }
   }
   return undefined
@@ -120,8 +120,8 @@ function decryptOrMark(providers: readonly Provider[], place: string, value: Uin
 }
 
 /**
- * Whether the marker of a value contains the name of the given provider and its key. The value may still have been
- * written with a different key of the same name.
+ * Whether the marker of a value names the given provider and its key. The provider may still be unable to decrypt the
+ * value, because different keys can have the same name.
  */
 function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)
@@ -135,7 +135,7 @@ function isMarked(value: Uint8Array): boolean {
 }
 
 /**
- * The value that replaces plain text if the configuration does not list `identity`, because an attacker may have
- * written the plain text.
+ * The value returned in place of plain text if the configuration does not list `identity`. An attacker who can write to
+ * the store could have replaced an encrypted value by plain text.
  */
 const unexpected = Buffer.from('orch:enc:plain:')

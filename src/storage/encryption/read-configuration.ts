@@ -33,13 +33,13 @@ export interface EncryptionNames {
   /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */
   readonly prefixOf: (resource: string) => string
   /**
-   * Distinguishes a value that this program wrote from the garbage that results from decryption with a wrong `aescbc`
-   * key.
+   * Whether a decrypted value looks like one that this program wrote. Decryption with a wrong `aescbc` key can succeed
+   * and return garbage.
    */
   readonly isStoredValue: StoredValueCheck
   /**
-   * Whether multiple keys may have the same name, as long as the name of the encrypting key is unique. Only the command
-   * that rewrites a store, which repairs such a configuration, allows this.
+   * Whether several keys may share a name, as long as the name of the encrypting key is unique. Set only by the command
+   * that rewrites a store, which repairs such a configuration.
    */
   readonly allowsSharedOldNames?: boolean
 }

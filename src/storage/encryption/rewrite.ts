@@ -1,13 +1,14 @@
 /**
- * Rewrites all values that the first provider of their resource did not write, for example after a key was added or
- * encryption was enabled. Then deletes the journal and compacts the store, because both still contain the old values.
+ * Re-encrypts every stored value that was not written with the current key, which is that of the first provider. An
+ * administrator runs this after adding a key or enabling encryption. Afterwards deletes the journal and compacts the
+ * store, because both still contain the old values.
  */
 import type { Entry, Store } from '../store/store.ts'
 import { decrypt, type Encrypted } from './encrypted-store.ts'
 import type { Provider } from './providers.ts'
 
 export interface Rewritten {
-  /** Number of rewritten values, and number of values that were already up to date. */
+  /** Number of values that were rewritten, and number of values that already used the current key. */
   readonly written: number
   readonly current: number
   /** Keys whose values no provider can decrypt. These values remain unchanged. */

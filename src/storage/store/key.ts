@@ -1,4 +1,7 @@
-/** Validation of keys and writes. All backends order keys by their UTF-8 bytes (see base/collections/utf8-order.ts). */
+/**
+ * Validates keys and writes before they reach a backend. All backends order keys by their UTF-8 bytes (see
+ * base/collections/utf8-order.ts).
+ */
 import { shorten } from '../../base/text/shorten.ts'
 import {
   type Key,

@@ -100,7 +100,7 @@ export class LogTail {
         const changes = await readLog(after, batchSize)
         if (options.signal.aborted) return
         const last = changes.at(-1)
-        // When the read started, the log had no changes up to the start of the tail.
+        // The log had no changes between `after` and the start of the tail, so continue with the tail.
         after = last === undefined ? floor : last.revision
         yield batch(changes, after)
       } else if (after < this.revision) {

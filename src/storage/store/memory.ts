@@ -169,7 +169,7 @@ export class MemoryStore implements Store {
 
   #readLog(after: Revision, limit: number): readonly Change[] {
     if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
-    // The log has no gaps, so the index of a change follows from its revision.
+    // Revisions in the log are consecutive, so the index of a change can be computed from its revision.
     const first = this.#log[0]?.revision ?? after
     const start = Math.max(0, after + 1 - first)
     return this.#log.slice(start, start + limit)

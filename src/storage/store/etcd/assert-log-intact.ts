@@ -1,9 +1,9 @@
 /**
  * Checks whether etcd still has the log that this process has read. A resumed watch does not detect that etcd was
- * restored from a backup: it waits until revisions exceed the old revisions and then continues without an error. The
- * check therefore looks up the last reported event at its revision. It also runs before the first read or commit on a
- * new session: a transaction compares revisions, and a key that is older than the backup has the same revision after
- * the restore.
+ * restored from a backup: it waits until etcd's revisions exceed the old ones, and then continues as if nothing had
+ * happened. The check therefore looks up the last reported event at its revision. The check also runs before the first
+ * read or commit on a new session. The revision comparison of a transaction is not enough, because keys that are older
+ * than the backup keep their revisions.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -16,18 +16,19 @@ export interface ReportedState {
   readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has reported, without the store's offset. */
   readonly etcdRevision: number
-  /** A key to look up if etcd has not reported any event yet. */
+  /** Any key of the store, which the check looks up if etcd has not reported an event yet. */
   readonly anyKey: Uint8Array
   /**
-   * Checks whether etcd's revision is below a revision that it reported earlier. The check writes, because a read may
-   * be stale.
+   * Checks whether etcd's revision has gone backwards. The check performs a write, because a read may return a stale
+   * revision.
    */
   readonly isRolledBack: () => Promise<boolean>
   readonly restored: () => StoreRestored
 }
 
 /**
- * Throws StoreRestored if the log differs. Compacted events cannot be compared, but then the watch throws RevisionGone.
+ * Throws StoreRestored unless etcd still has the last event that it reported. If that event is compacted, the check
+ * passes, and the watch throws RevisionGone.
  */
 export async function assertLogIntact(reported: ReportedState): Promise<void> {
   try {

@@ -51,7 +51,8 @@ export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly valu
 export interface CommitsOptions {
   readonly noteOf?: NoteOf
   /**
-   * Checks a session before the transaction is sent on it, because the compared revisions must belong to the same log.
+   * Checks the session before the transaction is sent. Revisions can be compared only if the session's etcd has the log
+   * that they came from.
    */
   readonly check?: CallOptions['check']
 }
@@ -77,7 +78,7 @@ export class Commits {
     } catch (error) {
       const failure = writeFailure(error, write.value?.length ?? 0)
       if (!failure.ambiguous) throw failure
-      // If the response is lost late, determining the outcome may take slightly longer than the usual deadline.
+      // If the response is lost just before the deadline, allow some more time to determine the outcome.
       const deadline = Math.max(usual, performance.now() + deadlineMs / 2)
       if (isFull(error)) return await this.#settleFull(write, error, deadline)
       const outcome = await this.#findOut(write, deadline).catch(() => undefined)
@@ -180,8 +181,8 @@ export class Commits {
   }
 
   /**
-   * Returns the commit of a new key if the first value of the key has the bytes of this write. No other write has these
-   * bytes.
+   * Determines whether a new key was created by this write. The first value of the key must have this write's bytes,
+   * which no other write has.
    */
   async #findMade({ key, value, unique }: Write, deadline: number): Promise<Committed | undefined> {
     if (!unique) return undefined

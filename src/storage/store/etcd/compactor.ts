@@ -74,7 +74,8 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full store cannot update the note. Such a store needs compaction most, and a second compaction does no harm.
+      // A full etcd cannot update the note, but needs compaction more than ever. It does no harm if several servers
+      // compact at the same time.
       if (isFull(error)) return true
       throw error
     }

@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   readonly onVersion?: (version: string) => void
 }
 
-/** The session methods needed to check the session's log. */
+/** The part of a session that a check of its log uses. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
@@ -177,7 +177,7 @@ export class Connection {
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
     const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
-    // Also registers a session that does not respond, so that closing the connection closes the session too.
+    // Register the session even if it does not respond, so that `close` also closes this session.
     this.#sessions.add(session)
     try {
       await this.#inspect(session, performance.now() + connectMs)
@@ -202,7 +202,7 @@ export class Connection {
     this.#onVersion(member.version)
   }
 
-  // Abandons a session. If there is only one member, the session stays in use while it still works.
+  // Stops using a session for new calls. If there is only one member, a session that still works stays in use.
   #leave(session: Session): void {
     if (this.#current !== session || (session.usable && this.#endpoints.length === 1)) return
     this.#current = undefined
@@ -232,8 +232,8 @@ function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   return effect === 'read' && (error.code === undefined || error.code === status.unavailable)
 }
 
-// Whether a member rejected the request before proposing it, because the member has no leader or its queue is full.
-// Requests require the member to have a leader.
+// Whether a member rejected a request before proposing it to the cluster, because it has no leader or its queue is
+// full.
 function refusedUpFront(error: CallError): boolean {
   if (error.code === status.unavailable) return error.message === 'etcdserver: no leader'
   return error.code === status.resourceExhausted && error.message === 'etcdserver: too many requests'

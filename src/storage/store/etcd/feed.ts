@@ -1,7 +1,7 @@
 /**
- * Tracks the progress of this process's only watch of the prefix: the log tail that all watchers read, and the callers
- * that wait for a revision. The changes come either from a watch in this thread (`watched-feed.ts`) or from the thread
- * that has the watch (`relayed-feed.ts`).
+ * Distributes the changes from this process's only etcd watch. All watchers read them from one log tail, and callers
+ * can wait until the feed reaches a revision. The watch runs either in this thread (`watched-feed.ts`) or in another
+ * one (`relayed-feed.ts`).
  *
  * The tail is never ahead of the watch: a reader that has received revision N has received all changes up to N.
  */
@@ -9,7 +9,7 @@
 import { LogTail, type LogTailLimits } from '../log-tail.ts'
 import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 
-/** The position of a feed in the log. */
+/** How far a feed has read etcd's log. */
 export interface FeedPosition {
   readonly revision: Revision
   /** The revision of the last change, or the start revision of the feed before the first change. */

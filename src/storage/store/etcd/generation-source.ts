@@ -1,7 +1,7 @@
 /**
- * The two parts of a generation of the store (`store.ts`): the mapping of its keys and revisions to those of etcd, and
- * the feed of its events. A store in a single thread reads the offset and watches etcd itself (`local-generation.ts`).
- * In a worker, both come from the thread that watches for all workers (`relayed-feed.ts`).
+ * Declares how a store gets a new generation (`store.ts`), which consists of the revision offset and the feed of
+ * changes. The only store of a process reads the offset and watches etcd itself (`local-generation.ts`). In a worker,
+ * both come from the thread that watches etcd for all workers (`relayed-feed.ts`).
  */
 import type { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision, StoreError } from '../store.ts'
@@ -13,7 +13,7 @@ import type { EtcdEvent } from './messages.ts'
 export interface GenerationSource {
   /** Starts a generation whose revisions are all above `reportedRevision`. */
   begin(location: EtcdLocation, reportedRevision: Revision): Promise<GenerationParts>
-  /** Whether a store with these generations runs compaction. If false, another thread runs compaction. */
+  /** Whether the store must compact its history. False in workers, because another thread compacts. */
   readonly compacts: boolean
   close(): void
 }
@@ -25,16 +25,13 @@ export interface EtcdLocation {
 
 export interface GenerationParts {
   readonly space: KeySpace
-  /**
-   * State that all threads of this process share: the newest commit of any thread, and the revision up to which a
-   * thread has compacted.
-   */
+  /** Revisions that all threads of this process share: the newest commit and the latest compaction. */
   readonly sharedRevisions: SharedRevisions
   /** Opens the feed of the generation. Must be called once. */
   openFeed(callbacks: FeedCallbacks): FeedSource
 }
 
-/** A source that provides the changes for a feed. */
+/** Fills a feed with the changes from etcd, directly or through another thread. */
 export interface FeedSource {
   readonly feed: Feed
   /** The last event that etcd reported. Undefined before the first event, or if another thread watches etcd. */
@@ -42,7 +39,7 @@ export interface FeedSource {
   stop(reason: StoreError): Promise<void>
 }
 
-/** The callbacks of a feed. */
+/** Callbacks that a feed source needs to restart after an interruption and to report a restored etcd. */
 export interface FeedCallbacks {
   /** Reads etcd's current revision with a linearizable read, to restart the feed at this revision. */
   readonly present: () => Promise<Revision>

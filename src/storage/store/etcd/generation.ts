@@ -142,7 +142,7 @@ export class EtcdGeneration {
   async begin(): Promise<void> {
     const request = encodeRange({ key: this.#space.note('offset') })
     const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
-    // If the check at the start fails, the first commit repeats it and reports the error.
+    // Ignores a failed check here. The first commit repeats it and reports the error.
     await checked.catch(() => {})
     await this.journal?.begin()
   }
@@ -156,8 +156,8 @@ export class EtcdGeneration {
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // The write happened in a log that this process does not know. Its revision becomes known only in the next
-    // generation.
+    // etcd was restored, so the write happened in a log that this process has not read. Its revision is unknown until
+    // the next generation starts.
     if (result.revision <= reportedRevision) throw new StoreError(this.#restored().message, { ambiguous: true })
     this.#sharedRevisions.raise('revision', result.revision)
     return result
@@ -192,7 +192,7 @@ export class EtcdGeneration {
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
     const { tail } = this.#feed
-    // Another thread may have compacted the store in the meantime.
+    // Drop changes that another thread has compacted in the meantime.
     tail.forget(this.#sharedRevisions.oldest)
     const history = new LogReader(this.#connection, this.#space, options.signal)
     try {
@@ -210,8 +210,8 @@ export class EtcdGeneration {
     const present = await this.#present.ask()
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
-    // Waits until this process's watch has reported the revision. After the compaction, etcd cannot add the previous
-    // value to the event of that revision.
+    // Wait until this process's watch has delivered the revision. Once it is compacted, etcd can no longer report the
+    // value that it replaced.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {
@@ -233,7 +233,8 @@ export class EtcdGeneration {
     const parts = { connection: this.#connection, space: this.#space }
     try {
       if (this.journal !== undefined) await this.journal.keep()
-      // Directly after the start, the current revision may not belong to a change in this store.
+      // Soon after the start, the current revision may be a change to a key of another program, so it proves nothing
+      // about the journal.
       else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))
@@ -292,7 +293,7 @@ export class EtcdGeneration {
       })
     } catch (error) {
       if (error instanceof StoreRestored) throw this.#restored()
-      // The commit has not been sent yet, so the caller can retry it.
+      // Nothing has been sent yet, so the caller can safely retry the commit.
       throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
     }
     this.#checkedSessions.add(session)
@@ -367,7 +368,7 @@ export class EtcdGeneration {
     }
   }
 
-  /** Returns a revision that etcd's watch is certain to report. The result is not before `revision`. */
+  /** Returns the given revision or a later one that etcd's watch is certain to report. */
   async #anchor(revision: Revision): Promise<Revision> {
     return this.#feed.anchored ? revision : this.#ticks.ask()
   }

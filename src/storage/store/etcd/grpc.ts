@@ -84,8 +84,8 @@ export class MessageCutter {
     return all.subarray(0, count)
   }
 
-  // Joins the chunks of a message. The method is called only when a message is complete or its header is split, so the
-  // bytes of a message are joined only once.
+  // Joins the received chunks of a message into one buffer. Called only when a message is complete or its header is
+  // split, so that each byte is copied once.
   #join(): Buffer {
     const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = [all]

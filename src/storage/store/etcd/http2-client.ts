@@ -2,11 +2,10 @@
  * An HTTP/2 connection with the features that an etcd client needs: POST requests with a complete body, and streamed
  * responses.
  *
- * The connection sends a request only as far as the peer allows: the peer limits the number of concurrent streams and
- * the size of bodies, per stream and in total. The connection limits the peer's data too: at most `windowBytes` per
- * stream until the reader has consumed them (`consumed`).
+ * The connection respects the peer's limit on concurrent streams and its flow-control windows. In return, the peer may
+ * send at most `windowBytes` per stream before the reader reports them as consumed.
  *
- * A protocol violation by the peer ends the connection. Each reader is then informed whether the peer may have read its
+ * A protocol violation by the peer ends the connection. Each reader then learns whether the peer may have processed its
  * request.
  */
 import type { Socket } from 'node:net'
@@ -62,12 +61,15 @@ const windowBytes = 2 * 1024 * 1024
  * immediately, so the peer never reaches this limit.
  */
 const connectionWindow = 8 * windowBytes
-/** Maximum size of a header block. The dynamic table is disabled so that equal headers have equal bytes. */
+/**
+ * Maximum size of a header block. HPACK's dynamic table is disabled, so equal headers always have the same encoding and
+ * can be cached.
+ */
 const maxHeaderBytes = 64 * 1024
 const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
 /**
- * A connection is replaced when its stream numbers reach this limit. The limit is far below the maximum, because some
- * streams may be waiting to start.
+ * The stream ID at which a connection is replaced. It is far below the protocol's maximum, because requests may still
+ * be waiting for a free stream.
  */
 const lastId = 2 ** 30
 /**
@@ -81,8 +83,8 @@ class Stream extends Http2Stream {
   readonly request: StreamRequest
   readonly reader: StreamReader
   /**
-   * The number of bytes that were received but not consumed, and the number of consumed bytes that were not yet
-   * returned to the peer's window.
+   * Flow-control counters: received bytes that the reader has not consumed, and consumed bytes that have not been
+   * returned to the peer's window yet.
    */
   untaken = 0
   untold = 0
@@ -197,10 +199,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendData(stream, body)
   }
 
-  /**
-   * Ends the connection because of malformed data. The peer must have caused the error, because readers do not throw
-   * errors.
-   */
+  /** Ends the connection after a protocol error. Readers never throw, so the error can only be the peer's fault. */
   protected onMalformed(error: Error): void {
     this.destroy(this.isKnown ? error : new Error('it does not support HTTP/2'))
   }

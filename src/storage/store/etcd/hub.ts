@@ -57,9 +57,9 @@ interface Present {
 class HubGenerations implements GenerationSource {
   readonly compacts = true
   readonly #ports = new Set<MessagePort>()
-  /** Ports of the threads that use the current generation. */
+  /** Ports to the worker threads that use the current generation. */
   readonly #followers = new Set<MessagePort>()
-  /** Ports of the threads that wait for a generation, with the revision that it must exceed. */
+  /** Ports to the worker threads that wait for a generation, each with the revision that the generation must exceed. */
   readonly #joining = new Map<MessagePort, Revision>()
   #present: Present | undefined
 
@@ -89,7 +89,7 @@ class HubGenerations implements GenerationSource {
   #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
     const source = generationParts.openFeed(callbacks)
     this.#present = { generationParts, source, callbacks }
-    // Deferred because a port may end the generation again before the code that opens it is ready.
+    // Defer the joins, because a port may end the new generation before the caller has stored it.
     queueMicrotask(() => {
       for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })
@@ -103,8 +103,8 @@ class HubGenerations implements GenerationSource {
   }
 
   /**
-   * Adds a port to the current generation. If the port has returned revisions above the offset of the current
-   * generation, that generation has ended.
+   * Adds a worker's port to the current generation. If the worker has returned revisions above the generation's offset,
+   * etcd went back in time and the generation ends.
    */
   #join(port: MessagePort, reportedRevision: Revision): void {
     this.#joining.set(port, reportedRevision)

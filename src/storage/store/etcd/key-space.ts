@@ -18,7 +18,10 @@ export type Note = 'offset' | 'compact' | 'tick' | 'unfinished' | 'change' | 'hi
 
 export class KeySpace {
   readonly prefix: string
-  /** The number added to etcd's revision. Restores and migrations raise it so that no revision is ever reused. */
+  /**
+   * The number that is added to each etcd revision. Raised by restores and migrations, so that revisions never decrease
+   * for clients.
+   */
   readonly offset: number
 
   constructor(prefix: string, offset: number) {

@@ -55,7 +55,7 @@ class EtcdLoading implements StoreLoader {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** The etcd revision that last wrote the mark, or 0 if there is no mark. */
+  /** The etcd revision of the mark, which identifies its last write. 0 if there is no mark. */
   #marked = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {
@@ -94,7 +94,8 @@ class EtcdLoading implements StoreLoader {
     const before = offsetEntry === undefined ? 0 : Number(Buffer.from(offsetEntry.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    // An existing journal belongs to another store and is invalid here. Servers delete a journal whose mark is missing.
+    // Delete the mark of an existing journal, which belongs to another store. Servers then delete the rest of the
+    // journal.
     const deletes = [this.#space.note('history')]
     const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset

@@ -12,8 +12,8 @@ export const localGenerations: GenerationSource = {
 }
 
 /**
- * Starts a generation. If there is a listener, it receives all events, and the tail is kept short because nothing reads
- * it.
+ * Starts a generation. A listener, if given, receives all events. The log tail is then kept short, because only the
+ * listener reads the changes.
  */
 export async function beginLocalGeneration(
   { connection, prefix }: EtcdLocation,

@@ -1,8 +1,9 @@
 /**
- * Reads the log for one reader that is behind the log tail, with a separate watch that runs until it reaches the tail.
+ * Reads old changes from etcd for one reader that is behind the log tail. A separate watch runs until it reaches the
+ * tail.
  *
- * etcd does not report that a watch has delivered all events. However, a watch is certain to report the tail's revision
- * (the feed is anchored), so a reader that reaches this revision has received all changes before it.
+ * etcd does not report when a watch has delivered all past events. Every watch reports the event at the tail's
+ * revision, however, and by then it has delivered all earlier changes.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -11,9 +12,11 @@ import { watchFrom } from './watch.ts'
 
 export class LogReader {
   #batches: AsyncGenerator<Batch> | undefined
-  /** The revision of the last change that was returned. */
+  /** The revision of the last change that was returned to the reader. */
   #after: Revision = -1
-  /** All changes up to this revision have been returned. The revision itself may have no change. */
+  /**
+   * All changes up to this revision have been returned to the reader. There may be no change at the revision itself.
+   */
   #through: Revision = -1
   readonly #connection: Connection
   readonly #space: KeySpace
@@ -26,8 +29,8 @@ export class LogReader {
   }
 
   /**
-   * Returns the changes after a revision. Returns an empty list if there are no changes up to `meeting`, which must be
-   * a revision that the watch reports.
+   * Returns the next changes after a revision, or an empty list if there are none up to `meeting`. The watch must be
+   * certain to report an event at `meeting`.
    */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
     if (this.#batches === undefined || this.#after !== after) await this.#restart(after)

@@ -51,8 +51,8 @@ export type Compare =
   | { readonly target: 'version'; readonly above: number }
 
 /**
- * Compares one key and then writes it in one transaction. An undefined value deletes the key. If the comparison fails,
- * the key is read instead.
+ * A compare-and-swap of one key in one transaction: if the comparison succeeds, writes the key, or deletes it if the
+ * value is undefined. Otherwise reads the key.
  */
 export interface SwapRequest {
   readonly key: Uint8Array
@@ -64,7 +64,7 @@ export interface SwapRequest {
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
   /** Ranges in which no key may have been written after a given revision. */
   readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
-  /** Additional keys that the transaction writes and deletes. */
+  /** Additional keys to write and to delete if the comparison succeeds. */
   readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
   readonly deletes?: readonly Uint8Array[]
 }
@@ -123,7 +123,7 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
  */
 const chunkSize = 60
 
-/** Maximum number of additional operations in a swap. */
+/** Maximum number of additional keys that one swap can compare, write or delete. */
 export const maxOperations = 120 * chunkSize
 
 export function encodeSwap(request: SwapRequest): Buffer {
@@ -209,7 +209,7 @@ function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?
   if (lease !== undefined) writer.integer(3, lease)
 }
 
-/** Writes a comparison. In etcd's encoding, 0 means "equal" and 1 means "greater". */
+/** Encodes a comparison of a transaction. In etcd's enumeration, 0 means "equal" and 1 means "greater". */
 function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
   const { target } = compare
   writer.integer(1, 'above' in compare ? 1 : 0)

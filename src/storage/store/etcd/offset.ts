@@ -45,7 +45,7 @@ export async function readOffset(connection: Connection, prefix: string, reporte
       compare: { target: 'modRevision', equals: offsetEntry?.modRevision ?? 0 },
       value: Buffer.from(String(reportedRevision + margin)),
     })
-    // Ignores the result, because the next read shows which server succeeded.
+    // The outcome does not matter, because the next read returns the offset of whichever server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
   throw new StoreError('etcd: the revision offset changes too often')

@@ -20,7 +20,7 @@ export class RelayedGenerations implements GenerationSource {
   readonly #onLost: (error: StoreError) => void
   #lost: StoreError | undefined
   #joining: { readonly prefix: string; readonly generationParts: PromiseWithResolvers<GenerationParts> } | undefined
-  /** The feed of the current generation. Undefined between generations. */
+  /** The feed of the current generation. Undefined after a generation ends and before the next one starts. */
   #present: RelayedFeed | undefined
 
   constructor({ port }: FeedPort, onLost: (error: StoreError) => void) {
@@ -88,7 +88,10 @@ export class RelayedGenerations implements GenerationSource {
   }
 }
 
-/** A feed that is filled as soon as its generation starts, and opened shortly after. */
+/**
+ * The feed of one generation in a worker. It receives changes as soon as the generation starts, even before the store
+ * opens it.
+ */
 class RelayedFeed implements FeedSource {
   readonly feed: Feed
   #onRestored: (() => void) | undefined
@@ -100,7 +103,7 @@ class RelayedFeed implements FeedSource {
 
   open({ onRestored }: FeedCallbacks): this {
     this.#onRestored = onRestored
-    // Deferred because the code that opens the feed is not ready for the callback yet.
+    // Defer the callback, because the caller of `open` is not ready for it yet.
     if (this.#isRestored) queueMicrotask(onRestored)
     return this
   }

@@ -318,7 +318,7 @@ class Opening {
 
 function addressOf(endpoint: URL): { host: string; port: number } {
   const usual = endpoint.protocol === 'https:' ? 443 : 80
-  // Removes the brackets from an IPv6 address.
+  // Strip the brackets from an IPv6 address.
   return { host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(endpoint.port || usual) }
 }
 
@@ -337,8 +337,8 @@ function explain(error: Error & { code?: unknown; reason?: unknown }): string {
 }
 
 /**
- * Returns the error of a response that is not gRPC. Trailers have neither an HTTP status nor a content type, so the
- * result for them is undefined.
+ * Returns an error if the response is not gRPC, for example from an HTTP proxy. Returns undefined for trailers, which
+ * have neither an HTTP status nor a content type.
  */
 function httpFailure(headers: Headers): CallError | undefined {
   const code = headers.get(':status')

@@ -13,7 +13,7 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
-/** A batch of changes with its last event, which may be the event of a note. */
+/** A batch of changes and the last event that etcd reported with it, which may concern a note instead of a key. */
 export interface ToldBatch extends Batch {
   readonly last: EtcdEvent
 }
@@ -55,9 +55,9 @@ export async function* eventsFrom(
 }
 
 /**
- * Checks that no event was missing. Etcd accepts a watch that starts at the compacted revision, although it no longer
- * has a deletion at that revision. If the revision before the start is still available after the first events have
- * arrived, no event was missing.
+ * Checks that the watch has missed no event. etcd accepts a watch that starts at the compacted revision, although a
+ * deletion at that revision is gone. If the revision before the start can still be read after the first events arrive,
+ * nothing was missed.
  */
 async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
   const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })

@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Restarts the watch at the same position, where it throws RevisionGone again.
+      // Records the reason. The watch restarts at the same position, where it throws RevisionGone again.
       this.feed.failure = readFailure(error)
     }
   }

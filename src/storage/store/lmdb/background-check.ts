@@ -59,7 +59,10 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     root.resetReadTxn()
   }
 
-  /** Converts an error about damaged pages to an error for the operator. Returns other errors unchanged. */
+  /**
+   * Converts an error about a damaged page to a message that tells the operator what to do. Returns other errors
+   * unchanged.
+   */
   explain(error: unknown): unknown {
     if (!(error instanceof Damage)) return error
     try {

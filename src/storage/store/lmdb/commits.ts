@@ -25,7 +25,10 @@ import {
 import type { Connection } from './connection.ts'
 
 interface Pending {
-  /** Number of times the store had no room for the write even though no other write was in the batch. */
+  /**
+   * Number of attempts that failed for lack of space. After the first failure, counts only attempts in which no other
+   * write succeeded.
+   */
   refusals: number
   readonly write: Write
   readonly due: number
@@ -41,9 +44,12 @@ export interface CommitListeners {
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The measures to take, in order, before retrying a write that there was no room for. */
+/**
+ * The steps to free space before each retry of a write that did not fit on the disk: drop none, half or all of the old
+ * revisions.
+ */
 const remedies = ['none', 'half', 'all'] as const
-/** Number of writes to retry together after there was no room for them. */
+/** Maximum size of a batch that retries writes which did not fit on the disk. */
 const fewWrites = 64
 const fewDeletes = 500
 const maxBatches = 2
@@ -55,7 +61,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes that there was no room for. They are sent before new writes and in small batches, deletes first. */
+  /** Writes that did not fit on the disk. They are retried before new writes, in small batches and deletes first. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -172,8 +178,8 @@ export class Commits {
   }
 
   /**
-   * Handles writes that there was no room for. `progress` means that other writes of the batch succeeded, so the next
-   * attempt uses a smaller batch.
+   * Handles writes that did not fit on the disk. With `progress`, other writes of the batch succeeded, so a smaller
+   * batch is tried before space is freed.
    */
   #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
     for (const pending of refused) {
@@ -287,8 +293,8 @@ function readHeld(key: Key, reply: Unpacker): Entry | undefined {
 }
 
 /**
- * Reads the changes of released and reserved keys. The revisions of these changes directly precede the revision of the
- * write, in this order.
+ * Unpacks the changes of the reserved and released keys from a reply. Their revisions directly precede the revision of
+ * the write, in this order.
  */
 function readClaims(
   { reserves = [], releases = [] }: Write,

@@ -67,8 +67,8 @@ export class Connection {
   }
 
   /**
-   * Opens a connection of another thread, over a port that `StoreHub` created. Resolves when the store's thread has
-   * accepted it.
+   * Connects another thread to the store's thread, over a port that `StoreHub` created. Resolves when the store's
+   * thread has accepted the connection.
    */
   static async attach(port: MessagePort, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
     const { promise: ended, resolve: abandon } = Promise.withResolvers<unknown>()
@@ -90,7 +90,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Informs the owner before the requests are rejected, so that the owner already knows the reason.
+      // Tell the owner first, so that it already knows the reason when the requests are rejected.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)

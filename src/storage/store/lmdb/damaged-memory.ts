@@ -9,12 +9,12 @@ import { isMainThread } from 'node:worker_threads'
 import { isExecutable } from '../../../base/files/program-files.ts'
 import { isError } from '../../../base/text/errors.ts'
 
-/** Whether the error is the one that overflows lmdb's buffer. */
+/** Whether the error is a failed page write, whose message overflows lmdb's buffer. */
 export function damagesMemory(error: unknown): boolean {
   return isError(error) && error.message.includes('Attempting to write page at position')
 }
 
-/** Stops this thread permanently after its last messages, without ending it. */
+/** Blocks this thread forever. Ending the thread would free the damaged memory and crash the process. */
 export function stopForGood(): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }

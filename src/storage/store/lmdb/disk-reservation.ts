@@ -36,11 +36,11 @@ export interface Need {
 const overheadPages = 32
 /** Number of pages that a change touches on the way to its records in all tables. */
 const pagesPerChange = 12
-/** Number of pages that a change touches if it affects only the table `current`. */
+/** Number of pages that a change without a log record touches. Such a change affects only the table `current`. */
 const pagesPerRemoval = 6
-/** Additional pages for a reserved key, which shares most of its pages with others. */
+/** Additional pages for each reserved key. Reserved keys share most of their pages with other keys. */
 const pagesPerClaim = 4
-/** Additional pages for a reserved key that is released without a log record. */
+/** Additional pages for each reservation that is released without a log record. */
 const pagesPerRelease = 2
 
 /**
@@ -54,7 +54,7 @@ export function needOfChange(valueBytes: number, replacedBytes: number, claims =
   return { pages, maxRun: Math.max(value, replaced) }
 }
 
-/** Returns the number of pages that deleting a key or record without a log record needs. */
+/** Returns the number of pages needed to delete a key or record without logging the deletion. */
 export function needOfRemoval(claims = 0): Need {
   return { pages: pagesPerRemoval + claims * pagesPerRelease, maxRun: 1 }
 }
@@ -89,7 +89,7 @@ export class DiskReservation {
   readonly #tables: Tables
   readonly #pinned: () => number | undefined
   readonly #file: number
-  /** Size of the file in pages. All other sizes are in pages too. */
+  /** Size of the data file. All sizes in this class are numbers of pages. */
   #size: number
   #used = 0
   /** Upper bound for the number of pages that the current transaction allocates. */
@@ -99,8 +99,8 @@ export class DiskReservation {
   #free: FreeList | undefined
 
   /**
-   * Opens the data file. `pinned` returns the oldest transaction whose state is still read, unless that is the last
-   * transaction.
+   * Opens the data file. `pinned` returns the oldest transaction whose state is still being read. Undefined means that
+   * only the last transaction is.
    */
   constructor(tables: Tables, path: string, pinned: () => number | undefined = () => undefined) {
     this.#tables = tables
@@ -135,14 +135,16 @@ export class DiskReservation {
     closeSync(this.#file)
   }
 
-  /** Whether there is room after the used pages without using the reserve. The file grows if possible. */
+  /**
+   * Whether the pages fit at the end of the file without using the reserve. Extends the file if necessary and possible.
+   */
   #fitsBehind(pages: number): boolean {
     const neededPages = this.#used + pages + sparedPages(this.#used)
     if (this.#size < neededPages && this.#free === undefined) this.#grow(neededPages)
     return this.#size >= neededPages
   }
 
-  /** Whether the free pages inside the file, together with the usable pages at its end, are sufficient. */
+  /** Whether the pages fit into the free pages inside the file and the unused pages at its end. */
   #fitsInside({ pages, maxRun, frees }: Need & { frees: boolean }): boolean {
     this.#free ??= readFreeList(this.#file, this.#pinned())
     const behind = this.#size - this.#used

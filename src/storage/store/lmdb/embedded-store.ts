@@ -37,7 +37,7 @@ import type { OpenReply, Reach } from './messages.ts'
 import { type StoreClock, storeClock } from './owned-directory.ts'
 import { Reader } from './reader.ts'
 
-/** The callbacks and the clock of the store. */
+/** Settings of the embedded store: its clock, retention limits and callbacks. */
 export interface EmbeddedOptions {
   readonly clock?: StoreClock
   /** Retention limits of the journal, the same for all threads. If undefined, the store has no journal. */
@@ -138,8 +138,8 @@ export abstract class EmbeddedStore implements Store {
       if (error instanceof RevisionGone) return again()
       throw error
     }
-    // A deletion on a full disk can truncate the history window during the list. Commits of this store therefore wait
-    // for the list. Deletions of expired keys do not wait.
+    // If a delete on a full disk truncates the history window, the list fails. Retry it while this store's commits
+    // wait. Deletions of expired keys do not wait.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }

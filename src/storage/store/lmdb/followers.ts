@@ -1,8 +1,8 @@
 /**
- * Sends the changes from the thread that owns the file to the stores of other threads (`worker-store.ts`). Each store
- * receives every change, in order and before any reply that could contain the change. The bytes of changes are in
- * memory that all threads share. A revision that a store is reading is protected from compaction until the read or the
- * store's thread has ended.
+ * Broadcasts changes from the thread that owns the file to the stores of other threads (`worker-store.ts`). Each store
+ * receives every change in order, before any reply that could depend on it. The bytes of the changes are in shared
+ * memory. A revision that a store is reading is pinned: compaction spares it until the read ends or the store's thread
+ * exits.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { shareBlock } from '../packed-changes.ts'
@@ -22,7 +22,7 @@ export class Followers {
     return this.#pins.size > 0
   }
 
-  /** The oldest revision that any store of another thread is reading. */
+  /** The oldest revision that a store in another thread is reading, or Infinity. */
   get oldestPin(): Revision {
     return Math.min(...this.#pins.values().flatMap((pins) => pins.keys()))
   }

@@ -12,7 +12,7 @@ export interface Run {
 }
 
 export class FreeList {
-  /** Number of pages that the free list itself occupies. */
+  /** Number of pages that lmdb uses to store the free list. */
   readonly pages: number
   readonly #counts: readonly number[]
   readonly #usable = new Map<number, number>()

@@ -40,7 +40,7 @@ export interface Guarding {
   guard: PageGuard | undefined
 }
 
-/** Adapts lmdb's table. Its declared types are narrower than the values that it accepts and returns. */
+/** Casts lmdb's table to the interface above. lmdb declares narrower types than it accepts and returns. */
 export function plainTable(table: Database<Buffer, Bytes>): Table {
   return table as unknown as Table
 }
@@ -90,7 +90,7 @@ function* verifiedRange<T>(guard: PageGuard, table: string, { options, records, 
   const { start, reverse = false } = options
   const first = start && asBuffer(start)
   let verified = reverse && first === undefined ? guard.reachEnd(table) : guard.reach(table, first)
-  // Lmdb's iterator reads nothing before its first step, so pages can be verified just before each step.
+  // lmdb's iterator reads no page before its first step, so each leaf can be verified just in time.
   for (const item of records) {
     const key = asBuffer(keyOf(item))
     const limit = reverse ? verified.previous : verified.next

@@ -60,7 +60,7 @@ export class HistoryWindow {
   #oldest: Revision
   /** The oldest revision that the journal can list. */
   #floor: Revision
-  /** The journal is deleted up to this revision, even if these changes are not old enough yet. */
+  /** Changes up to this revision are deleted from the journal, even if they are younger than its retention time. */
   #dropJournalUpTo: Revision = 0
   /** The revision below which nothing can be read, even by readers that have already started. */
   #cut: Revision
@@ -91,7 +91,9 @@ export class HistoryWindow {
     else if (this.#isJournalDue()) this.#forget(this.#oldest).catch(onError)
   }
 
-  /** Whether the journal may contain outdated changes. Changes become outdated even if nothing is written. */
+  /**
+   * Whether it is time to look for outdated changes in the journal. Changes become outdated even if nothing is written.
+   */
   #isJournalDue(): boolean {
     const { retention, clock } = this.#options
     if (this.#floor >= this.#oldest) return false
@@ -123,7 +125,7 @@ export class HistoryWindow {
       // Drops old revisions of the journal first. The history window shrinks only if the journal has less than half of
       // all revisions.
       await this.#forget(Math.max(this.#oldest, revision - keptCount))
-      // The pages that the last step freed become usable only after another step.
+      // Run another step, because lmdb can reuse freed pages only after the next transaction.
       await this.#step()
       return true
     } catch (error) {
@@ -196,8 +198,8 @@ export class HistoryWindow {
   }
 
   /**
-   * Throws RevisionGone if the given revision can no longer be read. Must be called after every read at the revision,
-   * because a compaction step may have been running when the revision was pinned.
+   * Throws RevisionGone if the given revision can no longer be read. Callers check after every read, because compaction
+   * may have started before the revision was pinned.
    */
   assertReadable(revision: Revision): void {
     this.#learn()
@@ -218,7 +220,8 @@ export class HistoryWindow {
     this.#oldest = Math.max(this.#oldest, revision)
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller gets the error. The next compaction only waits until this compaction has ended.
+    // Ignores the error here, because this call's caller gets it. The next compaction only needs to know when this one
+    // ends.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }
@@ -231,7 +234,7 @@ export class HistoryWindow {
   /** Runs one compaction step. Returns whether more steps are needed. */
   async #step(): Promise<boolean> {
     const upTo = Math.min(this.#oldest, ...this.#pins.keys())
-    // Revisions that were dropped to make room are deleted first, even if the journal would retain them.
+    // Revisions that were dropped to free disk space are deleted first, even if the journal would retain them.
     const dropJournalUpTo = this.#dropJournalUpTo
     const isGiven = dropJournalUpTo > 0
     const request = { type: 'compact', oldest: this.#oldest, ...(isGiven ? this.#giving(upTo) : this.#keeping(upTo)) }

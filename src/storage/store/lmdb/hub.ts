@@ -71,7 +71,7 @@ export class StoreHub {
         get revision() {
           return shared.revision
         },
-        // The hub has no log tail. Each store maintains its own tail.
+        // The hub has no log tail to trim. The stores of the worker threads have their own.
         forget: () => {},
       },
     })

@@ -43,7 +43,7 @@ export async function loadDirectory(directory: string, load: Load): Promise<Stor
 }
 
 const clearedAtOnce = 1000
-/** Size in bytes to reserve for the mark of an unfinished store and the state. */
+/** Disk space to reserve for the mark of an unfinished load and for the store's state. */
 const markNeed = needOfChange(1000, 0)
 
 interface Place {

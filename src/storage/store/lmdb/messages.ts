@@ -111,7 +111,7 @@ export interface CommitRequest {
   readonly writes: ArrayBuffer
 }
 
-/** The remaining part of a list: keys with the given prefix after `after`, at `revision`. */
+/** The rest of a list: the keys that start with `prefix` and come after `after`, as of `revision`. */
 export interface SliceRange {
   readonly prefix: string
   readonly after: Key | undefined
@@ -164,7 +164,7 @@ export interface Failure {
    */
   readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
-  /** Whether it is unknown if the request had an effect. */
+  /** Whether the failed request may have taken effect. */
   readonly ambiguous: boolean
   /**
    * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond any more.

@@ -72,8 +72,8 @@ export function checkMeta(descriptor: number): Meta {
 }
 
 /**
- * What is known about a page before the check is complete. A page without an entry is neither verified nor known to be
- * free.
+ * The results of checking a page, recorded before the whole file is checked. A page without a result is neither
+ * verified nor known to be free.
  */
 export const pageFacts = { verified: 1, free: 2 } as const
 
@@ -96,8 +96,8 @@ export class PageCheck {
   readonly #facts: Uint8Array
   readonly #uses: Uint8Array
   /**
-   * The parents of pages, by page number. For a branch or leaf, the entry contains its parent page (0 for a root) and
-   * its index in the parent. For the first page of a long record, the entry contains its number of pages.
+   * The parent of each page, by page number. A branch or leaf records its parent page (0 for a root) and its index
+   * there. The first page of a long record contains the record's number of pages instead.
    */
   readonly #parents: Uint32Array
   readonly #indexes: Uint16Array
@@ -271,7 +271,10 @@ export class PageCheck {
     if (isComplete) this.#facts[page] = pageFacts.verified
   }
 
-  /** Marks the pages of a long record as used. Returns false if its first page has not been read yet. */
+  /**
+   * Marks the pages of a long record as used. Returns false if they have not been read yet, so that the caller checks
+   * the record later.
+   */
   #takeLong({ page, count }: LongRecord): boolean {
     this.#claim(page, count, uses.long)
     const isRead = page < this.#position
@@ -280,7 +283,7 @@ export class PageCheck {
     return isRead
   }
 
-  /** Records the length of a long record that starts with this page, in case a later leaf refers to it. */
+  /** Remembers how many pages the long record at this page has, because a later leaf may refer to it. */
   #noteLong(page: number, bytes: Buffer): void {
     if (wide(bytes, 0) === page && wide(bytes, 8) <= this.#meta.transaction)
       this.#parents[page] = longRecordPages(bytes) ?? 0

@@ -28,15 +28,18 @@ import {
   unbounded,
 } from './page-records.ts'
 
-/** The range of keys whose pages are verified. If an end is undefined, the range extends to that end of the table. */
+/**
+ * A range of keys whose pages have been verified. An undefined end means that the range extends to that end of the
+ * table.
+ */
 export interface VerifiedRange {
-  /** The last key of the leaf before the verified range. */
+  /** The last key before the range. The iteration must verify more pages before it reads this key. */
   readonly previous: Buffer | undefined
-  /** The first key of the leaf after the verified range. */
+  /** The first key after the range. The iteration must verify more pages before it reads this key. */
   readonly next: Buffer | undefined
 }
 
-/** A branch page on a path, with the child where the path continues. */
+/** One branch page on the path from the root to a leaf, with the index of the child that the path follows. */
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
@@ -95,15 +98,15 @@ export class PageGuard {
   }
 
   /**
-   * Verifies the pages that lmdb may read or change when it removes a key. lmdb merges pages that are nearly empty with
-   * their neighbors, so each removal in a transaction can affect one more leaf.
+   * Verifies the pages that lmdb may read or change to remove a key. lmdb merges nearly empty pages with their
+   * neighbors, so every removal in a transaction can affect one more leaf.
    */
   reachForRemoval(table: string, key: Buffer): void {
     const path = this.#path(table, (bytes) => childIndex(bytes, key))
     if (path === undefined) return
     this.#removals++
     this.#around(path, this.#removals + 1)
-    // To merge branch pages, lmdb reads the first key below each of them.
+    // lmdb reads the first key below both neighbors when it merges branch pages.
     for (const [i, { bytes, bounds, isOld, index }] of path.steps.entries())
       for (const sibling of [index - 1, index + 1])
         if (sibling >= 0 && sibling < recordCount(bytes))
@@ -198,8 +201,7 @@ export class PageGuard {
   #verifyLeaf(table: string, position: Position): void {
     const { page, bounds } = position
     const isOld = this.#assertUse(position)
-    // The records of a new leaf can still refer to long records of the opened state. Those long records were verified
-    // together with the old leaf that contained the reference.
+    // Skip the long records of a new leaf. They were verified with the old leaf that first referred to them.
     if (!isOld || this.facts[page] === pageFacts.verified) return
     const bytes = this.#read(page)
     assertHeader(bytes, page, this.meta.transaction)
@@ -251,7 +253,7 @@ export class PageGuard {
       if (depth < main.depth) for (let i = 0; i < recordCount(bytes); i++) visit(childAt(bytes, i), depth + 1)
       else
         assertLeaf(bytes, { page, table: 'of tables', isLeaf: true, bounds: unbounded }, ({ key, data }) => {
-          // In lmdb-js, the name of a table ends with a NUL.
+          // lmdb-js appends a NUL to the names of tables.
           trees.set(key.toString('latin1').replace('\0', ''), readTree(data, 0))
         })
     }

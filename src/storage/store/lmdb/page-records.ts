@@ -28,7 +28,7 @@ export interface Leaf {
   readonly size: number
 }
 
-/** The pages of a long record's value. */
+/** A value that is too large for a leaf and has its own consecutive pages. */
 export interface LongRecord {
   readonly page: number
   readonly count: number
@@ -77,14 +77,14 @@ export function keyAt(bytes: Buffer, index: number): Buffer {
   return bytes.subarray(at + 8, at + 8 + bytes.readUInt16LE(at + 6))
 }
 
-/** Returns the page number of a verified branch page's child. */
+/** Returns the page number of the child at an index of a verified branch page. */
 export function childAt(bytes: Buffer, index: number): number {
   return childOf(bytes, recordAt(bytes, index))
 }
 
 /**
- * Returns the bounds of the keys below a child of a verified branch page. The first key of a branch page has no
- * meaning.
+ * Returns the key bounds of the child at an index of a verified branch page. lmdb ignores the first key of a branch
+ * page.
  */
 export function boundsOfChild(bytes: Buffer, index: number, { low, high }: KeyBounds): KeyBounds {
   return {
@@ -145,7 +145,7 @@ export function assertLeaf(bytes: Buffer, place: PagePlace, onRecord: (leaf: Lea
   }
 }
 
-/** Verifies that a key sorts after the previous key, or not before the lower bound if it is the first key. */
+/** Verifies that a key is within the bounds of its page and sorts after the previous key. */
 function assertNext(table: string, key: Buffer, { low, high, isFirst }: KeyBounds & { isFirst: boolean }): Buffer {
   const order = low === undefined ? 1 : key.compare(low)
   const sound = (isFirst ? order >= 0 : order > 0) && (high === undefined || key.compare(high) < 0)

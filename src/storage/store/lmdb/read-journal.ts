@@ -117,8 +117,8 @@ export function revisionAt(tables: Tables, state: State, time: number): Revision
 }
 
 /**
- * Maximum number of consecutive changes without a note. Reserved and released keys have no notes. They precede the
- * write, which has a note.
+ * Maximum number of consecutive changes without a note. The keys that a write reserves and releases have no notes and
+ * directly precede the write, which has one.
  */
 const maxWithoutNote = maxReservedKeys + 1
 

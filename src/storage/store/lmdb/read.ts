@@ -133,7 +133,7 @@ interface FoundEntry {
 interface Slice {
   readonly entries: FoundEntry[]
   readonly bytes: number
-  /** The list continues after this key. Undefined at the end of the range. */
+  /** The last key of this slice, after which the list continues. Undefined at the end of the range. */
   readonly resume: Buffer | undefined
 }
 
@@ -186,11 +186,12 @@ function readCurrent(
   return { entries, bytes, resume: undefined }
 }
 
-// Number of versions of a key to skip one by one. The remaining versions are skipped with one search.
+// Number of old versions of a key to skip one by one before searching for the next key.
 const stepsBeforeJump = 4
 
 /**
- * Returns the versions in `history` that were current at the revision. Their keys have been replaced or deleted since.
+ * Returns the entries that existed at the revision but have since been replaced or deleted. Their versions are in
+ * `history`.
  */
 function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
   const entries: FoundEntry[] = []
@@ -288,7 +289,7 @@ function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
   packed.number(deletes ? 1 : 0)
   packed.bytes(key)
   packed.number(previous)
-  // Copies the replaced value before the next read overwrites it.
+  // Copy the replaced value now, because the next read overwrites lmdb's buffer.
   if (previous !== 0) packed.bytes(replaced)
   if (!deletes) packed.bytes(writtenAt(tables, key, revision))
 }
@@ -308,7 +309,10 @@ function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   return replacedBy(tables, readRevision(replacedAt, 0), { key, revision })
 }
 
-/** Returns the value that a change replaced. Checks that the record is for this version of the given key. */
+/**
+ * Returns the value of a key's version that was replaced at the revision `at`. Throws StoreError if the log record
+ * belongs to another version.
+ */
 function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buffer; revision: Revision }): Lent {
   const { replaced, ...record } = logRecordAt(tables, at)
   if (!record.key.equals(key) || record.previous !== revision)

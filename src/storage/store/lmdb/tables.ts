@@ -191,7 +191,7 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
  * replace the record.
  */
 export function heldRevision(record: Lent): Revision {
-  // A record that is shorter than the revision and check is damaged.
+  // A record without room for the revision and its check is damaged.
   if (record.length < 8) return 1
   return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }
@@ -208,7 +208,10 @@ export function isSound(key: Bytes, record: Lent): boolean {
   return check === 0 || check === checkOf(key, heldRevision(record))
 }
 
-/** Computes the check of a key and the number stored with it. The check is never 0. */
+/**
+ * Computes a two-byte checksum over a key and its revision. The result is never 0, which marks records without a
+ * checksum.
+ */
 function checkOf(key: Bytes, belonging: number): number {
   const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
   return ((sum >>> 16) ^ sum) & 0xffff || 1
@@ -314,7 +317,7 @@ function endOfNote(bytes: Buffer): number {
   return noteAt + noteHead > bytes.length ? bytes.length : noteAt + noteHead + bytes.readUInt16BE(noteAt + 8)
 }
 
-/** Computes the check of a log record without the value, which has its own checksum. */
+/** Computes the checksum of a log record's fields. The value is not included, because it has its own checksum. */
 function logCheck(revision: Revision, bytes: Buffer): number {
   return checkOf(bytes.subarray(2, endOfNote(bytes)), revision)
 }

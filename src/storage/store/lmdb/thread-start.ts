@@ -13,7 +13,10 @@ export interface Thread {
   readonly port: MessagePort
   /** Resolves when the thread has ended, to the error that ended it or to undefined. */
   readonly ended: Promise<unknown>
-  /** Treats a thread that stopped permanently (`damaged-memory.ts`) as ended, with the given cause. */
+  /**
+   * Treats the thread as ended, with the given cause. Used for a thread that has blocked itself forever
+   * (`damaged-memory.ts`).
+   */
   readonly abandon: (cause: unknown) => void
 }
 
@@ -71,7 +74,7 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** One array per thread. Its only element is 1 once the thread has loaded its modules. */
+/** One flag per starting thread, which becomes 1 when the thread has loaded its modules. */
 const loading = new Set<Int32Array>()
 const maxLoadMs = 10_000
 

@@ -168,8 +168,8 @@ class StoreThread {
       const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room, changes })
       const cut = this.#advance(state)
       if (changes) this.#followers.publish(state.revision, changes.finish(), cut)
-      // The last reply contains the new start of the history window. When it arrives, the other side has all changes of
-      // the group.
+      // The last reply of the group also contains the new start of the history window, so that it arrives after all
+      // changes.
       for (const [i, reply] of replies.entries())
         this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
     } catch (error) {
@@ -328,7 +328,7 @@ function openState(directory: string, check: BackgroundCheck | undefined) {
   return { tables, state, floor: floorOf(tables, state) }
 }
 
-/** The port and the request ID of a reply. */
+/** The port to send a reply to, and the ID of the request that it answers. */
 interface Recipient {
   readonly port: MessagePort
   readonly id: number
@@ -377,8 +377,8 @@ function toFailure(error: unknown, writing: boolean): Failure {
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // Such an error means that nothing of the transaction was written. Later writes would fail too, because the file is
-  // damaged or another process uses it.
+  // A StoreError is thrown before anything is written. If a write throws it, the file is damaged or another process
+  // uses it, so later writes would fail too.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
     return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }

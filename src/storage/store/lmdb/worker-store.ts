@@ -70,7 +70,7 @@ export class WorkerStore extends EmbeddedStore {
   /** Does nothing, because the changes have arrived as a broadcast. */
   protected onCommitted(): void {}
 
-  /** Does nothing, because the owner of the file runs the periodic work. */
+  /** Does nothing, because compaction and expiry run in the thread that owns the file. */
   protected stopUpkeep(): void {}
 
   protected async disconnect(): Promise<void> {
@@ -111,5 +111,5 @@ function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistor
   }
 }
 
-/** Ignores the reply. If the thread has ended, its pins no longer matter. */
+/** Handlers for unpin requests, whose outcome does not matter. If the store's thread has ended, its pins are gone. */
 const ignored = { resolve: () => {}, reject: () => {} }

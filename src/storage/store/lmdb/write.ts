@@ -33,7 +33,7 @@ import {
 export interface CommitGroup {
   readonly batches: readonly ArrayBuffer[]
   readonly room: DiskReservation
-  /** Collects the changes in the format of the log. Undefined if the caller does not need them. */
+  /** Collects the committed changes, in the format of the log. Undefined if no other thread needs them. */
   readonly changes?: Packer | undefined
 }
 
@@ -74,7 +74,7 @@ export function checkSoleWriter({ meta }: Tables, state: State): void {
     throw new StoreError('another process has written to this data directory')
 }
 
-/** The target of a transaction, with the revisions that the transaction has assigned so far. */
+/** The state of the transaction that is being written, with the revisions assigned so far. */
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation
@@ -119,7 +119,7 @@ function readNote(writes: Unpacker): Note | undefined {
 
 const noRoom = -1
 
-/** Whether a change gets a log record. */
+/** Whether a change is recorded in the log, which watches and old revisions are read from. */
 export type Trace = 'logged' | 'none'
 
 /** The sizes of a change in bytes, for the disk reservation. */
@@ -147,7 +147,7 @@ interface Reservations {
   /** Number of keys that are reserved or released. */
   readonly count: number
   readonly reserves: readonly { readonly key: Bytes; readonly value: Buffer }[]
-  /** Total value size of the reserved keys. */
+  /** Total size of the reserved keys' values in bytes. */
   readonly bytes: number
   readonly releases: readonly { readonly key: Bytes; readonly currentRecord: Buffer | undefined }[]
 }
@@ -183,7 +183,7 @@ function applyClaims(
     applyPacked(place, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
 }
 
-/** Reads the guards of a write. Returns whether all of them are met. */
+/** Reads the preconditions of a write and checks all of them. Returns whether they are met. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
   let hold = true
   for (let remainingWrites = writes.number(); remainingWrites > 0; remainingWrites--) {

@@ -55,7 +55,10 @@ const maxTries = 20
 export class Archive {
   /** The mark as last read from etcd. */
   lastReadMark: Mark | undefined
-  /** All changes up to this revision are archived. The mark may be lower if no changes followed it. */
+  /**
+   * Every change up to this revision is archived. The stored mark can be lower, because it is only moved when there are
+   * changes to archive.
+   */
   #through: Revision = 0
   #line: Promise<unknown> = Promise.resolve()
   readonly #parts: ArchiveParts

@@ -46,8 +46,8 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes an abandoned journal. A server without a journal calls this function for an old change. If the journal still
- * does not contain this change, no server maintains the journal.
+ * Deletes the journal if no server maintains it any more. Servers without a journal call this function with a change
+ * that is some time old, which a maintained journal already contains.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

@@ -1,6 +1,6 @@
 /**
- * A journal segment under construction. It contains whole revisions, up to a count and size that fit into one
- * transaction.
+ * A journal segment under construction. Changes are added by whole revisions until the segment reaches the size of one
+ * etcd transaction.
  */
 import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
 import { type Mark, type Segment, writeRecord, writeSegment } from './encoding.ts'
@@ -13,7 +13,7 @@ const perKey = 100
 interface DraftChange {
   readonly change: Change
   readonly note: Note
-  /** The replaced value. Undefined if the key was absent or if the journal excludes the values of the key. */
+  /** The value before the change. Undefined if the key was absent or if the journal excludes the key's values. */
   readonly value: Bytes | undefined
 }
 

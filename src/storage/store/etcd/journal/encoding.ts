@@ -1,4 +1,4 @@
-/** The content and encoding of the journal's notes, records and segments. */
+/** Defines what the journal stores in etcd and how it is encoded: notes, records and segments. */
 import { WireReader, WireWriter } from '../../../../wire/protobuf/protobuf-wire.ts'
 import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
@@ -11,7 +11,7 @@ export interface Mark {
    * have been deleted.
    */
   readonly through: Revision
-  /** The revision of a gap in the journal. Readers ignore changes before it. */
+  /** The end of the latest gap in the journal. Readers ignore all changes before it. */
   readonly cut: Revision
   /** Total number of bytes ever written to the journal. */
   readonly total: number
@@ -87,7 +87,7 @@ export interface Segment {
   readonly through: Revision
   /** Total number of journal bytes written before this segment. */
   readonly start: number
-  /** The changes of the segment, sorted by revision. */
+  /** The archived changes in revision order. */
   readonly changes: readonly {
     readonly key: Key
     readonly revision: Revision

@@ -29,7 +29,9 @@ import { JournalRetention } from './retention.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Resolves to the current revision once the feed has delivered all changes up to the time of the call. */
+  /**
+   * Waits until the feed has delivered all changes up to the time of the call, and resolves to the current revision.
+   */
   readonly revision: () => Promise<Revision>
 }
 
@@ -136,7 +138,7 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(mark)
     } catch (error) {
-      // The journal starts again when etcd has free space.
+      // If etcd is full, the journal starts later, when there is space again.
       if (!(error instanceof StoreFull)) throw error
     }
   }

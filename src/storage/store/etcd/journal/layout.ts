@@ -21,7 +21,7 @@ function revisionText(revision: Revision): string {
   return Math.min(revision, Number.MAX_SAFE_INTEGER).toString(16).padStart(digits, '0')
 }
 
-/** The key and the revision of a change, as parts of its archive key. */
+/** The key and the revision of a change, which together identify its record in the archive. */
 export interface ChangePlace {
   readonly key: Key
   readonly revision: Revision

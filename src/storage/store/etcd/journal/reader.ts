@@ -66,7 +66,7 @@ export class JournalReader {
     if (keyEntry !== undefined && keyEntry.revision >= top) return journalChanges
     for await (const change of this.#newestFirst(key, top, floor)) {
       const { revision, deleted, note } = change
-      // If a change is missing, older records may belong to another chain of changes, so they are ignored.
+      // A change is missing here. Stop, because older records may describe an earlier incarnation of the key.
       if (deleted ? keyEntry !== undefined : keyEntry?.revision !== revision) break
       journalChanges.push({ revision, deleted, note, value: keyEntry?.value })
       if (journalChanges.length === limit) return journalChanges
@@ -101,7 +101,7 @@ export class JournalReader {
     if (revision < floor) throw new RevisionGone(revision, floor)
   }
 
-  /** Returns the old state of a range's next keys. */
+  /** Returns one page of the old state, starting after the key `after`. */
   async #part({ prefix, after, now, past }: PartRange): Promise<Part> {
     const from = { prefix, ...(after === undefined ? {} : { after }) }
     const present = await this.#parts.list({ ...from, revision: now, limit: pageSize })
@@ -115,8 +115,8 @@ export class JournalReader {
   }
 
   /**
-   * Returns the first change of each key after a revision, for the keys up to `through`. If there are many changes,
-   * `through` is lowered.
+   * Finds the first change of each key after a revision, for the keys up to `through`. If there are too many changes
+   * for one page, stops at an earlier key and returns that key as `through`.
    */
   async #changedSince({ prefix, after, now, past, through }: PartRange & { through: Key | undefined }) {
     const { layout } = this.#parts
@@ -137,7 +137,7 @@ export class JournalReader {
     return { changed, through }
   }
 
-  /** Returns the key where the scan continues, after the remaining changes to the current key. */
+  /** Returns the rest of the range to scan, without the remaining changes to the current key. */
   #rest(
     { end }: KeyRange,
     { key, revision }: LocatedRecord,
@@ -211,7 +211,7 @@ export class JournalReader {
 interface PartRange {
   readonly prefix: string
   readonly after?: Key
-  /** The current revision, and the revision of the requested state. */
+  /** The current revision `now`, and the revision `past` whose state is requested. */
   readonly now: Revision
   readonly past: Revision
 }
