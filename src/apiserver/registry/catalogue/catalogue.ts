@@ -15,7 +15,7 @@ export class Catalogue {
   readonly #isServed: (kind: Kind) => boolean
   #generation = 0
   #types: readonly ServedType[] = []
-  /** The types that clients can access. Reset to undefined when the types change. */
+  /** Cached result of `all`, the types that clients can access. Dropped when the types change. */
   #all: readonly ServedType[] | undefined
   /**
    * All types by group, version and plural, including types that clients cannot access. `find` uses this map once per
@@ -127,7 +127,7 @@ export function whileUnchanged<T>(sources: readonly { readonly generation: numbe
   let made: T
   return () => {
     if (generations.length === 0 || sources.some(({ generation }, i) => generation !== generations[i])) {
-      // The generations are read before `make` runs, so that a change during `make` triggers another rebuild.
+      // Read the generations before calling `make`, so that a change during the call triggers another rebuild.
       generations = sources.map(({ generation }) => generation)
       made = make()
     }

@@ -11,27 +11,32 @@ import type { Kind } from '../../../api/schema/kind.ts'
 import type { Availability } from '../../../api/versions/availability.ts'
 import type { ForwardRequest } from '../../outbound/proxy-target.ts'
 
-/** An endpoint whose request body has the type `T`. An endpoint receives only objects of the kinds that it accepts. */
+/**
+ * An endpoint that responds to requests without storing an object. `T` is the type of the request body, which the
+ * server decodes and validates before it calls the endpoint.
+ */
 export interface Endpoint<T = ApiObject | undefined> extends Availability {
   /** The kind of the endpoint. For a subresource, the kind of the parent object. */
   readonly kind: Kind
   /** The name of the subresource. Empty if the endpoint is not a subresource. */
   readonly subresource: string
   readonly verbs: readonly Verb[]
-  /** The kind of the request and response bodies. Undefined if it equals `kind`. */
+  /** The kind of the request and response bodies, if it differs from `kind`. */
   readonly type: Kind | undefined
-  /** Other accepted versions of the kind in `type`. */
+  /** Further versions of the kind that clients may send as the request body. */
   readonly alsoTakes?: readonly Kind[]
   /**
    * The admission operation: CREATE for a request with a body, CONNECT for a connection. Undefined for reads, which
    * skip admission.
    */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
-  /** The options of a connection, which the server reads from the query. The server does not read the request body. */
+  /**
+   * The query parameters of an endpoint that opens a connection. The server leaves the request body to the endpoint.
+   */
   readonly connects?: Connection
   /** Whether the response is a text stream, which clients may also request over a WebSocket. */
   readonly streamsText?: boolean
-  /** Whether the response contains managedFields that list the request's field manager, as for a stored object. */
+  /** Whether the response contains managedFields with the request's field manager, as if the object had been stored. */
   readonly recordsManager?: boolean
   /** A one-sentence description for the API documentation. */
   readonly doc: string
@@ -45,12 +50,15 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
 /** The result of an endpoint: an object, nothing, or a server to forward the request to. */
 export type EndpointAnswer = ApiObject | ForwardRequest | undefined
 
-/** The options of a connection. Discovery and admission plugins treat them as a kind. */
+/** The query parameters of a connection. Discovery and admission treat them as an object of their own kind. */
 export interface Connection {
   /** The kind of the options, such as `PodExecOptions`. */
   readonly kind: string
   readonly options: { readonly [name: string]: 'text' | 'texts' | 'flag' | 'numbers' }
-  /** Whether the URL may continue with a path for the backend. The path becomes the option `path`. */
+  /**
+   * Whether the URL may continue with a path to request from the backend. The connection gets this path as the option
+   * `path`.
+   */
   readonly takesPath?: boolean
   /**
    * Whether a connection always requires the `create` permission, regardless of its HTTP method. True for connections

@@ -25,7 +25,7 @@ import { KeyedQueue } from '../writes/keyed-queue.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isSameKind, type Served, serveKind, type Virtual } from './served.ts'
 
-/** The components that all resources share. */
+/** Dependencies that all resources share, such as the store and the caches. */
 export interface RegistryParts {
   readonly vendor: Vendor
   readonly store: Store
@@ -45,8 +45,8 @@ export interface RegistryParts {
   /** Returns the labels of a namespace. Undefined if the namespace does not exist. */
   readonly namespaceLabels?: (namespace: string) => { readonly [key: string]: string } | undefined
   /**
-   * Returns the admission plugins that account for deletions by the server itself. If undefined, such deletions are not
-   * accounted for.
+   * Returns the admission plugins that must learn about deletions by the server itself, such as quota. Undefined if no
+   * plugin needs to.
    */
   readonly accounting?: () => Admission
   /**
@@ -75,11 +75,11 @@ export interface Resource extends Served, RegistryParts {
   /** All served versions of the kind, in all API groups. */
   readonly versions: readonly Resource[]
   /**
-   * Subresources that represent the object as another kind, such as `scale`. The verbs treat each view as an additional
-   * version of the stored object.
+   * Subresources that show the object as another kind, such as `scale`. The verbs treat each of these views as one more
+   * API version of the object.
    */
   readonly views: ReadonlyMap<string, Resource>
-  /** The API version of the parent type. Set only for a view, such as `scale`. */
+  /** The API version of the object that a view such as `scale` shows. Undefined if the resource is not a view. */
   readonly shows?: string | undefined
 }
 
@@ -87,7 +87,8 @@ export interface Resource extends Served, RegistryParts {
 export type ServedType = Resource | Virtual
 
 /**
- * Returns the served types of the kinds, in the same order. The kinds must include the storage version of each of them.
+ * Returns the served types of the given kinds, in the same order. If a version of a kind is given, its storage version
+ * must be too.
  */
 export function serveKinds(
   kinds: readonly Kind[],
@@ -115,20 +116,20 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
-  /** The memory limit for Protobuf encodings. Undefined for custom kinds, which have no Protobuf encoding. */
+  /** The memory limit for cached Protobuf encodings. Undefined for custom kinds, which do not support Protobuf. */
   readonly room?: EncodedObjectBudget
 }
 
-/** Returns the types for the storage version of a kind and for its other versions in `kinds`. */
+/** Returns the types for a storage version and for the other versions of the same kind among `kinds`. */
 function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Resource[] {
   const others = kinds.filter(({ conversion }) => conversion !== undefined && isSameKind(conversion.stored, kind))
   return serveTogether([kind, ...others], serving)
 }
 
 /**
- * Returns the types for all versions of one kind. The versions share the cache and the keys. A version that has a
- * conversion is converted from the first version. Versions of custom kinds have none, because each version can read
- * every stored version.
+ * Returns the types for all versions of one kind, which share a cache and store keys. A built-in version is converted
+ * from and to the first one. Custom versions need no conversion here, because each of them can read every stored
+ * version.
  */
 export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
@@ -214,7 +215,7 @@ export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { 
 /** Maximum time in milliseconds that a read waits for the cache to catch up with the store. */
 const catchUpMs = 3000
 
-/** The store with the caches that track its changes. */
+/** A store and the caches that follow its changes. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**
@@ -244,8 +245,8 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 }
 
 /**
- * Loads an object into a cache that is still loading in the background. Must be called before a read from such a cache.
- * Returns undefined if the cache already contains the object or is completely loaded.
+ * Makes sure that an object can be read from a cache that is still loading in the background, by reading it from the
+ * store. Call it before each read from such a cache. Returns undefined if no store read is needed.
  */
 export function fetchObject({ cache, caches }: Resource, key: string): Promise<void> | undefined {
   return caches.fetch(cache, key)

@@ -29,7 +29,7 @@ export interface Served {
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object. The field ownership of a new object is computed by comparing the new object with this one. */
+  /** An empty object of the type. Creates compute field ownership by comparing the new object with it. */
   readonly empty: ApiObject
   /** Handles requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
@@ -42,7 +42,10 @@ export interface Virtual extends Served {
   readonly stored: undefined
 }
 
-/** Returns the origin of a type. For a view such as Scale, returns the origin of the type that it represents. */
+/**
+ * Returns whether a type is built-in or defined by a CustomResourceDefinition. A view such as Scale has the origin of
+ * the type that it shows.
+ */
 export function originOf({ kind, stored }: Served & { readonly stored: Served | undefined }): Kind['origin'] {
   return (stored?.kind ?? kind).origin
 }
@@ -97,7 +100,10 @@ function viewsOf({ views }: Kind): [string, ServedSubresource][] {
   ])
 }
 
-/** Returns whether two kinds are the same API version of the same kind, possibly for different Kubernetes versions. */
+/**
+ * Whether two definitions describe the same API version of the same kind. The definitions may be for different
+ * Kubernetes versions.
+ */
 export function isSameKind(a: Kind, b: Kind): boolean {
   return a === b || (a.kind === b.kind && a.group === b.group && a.version === b.version && a.origin === b.origin)
 }

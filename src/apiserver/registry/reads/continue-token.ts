@@ -17,7 +17,7 @@ export interface ListPosition {
 
 /** A position in a sorted list. */
 export interface SortedPosition {
-  /** The text of the sort order, as in the query. */
+  /** The sort order as written in the query. */
   readonly order: string
   /** The sort values of the last object that the client has received. A missing value is null. */
   readonly values: readonly (SortValue | null)[]

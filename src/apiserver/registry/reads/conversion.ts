@@ -87,8 +87,8 @@ export function isRemote({ stored, kind }: Resource): boolean {
 }
 
 /**
- * Returns the JSON of a newly written object in the version of the resource. A new object already has the fields and
- * defaults of its current definition, unless its status was removed and has a default.
+ * Returns the JSON of an object that has just been written, in the version of the resource. Usually, this is the stored
+ * JSON. Defaults are added again only if the status was removed and has a default.
  */
 export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buffer> {
   const { evolution, schema } = resource.kind
@@ -100,8 +100,8 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
 const largeJson = 64 * 1024
 
 /**
- * Performs slow work for `jsonOf` and `readVersion` in advance, such as webhook calls. Returns undefined if there is
- * none.
+ * Does the slow part of `jsonOf` and `readVersion` in advance, such as calling a conversion webhook. Returns undefined
+ * if nothing is slow.
  */
 export function prepareJson(
   resource: Resource,
@@ -120,7 +120,7 @@ export function prepareObjects(resource: Resource, objects: readonly CachedObjec
   return (resource.stored ?? resource).kind.evolution!.prepare(objects)
 }
 
-/** Returns the encoding of watch events for the version of this resource. */
+/** Returns the JSON encoding of watch events in the version of this resource. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
   return {
@@ -132,7 +132,7 @@ export function eventsOf(resource: Resource): EventForm {
   }
 }
 
-/** Returns the preparation step of the event encoding. The result is empty unless a webhook converts the objects. */
+/** Returns the `prepare` function of an event encoding. The result is empty unless a webhook converts the objects. */
 export function preparing(resource: Resource): Pick<EventForm, 'prepare'> {
   return isRemote(resource) ? { prepare: (objects) => prepareObjects(resource, objects) } : {}
 }
@@ -142,14 +142,17 @@ export function isAsStored({ stored, kind }: Resource): boolean {
   return stored === undefined && kind.evolution === undefined
 }
 
-/** Returns an ID for the JSON representation of a type. The ID depends on the version and the definition. */
+/**
+ * Returns a string that identifies how a type is represented in JSON. It consists of the API version and, for custom
+ * kinds, the ID of the definition.
+ */
 export function formOf({ apiVersion, kind }: Resource): string {
   return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`
 }
 
 /**
- * Returns the conversions between all versions of a kind, which work on JSON that has not been decoded yet. Merges need
- * these conversions. Returns undefined if the kind has only one version.
+ * Returns functions that convert undecoded JSON between the versions of a kind. Merging needs them because field
+ * managers can use different versions. Returns undefined if the kind has only one version.
  */
 export function otherVersions({ versions }: Resource): OtherVersions | undefined {
   if (versions.length === 1) return undefined

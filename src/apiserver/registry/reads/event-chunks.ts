@@ -3,7 +3,7 @@
  * the same objects. A chunk contains only whole events.
  */
 
-/** Returns the memory for the next chunk. The memory can be reused after the chunk after the next one was requested. */
+/** Returns a buffer for the next chunk. The caller may use a buffer until it has requested two more. */
 export type ChunkMemory = () => Buffer
 
 export class EventChunks {
@@ -12,13 +12,13 @@ export class EventChunks {
   #chunk: Buffer | undefined
   #used = 0
 
-  /** `onSent` is called with the size of each event. */
+  /** Creates an empty collection. `onSent` is called with the size in bytes of each event. */
   constructor(memory: ChunkMemory, onSent: (bytes: number) => void) {
     this.#memory = memory
     this.#onSent = onSent
   }
 
-  /** Adds events, each of which consists of consecutive parts. Yields the chunks that are full. */
+  /** Adds events, each given as a list of buffers to concatenate. Yields every chunk that becomes full. */
   *add(events: Iterable<readonly Buffer[]>): Generator<Buffer> {
     for (const parts of events) {
       let size = 0
@@ -32,7 +32,7 @@ export class EventChunks {
     }
   }
 
-  /** Yields the events that have not been yielded. */
+  /** Yields the last chunk, which is not full. */
   *flush(): Generator<Buffer> {
     const chunk = this.#chunk?.subarray(0, this.#used)
     this.#chunk = undefined

@@ -39,7 +39,7 @@ export interface WholeList {
   readonly rest: AsyncGenerator<readonly CachedObject[]>
 }
 
-/** Lists all objects at a past revision. Reads only the first step before it returns. */
+/** Lists all objects at a past revision. Reads only the first part before it returns. The rest is read on demand. */
 export async function listAll(resource: Resource, state: PastState): Promise<WholeList> {
   const steps = readPages(resource, state, Number.POSITIVE_INFINITY)
   const { value: first } = await steps.next()
@@ -76,9 +76,9 @@ function cutPage(selectedObjects: readonly CachedObject[], limit: number, remain
 }
 
 interface Page {
-  /** The objects that the selection matches. */
+  /** The objects that match the selection. */
   readonly objects: readonly CachedObject[]
-  /** The last key that was read from the store. */
+  /** The last key that was read from the store, whether or not its object matches. */
   readonly last: string | undefined
   readonly remaining: number
 }

@@ -22,7 +22,7 @@ export interface SortPosition {
 export interface ListOrder {
   /** The text of the `sort` parameter. */
   readonly text: string
-  /** Returns the sort values of an object. */
+  /** Reads the values of the sort fields from an object's JSON. */
   readonly valuesOf: (json: Buffer) => (SortValue | null)[]
   /** Compares two positions. Returns a negative number if `a` comes before `b`. */
   readonly compare: (a: SortPosition, b: SortPosition) => number

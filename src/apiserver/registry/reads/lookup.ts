@@ -23,7 +23,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     const cached = resource.cache.get(keyOf(resource, namespace, name))
     return cached && open(resource, cached)
   }
-  // Stored objects were decoded with the schema of their kind, so they have the type that the caller expects.
+  // The casts are safe because stored objects were decoded with the schema of their kind.
   return {
     getCached,
     getLatest: (type, name) => {

@@ -1,4 +1,7 @@
-/** Builds the representations of stored objects for admission webhooks, once per type. */
+/**
+ * Builds the representations of a stored object that admission webhooks can request, such as its other API versions.
+ * They are computed once per type.
+ */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
@@ -12,18 +15,21 @@ import type { Resource } from '../catalogue/resource.ts'
 import type { Served } from '../catalogue/served.ts'
 import { fromStored } from './conversion.ts'
 
-/** Returns the representations of objects that are written through this version or view. */
+/** Returns the representations of objects that are written through this API version or view. */
 export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
 
-/** An API version of a kind, which need not be stored. */
+/** One API version of a kind. */
 export interface Version extends Served {
-  /** The storage version of the kind. Undefined if this is the storage version. */
+  /** The storage version of the kind. Undefined for the storage version itself. */
   readonly stored: Version | undefined
 }
 
-/** Returns the representations of objects that are written through one of several versions. */
+/**
+ * Returns the representations of objects that are written through one of several API versions. Webhooks can match any
+ * of them.
+ */
 export function versionForms(through: Version & { readonly versions: readonly Version[] }): ObjectForms {
   const others = through.versions.filter((version) => version.apiVersion !== through.apiVersion)
   return {
@@ -44,7 +50,9 @@ function formOf(version: Version): ObjectForm {
   }
 }
 
-/** Returns the representation of a custom object. Admission plugins receive the version of the request. */
+/**
+ * Returns the representation of a custom object in one API version. Admission plugins get the version of the request.
+ */
 function customForm(version: Version, through: Version): ObjectForm {
   return {
     ...namesOf(version),
@@ -64,8 +72,8 @@ function* inVersion({ apiVersion, kind }: Version, object: JsonObject): Sliced<J
 }
 
 /**
- * Returns the representations of objects that are written through a view, such as Scale. A view is a separate kind and
- * a subresource of several versions.
+ * Returns the representations of objects that are written through a view, such as Scale. The same view exists under
+ * several API versions of the parent.
  */
 function viewForms(view: Resource): ObjectForms {
   const { kind, resource } = namesOf(view)
@@ -98,12 +106,12 @@ function namesOf({
   }
 }
 
-/** The type of a request body that is not stored: a review, an action or connection options. */
+/** Describes a request body that is not stored: a review, an action, or the options of a connection. */
 export interface SentType {
   readonly served: Served
   /** The type of the request body. Undefined if it is the served type. */
   readonly type: Served | undefined
-  /** The kind of the connection options, which are objects without metadata. */
+  /** The kind of the connection options. Undefined if the request does not open a connection. */
   readonly options: string | undefined
 }
 
@@ -111,7 +119,7 @@ function withoutMetadata({ metadata: _, ...rest }: ApiObject): ApiObject {
   return rest as unknown as ApiObject
 }
 
-/** Returns the representations of a request body that is not stored. */
+/** Returns the representations of a request body that is not stored, for admission webhooks. */
 export function sentForms({ served, type, options }: SentType): ObjectForms {
   const { group, plural, vendor, kind } = served
   const sent = (type ?? served).kind

@@ -43,7 +43,7 @@ export function journalOf({ store }: Resource): Journal {
   )
 }
 
-/** A page of the changes to an object, newest first. */
+/** A page of an object's change history, newest first. */
 export interface JournalPage {
   readonly changes: readonly JournaledChange[]
   /** Whether there are older changes to the object. */
@@ -111,7 +111,7 @@ async function* readJournal(
   }
 }
 
-/** A past change with the object after the change. */
+/** One past change with the state of the object after it. */
 interface ObjectState {
   readonly revision: Revision
   readonly deleted: boolean
@@ -191,8 +191,8 @@ export async function readObjectsAt(
 const objectsAtATime = 50
 
 /**
- * Returns the object with exactly this key. In a list by prefix, this object comes first, because longer keys with the
- * same prefix follow it.
+ * Returns a list with the object under exactly this key, or an empty list. The store can list only by prefix, but the
+ * key itself sorts before all longer keys.
  */
 async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
   const { entries } = await listAt(resource, { prefix: key, revision, limit: 1 })

@@ -22,7 +22,8 @@ import { messageOf } from '../../../base/text/errors.ts'
 import type { OtherVersionReader } from '../../../storage/cache/cached-object.ts'
 
 /**
- * The store key of the emulated version. A store that has a profile but not this key uses the oldest supported version.
+ * The store key that records the emulated version. A store that records a profile but no version uses the oldest
+ * supported version.
  */
 export const emulatedVersionKey = 'meta/emulated-version'
 
@@ -78,7 +79,7 @@ function convert(type: ObjectType, { key, value, writtenAt, version }: Written):
 /** Returns a stored object with the fields and defaults of the current version. */
 function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
   const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
-  // As in a write, defaults whose feature gate is disabled are not added.
+  // Do not add defaults whose feature gate is disabled, just as a write would not.
   dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
   return object
 }

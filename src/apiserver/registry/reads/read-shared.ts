@@ -8,7 +8,7 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import { readStored } from './read-stored.ts'
 
-/** The last parsed object of each resource, as a weak reference. */
+/** The object that was parsed last for each resource. A weak reference lets it be garbage-collected. */
 const last = new WeakMap<Resource, { readonly cached: CachedObject; readonly object: WeakRef<ApiObject> }>()
 
 /** Returns a cached object, which the caller must not modify. Undefined if the object does not exist. */

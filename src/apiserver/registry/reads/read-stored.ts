@@ -6,8 +6,8 @@ import type { Evolution, Kind, StoredJson } from '../../../api/schema/kind.ts'
 import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /**
- * Returns an object in the form that the current definition of its kind requires, even if it was stored under another
- * definition. If a webhook converts the object, the caller must await `Evolution.prepare` first.
+ * Parses an object and upgrades it to the current definition of its kind, with its fields and defaults. If a webhook
+ * converts the object, the caller must await `Evolution.prepare` first.
  */
 export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)
@@ -18,7 +18,7 @@ export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
 /** Reads an object like `readStored`, but yields between steps and needs no preparation. */
 export function* readStoredSliced({ evolution }: Kind, stored: StoredJson): Sliced<ApiObject> {
   if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSliced(stored.json))
-  // The conversion starts from the stored bytes, because these bytes are the key of the conversion cache.
+  // Convert from the stored bytes, which are the key of the conversion cache.
   if (evolution.remote) return asObject(yield* parseOwnSliced(yield* evolution.readJsonSliced(stored)))
   const object = asObject(yield* parseOwnSliced(stored.json))
   yield

@@ -23,11 +23,14 @@ export interface SelectionQuery {
 
 /** A selection with selectors that are prepared for matching and for the index. */
 export interface ParsedSelection extends Selection {
-  /** The part of the selectors that an index can answer. */
+  /**
+   * The label or field values that the selectors require. They allow an index to narrow the search. Undefined if no
+   * index can help.
+   */
   readonly demand: IndexDemand | undefined
 }
 
-/** Returns whether the selection restricts more than the namespace. */
+/** Returns whether the selection restricts more than the namespace, so that it may exclude objects. */
 export function isSelective({ name, matches }: Selection): boolean {
   return name !== undefined || matches !== undefined
 }
@@ -48,8 +51,8 @@ export function parseSelection(resource: Resource, query: SelectionQuery): Parse
 }
 
 /**
- * Returns the part of the selectors that an index can answer. Labels take precedence over fields, because they usually
- * match fewer objects.
+ * Returns a label or field requirement that an index can evaluate, or undefined if there is none. Labels are preferred
+ * because they usually match fewer objects.
  */
 function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[]): IndexDemand | undefined {
   if (choice !== undefined) return { source: 'labels', ...choice }
@@ -57,7 +60,7 @@ function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[])
   return field && { source: 'fields', key: field.path, values: new Set([field.value]) }
 }
 
-/** The fields that an object's key contains. */
+/** Fields that are part of an object's key, so that no index is needed. */
 const placePaths: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace'])
 
 function matcher(resource: Resource, labels: LabelMatcher, fields: FieldMatcher): Matches {
@@ -112,8 +115,7 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
 /** Returns the fields that selectors support, with their paths in the storage version. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  // A kind without selectable fields supports the namespace in field selectors even if it is cluster-scoped. Its
-  // namespace is empty.
+  // Such a kind accepts `metadata.namespace` in field selectors even if it is cluster-scoped. The value is then empty.
   const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))

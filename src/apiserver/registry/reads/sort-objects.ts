@@ -20,14 +20,14 @@ interface Sorting {
   readonly limit: number
   /** The result starts after this position. Undefined for the first page. */
   readonly after: SortPosition | undefined
-  /** Whether the cache contains the objects. If false, the sorted objects need additional memory. */
+  /** Whether the objects come from the cache. Otherwise, sorting them takes additional memory, which is limited. */
   readonly isCached: boolean
 }
 
 interface SortedObjects {
   readonly objects: readonly CachedObject[]
   readonly rest?: AsyncIterable<readonly CachedObject[]>
-  /** The position of the last object. Undefined unless the limit excludes further objects. */
+  /** The position of the last object on the page. Undefined if no more objects follow. */
   readonly last: SortPosition | undefined
   readonly remaining: number
 }
@@ -53,7 +53,7 @@ export async function sortObjects(
   const { compare, valuesOf } = order
   const timeSlice = new TimeSlice()
   const size = limit === 0 ? maxSorted : Math.min(limit, maxSorted)
-  // With a limit, the top of the heap is the last object of the page, so that a better object can replace it.
+  // With a limit, the worst object of the page is on top, so that a better one can replace it.
   const heap = new Heap<Entry>(limit === 0 ? (a, b) => compare(a, b) < 0 : (a, b) => compare(a, b) > 0)
   let count = 0
   let bytes = 0
@@ -83,7 +83,7 @@ function tooMany(what: string): Error {
   return entityTooLarge(`a list cannot sort ${what} in one response; request pages with a smaller limit`)
 }
 
-/** Yields the objects of a heap whose top is the first object. */
+/** Yields all objects of a heap in sort order. The top of the heap is the first object. */
 function inOrder(heap: Heap<Entry>): SortedObjects {
   const objects = nextObjects(heap)
   return { objects, ...(heap.size > 0 && { rest: remainingSlices(heap) }), last: undefined, remaining: 0 }
@@ -103,7 +103,7 @@ function nextObjects(heap: Heap<Entry>): CachedObject[] {
   return objects
 }
 
-/** Returns the objects of a heap whose top is the last object of the page. */
+/** Takes a page from the heap, in sort order. The top of the heap is the last object of the page. */
 async function page(heap: Heap<Entry>, count: number): Promise<SortedObjects> {
   const timeSlice = new TimeSlice()
   const last = heap.peek()

@@ -23,19 +23,16 @@ import { systemMetadata } from '../writes/metadata.ts'
 import { storable } from '../writes/storable.ts'
 import type { HoldingChange, ValueRecords } from './value-records.ts'
 
-/** The address family of each pool. */
+/** The IP family of each address pool, by pool name. */
 const families: ReadonlyMap<string, IpFamily> = new Map(
   (Object.keys(addressPools) as IpFamily[]).map((family) => [addressPools[family], family]),
 )
 
-/** Creates and deletes the IPAddresses of Services. */
+/** Creates and deletes the IPAddresses that belong to the cluster IPs of Services. */
 export class AddressRecords implements ValueRecords {
   readonly #find: () => Resource | undefined
 
-  /**
-   * Creates the manager of IPAddresses. `find` returns the type of IPAddresses, which is not served until after this
-   * object has been created.
-   */
+  /** Creates an instance. `find` returns the IPAddress type, which is looked up later because it is not served yet. */
   constructor(find: () => Resource | undefined) {
     this.#find = find
   }
@@ -86,7 +83,7 @@ function isOwned(address: CachedObject, { metadata: { namespace, name } }: ApiOb
   return isParent && (metadata.finalizers ?? []).length === 0
 }
 
-/** Returns whether an API server created the IPAddress with this metadata. */
+/** Returns whether an API server created the IPAddress, according to its labels. */
 export function isAllocatedAddress(vendor: Vendor, { labels }: ApiObject['metadata']): boolean {
   return labels?.[managedBy(vendor)] === managerName(vendor)
 }

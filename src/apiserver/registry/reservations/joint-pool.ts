@@ -1,6 +1,6 @@
 /**
- * Combines several pools into one pool. The list of pools may change over time. Only the values
- * at the start of the first pool can be reserved for explicit requests.
+ * Combines several pools into one, such as the address ranges of several ServiceCIDRs. The list of pools may change at
+ * any time. Only the first pool can set values aside for explicit requests.
  */
 import type { Pool } from './pools.ts'
 
@@ -10,7 +10,10 @@ export class JointPool implements Pool {
   readonly takenError: string
   readonly #parts: () => readonly Pool[]
 
-  /** Combines pools. `parts` returns the current pools. The name and the error messages come from `model`. */
+  /**
+   * Creates a pool with the values of all pools that `parts` returns. The name and the error messages come from
+   * `model`.
+   */
   constructor(model: Pool, parts: () => readonly Pool[]) {
     this.name = model.name
     this.takenError = model.takenError

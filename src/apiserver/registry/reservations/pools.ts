@@ -14,8 +14,8 @@ export interface Pool {
   /** Number of values at the start of the pool that are assigned only on explicit request. */
   readonly reserved?: number
   /**
-   * Number of values at the start of the pool that are assigned automatically only if no later value is free. Clients
-   * can request these values explicitly with little risk that another object has them.
+   * Number of values at the start of the pool that are assigned automatically only when all others are in use. Clients
+   * that request one of these values therefore seldom find it in use.
    */
   readonly staticBand?: number
   /** Returns the value at an index from 0 to `size` - 1. */
@@ -30,7 +30,7 @@ export interface Pool {
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly reservations: Reservations
-  /** The objects that represent reserved values, such as IPAddresses. */
+  /** The objects that represent reserved values, such as IPAddresses. A value with such an object is not free. */
   readonly records?: Pick<ValueRecords, 'isTaken'> | undefined
   /** Maximum number of values that an object can reserve. */
   readonly maxValues: number
@@ -38,7 +38,7 @@ export interface Allocation {
   readonly current: readonly Reservation[]
 }
 
-/** Returns the allocator for a single write of an object. */
+/** Returns the allocator for one write of an object. It never allocates the same value twice. */
 export function allocatorOf({ pools, reservations, records, maxValues, current }: Allocation): Allocator {
   const requestedIds = new Set<string>()
   const currentIds = new Set(current.map(idOf))

@@ -17,8 +17,7 @@ export class ReadyRanges {
   #known: { readonly ranges: readonly IpRange[] | undefined } | undefined
 
   /**
-   * Creates the reader of the ranges. `find` returns the type of ServiceCIDRs, which is not served until after this
-   * object has been created.
+   * Creates an instance. `find` returns the ServiceCIDR type, which is looked up later because it is not served yet.
    */
   constructor(find: () => Resource | undefined) {
     this.#find = find

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { Reservation } from '../../../api/schema/reservations.ts'
 import type { Key, ReservedKey } from '../../../storage/store/store.ts'
 
-/** The values that a write reserves and releases for an object. */
+/** The values that a write reserves for an object, and the values that it releases. */
 export interface HoldingChange {
   readonly added: readonly Reservation[]
   readonly removed: readonly Reservation[]
@@ -16,6 +16,6 @@ export interface ValueRecords {
   changes(holder: ApiObject, change: HoldingChange): { reserves: ReservedKey[]; releases: Key[] }
   /** Returns the object that represents a value, as it is stored. Undefined if the value needs no object. */
   recordOf(holder: ApiObject, reservation: Reservation): ReservedKey | undefined
-  /** Returns whether an API server created the representing object. */
+  /** Returns whether an API server created the object that represents a value. */
   isManaged(record: ApiObject): boolean
 }

@@ -18,7 +18,7 @@ import { type Updated, updateObject } from './update.ts'
 
 export interface ApplyQuery {
   readonly name: string
-  /** The parsed body of the request. */
+  /** The configuration to apply, parsed but not validated. */
   readonly config: Json
   readonly force: boolean
   /** Converts merged JSON to an object of the kind: decoded, with defaults, and checked against the request path. */

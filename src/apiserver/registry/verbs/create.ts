@@ -75,7 +75,7 @@ async function attemptCreate(
   conditions: WriteConditions,
 ): Promise<Outcome> {
   const { resource, dryRun } = context
-  // A dry run has no commit that would detect an outdated definition, so it waits until the caches are up to date.
+  // Wait until the caches are up to date, because a dry run has no commit that would detect an outdated definition.
   if (dryRun && resource.definitionGuard !== undefined) await waitForCaches(resource)
   const definitionGuard = await resource.definitionGuard?.('create', object.metadata.name)
   if (definitionGuard !== undefined && !dryRun) conditions.dependOn(definitionGuard)
@@ -95,7 +95,7 @@ function refuseVersion(object: ApiObject): void {
   if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
-/** Returns the object with the resourceVersion of the request, as Kubernetes does for a dry run. */
+/** Returns the object with the resourceVersion that the client sent, which Kubernetes also returns for a dry run. */
 function withSentVersion(next: ApiObject, { metadata: { resourceVersion } }: ApiObject): ApiObject {
   return resourceVersion === undefined ? next : { ...next, metadata: { ...next.metadata, resourceVersion } }
 }
@@ -121,8 +121,8 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
   const terms = conditions.termsFor('stored')
   const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
-  // If no object has the name, the commit failed because a precondition was not met or a value was reserved in the
-  // meantime.
+  // If the name is still free, the commit failed because a precondition was not met or an allocated value was reserved
+  // in the meantime.
   return result.current === undefined ? 'preconditionFailed' : nameTakenError(context, object)
 }
 

@@ -49,8 +49,8 @@ export async function deleteCollection(
 }
 
 /**
- * Returns a page with the number of objects that follow it. Lists with a selector do not count the following objects,
- * but the client needs their number.
+ * Lists a page and counts the objects after it. A list with a selector reports no count, but clients of
+ * deletecollection need it.
  */
 async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
   const page = await list(resource, query)

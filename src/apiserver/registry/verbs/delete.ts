@@ -37,11 +37,11 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** All of these preconditions must be met. */
+  /** Preconditions, all of which must be met. Each request can specify some in its body and some in its query. */
   readonly preconditions: readonly Preconditions[]
   /**
-   * Throws an error if the caches were reloaded after the list that the deletion is based on (`assertSameLoad`).
-   * Undefined if the deletion is not based on a list.
+   * Throws an error if the store was restored after the list that selected this object (`assertSameLoad`). Undefined
+   * unless a list selected the object.
    */
   readonly assertCurrent?: () => void
 }
@@ -56,7 +56,7 @@ export interface Deleted {
   /** The last state of the object that was removed or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
-  /** The reason why the object is not in the requested version. Undefined unless the conversion webhook failed. */
+  /** Why the object could not be converted to the requested version. Undefined unless the conversion webhook failed. */
   readonly unshown?: string | undefined
 }
 
@@ -90,17 +90,17 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /**
- * Reads an object to delete. A deletion needs only the metadata, and a conversion may change only the labels and
- * annotations in it. The object is therefore read in its stored version without calling a conversion webhook, which may
- * be unavailable.
+ * Reads an object to delete in its stored version. Calling the conversion webhook would let an unavailable webhook
+ * prevent deletions. Deletions need only the metadata, of which conversions may change no more than labels and
+ * annotations.
  */
 function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
   return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSliced(kind, stored)
 }
 
 /**
- * Returns a resource whose storage version is the version of the object, so that the object is written without
- * conversion.
+ * Returns the resource with the object's own version as storage version, so that the object is written without calling
+ * the conversion webhook.
  */
 function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   const { kind } = resource
@@ -115,7 +115,9 @@ function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   return { ...resource, apiVersion, kind: { ...kind, evolution } }
 }
 
-/** Converts the deleted object to the requested version. A removed object is not converted. */
+/**
+ * Converts an object that is now terminating to the requested version. Leaves a removed object in its stored version.
+ */
 async function inRequestedVersion(context: WriteContext, deleted: Deleted): Promise<Deleted> {
   const { object, removed } = deleted
   const version = versionOf(context)
@@ -130,7 +132,7 @@ async function inRequestedVersion(context: WriteContext, deleted: Deleted): Prom
   }
 }
 
-/** Runs an attempt and reports its outcome to the admission plugins. */
+/** Runs one attempt of a deletion, and reports its outcome to the admission plugins. */
 async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteConditions) => Promise<T>): Promise<T> {
   const conditions = new WriteConditions()
   return await conditions.attempt(
@@ -187,7 +189,7 @@ async function attemptDelete(
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked) || holdsDeletion(context.resource, previous)
   if (!waits && !context.resource.kind.lifecycle.gracePeriod) return await remove(context, attempt)
-  // The deletion mark is stored even if nothing delays the removal, so that the node agent receives it.
+  // Store the deletion mark even if nothing delays the removal, because the node agent must see it.
   const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   const { object, revision } = stored
@@ -253,8 +255,8 @@ function assertPrecondition(
   { metadata }: ApiObject,
   { uid, resourceVersion }: Preconditions,
 ): void {
-  // Error messages contain the kind, except for kinds that delay their deletion. For those, error messages contain the
-  // resource, as in Kubernetes.
+  // As in Kubernetes, error messages name the resource for kinds that delay their deletion, such as Namespace. For all
+  // others they name the kind.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(
@@ -353,8 +355,8 @@ export async function removeObject(
 }
 
 /**
- * Returns the write context with the effective grace period in the delete options, for admission. An object that is
- * already terminating keeps its grace period.
+ * Returns the context with the effective grace period in the delete options, as admission plugins see it. An object
+ * that is already terminating keeps its grace period.
  */
 function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {
   const { gracePeriod } = context.resource.kind.lifecycle

@@ -35,8 +35,8 @@ export interface ListQuery {
   /** The sort order of the list. Undefined for key order. */
   readonly order?: ListOrder | undefined
   /**
-   * Whether to report the exact number of remaining objects, even with a selector. With this option and no limit, the
-   * page contains no objects.
+   * Whether to return the exact number of remaining objects, even with a selector. Without a limit, the page then
+   * contains this number and no objects.
    */
   readonly counts?: boolean
 }
@@ -44,7 +44,7 @@ export interface ListQuery {
 /** A page of a list, with the token for the next page. */
 export interface ListPage {
   readonly revision: number
-  /** The first objects of the page. */
+  /** The objects that were found before the response starts. */
   readonly objects: readonly CachedObject[]
   /** The remaining objects on the page, which are found on demand. Undefined if there are no remaining objects. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
@@ -57,7 +57,7 @@ export interface ListPage {
   readonly close?: () => void
 }
 
-/** The state to list and the start position. The state belongs to an exact revision or is the latest state. */
+/** Where a list starts: the state to list, and the key of the last object on the previous page. */
 export interface At {
   readonly exact?: number | undefined
   /** The list starts after this key. Undefined for the start of the list. */
@@ -77,9 +77,9 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
 
 /** Lists the objects of one state in key order. */
 async function listAt(resource: Resource, query: ListQuery, { exact, after }: At): Promise<ListPage> {
-  // The cache of a type that is no longer served contains outdated objects.
+  // The type is no longer served, so its cache is out of date.
   if (resource.cache.retired) throw noSuchPath()
-  // While the cache is loading, the list is read from the store, which already contains every object.
+  // While the cache is loading, only the store has all objects.
   if (resource.cache.isLoading) return await fromStore(resource, query, exact ?? resource.caches.revision, after)
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
@@ -93,8 +93,8 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Yields the same slices as `slicesOf`, but callers can iterate twice. The first pass keeps references to the cached
- * objects. Objects from the store's history are read again, because they could take too much memory.
+ * Returns the slices of `slicesOf` such that the caller can iterate over them twice. The first pass keeps cached
+ * objects in memory. Objects from the store's history are read again, because they could take too much memory.
  */
 export function slicesTwice(
   resource: Resource,
@@ -121,7 +121,7 @@ async function* eachOf<T>(slices: readonly T[]): AsyncGenerator<T> {
   yield* slices
 }
 
-/** Repeats a list at the same revision. */
+/** Lists the objects at the same revision a second time. */
 async function* listAgain(
   resource: Resource,
   query: ListQuery,
@@ -192,10 +192,10 @@ async function fromCache(resource: Resource, query: ListQuery, revision: number,
 
 const lastPage = { continueToken: '', remaining: undefined }
 
-/** Number of objects to collect before the response starts. Lists up to this length are collected completely. */
+/** Number of objects to find before the response starts. Shorter lists are complete at that point. */
 const firstObjects = 500
 
-/** Cost of searching one slice of objects, in TimeSlice units. The cost is the same if no object matches. */
+/** Estimated cost of searching one slice of objects, charged to the time slice. It is the same if no object matches. */
 const sliceCost = 500
 
 type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
@@ -289,9 +289,9 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
   return { revision: page.revision, objects: [], continueToken: '', remaining: await countIn(page) }
 }
 
-/** Adds the number of remaining objects to a page. */
+/** Replaces the estimated number of remaining objects by the exact number. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
-  // The limited page is already complete. Closing it frees a history reader for the count.
+  // Close the page first, because it is complete and the count needs its history reader.
   page.close?.()
   const { close: _, ...counted } = page
   if (page.continueToken === '') return { ...counted, remaining: 0 }
@@ -323,8 +323,8 @@ function pageExpired({ continueTokens }: Resource, { scope }: ListQuery, after: 
 }
 
 /**
- * Completes a page. The number of remaining objects is exact only without a selector. With a selector, it only
- * indicates whether more objects may exist.
+ * Adds the continue token and the number of remaining objects to a page. With a selector, that number only shows
+ * whether there may be more objects.
  */
 function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {
   const { revision, objects, remaining } = page

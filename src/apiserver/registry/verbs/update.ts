@@ -162,7 +162,7 @@ async function conclude(context: WriteContext, outcome: Exclude<Outcome, { resul
 }
 
 interface Try {
-  /** The state of the object in the cache. */
+  /** The cached state of the object. Undefined if it does not exist. */
   readonly stored: CachedObject | undefined
   readonly transform: Transform
 }
@@ -269,8 +269,8 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // If the object itself is unchanged, the commit failed because a precondition was not met or because a value was
-  // reserved in the meantime. The update is then retried.
+  // If the object has not changed, the commit failed because of another precondition, or because a value was reserved
+  // in the meantime. Try again.
   if (isExactVersion && result.current?.revision !== stored.revision)
     throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
@@ -322,7 +322,10 @@ function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
   return true
 }
 
-/** Pairs the members of two objects by name. Skips the member `ignored`. */
+/**
+ * Pairs the members of two objects that have the same name, except those named `ignored`. A member that one object
+ * lacks is paired with undefined.
+ */
 function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
   const names = Object.keys(a).filter((name) => name !== ignored)
   const added = Object.keys(b).filter((name) => name !== ignored && !Object.hasOwn(a, name))

@@ -63,8 +63,7 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   await resource.cache.whenLoaded()
   const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
-  // The watcher is created before the first `await`. If the connection to the store is already lost, the watcher is
-  // therefore closed from the start.
+  // Create the watcher before the first `await`, so that a lost connection to the store closes it from then on.
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
   const reader = { watcher, user, onSent, endOfState, prepare: form.prepare }
@@ -124,7 +123,7 @@ async function* replay(resource: Resource, { start, memory, onSent, ...reader }:
   yield* catchUp(resource, { ...reader, chunks, after: start.revision })
 }
 
-/** Cost of searching one slice of objects or one chunk of the log, in TimeSlice units. */
+/** Estimated cost of searching one slice of objects or one chunk of the log, charged to the time slice. */
 const stepCost = 500
 
 /**
@@ -168,7 +167,10 @@ async function* catchUp(
   }
 }
 
-/** A batch of events, which is complete up to the revision `through`. `through` is undefined if no events follow. */
+/**
+ * A batch of events that contains all events up to the revision `through`. Undefined if the watcher takes over after
+ * this batch.
+ */
 interface Step {
   readonly events: readonly CacheEvent[]
   readonly through: number | undefined

@@ -1,4 +1,4 @@
-/** Builds the admission request of a write, for all verbs. */
+/** Builds the request that admission plugins get for a write. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
@@ -52,8 +52,8 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     oldObject: undefined,
     drawnFrom,
   }
-  // The accessor for the old object is expensive to create and to copy. Creates, the most frequent writes, do not need
-  // it.
+  // Only updates and deletes get an accessor for the old object. It is expensive to create and copy, and creates are
+  // the most frequent writes.
   if (oldObject === undefined) return request
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }

@@ -26,7 +26,7 @@ export interface ChangeNote {
 const maxText = 400
 const maxPlacesText = 2500
 
-/** The write that a change note describes. */
+/** The parts of a write that its change note records. */
 interface Writing {
   readonly resource: Resource
   readonly user: User

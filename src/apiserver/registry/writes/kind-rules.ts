@@ -1,6 +1,6 @@
 /**
- * Applies the rules of a kind to an object without a server: preparation, allocation and validation. The write path and
- * the unit tests of the kinds share these functions.
+ * Runs the rules of a kind on an object: preparation, allocation and validation. Needs no server, so the write path and
+ * the unit tests of the kinds can share these functions.
  */
 
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -13,7 +13,7 @@ import { validate, validateSliced } from '../../../api/schema/validate.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 
-/** An object, its kind and its previous state. */
+/** An object to validate, with its kind and the state that it replaces. */
 export interface ObjectToValidate {
   readonly kind: Kind
   readonly object: ApiObject
@@ -37,7 +37,7 @@ export function prepareByRules({ kind, object, previous }: ObjectToValidate, con
   rules?.prepareForUpdate?.(object, previous, context)
 }
 
-/** Returns whether the write may allocate values. A subresource cannot change values that come from a pool. */
+/** Returns whether the write may allocate values from pools. A write to a subresource may not. */
 export function mayAllocate(
   { kind: { reservations } }: Pick<ObjectToValidate, 'kind'>,
   { subresource }: RuleContext,

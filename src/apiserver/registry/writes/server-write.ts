@@ -11,7 +11,7 @@ import type { WriteContext } from './write.ts'
 
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers, authenticatedUsers], extra: new Map() }
 
-/** A write by the server itself: its target and the kind of its options. */
+/** The resource, object and options of a write by the server itself. */
 export interface OwnWrite {
   /** The namespace of the object. Empty for cluster-scoped kinds. */
   readonly namespace?: string

@@ -1,4 +1,4 @@
-/** Combines an object with the data that its encoding needs: the order of its fields and its header. */
+/** Collects what is needed to encode an object for the store: the object, the order of its fields and its header. */
 import type { Storable } from '../../../api/codec/stored.ts'
 import { orderOf, type ReadyToStore } from '../../../api/schema/kind.ts'
 import { headerOf, type Resource } from '../catalogue/resource.ts'

@@ -36,7 +36,7 @@ export class WriteConditions {
     this.#guards.push(guard)
   }
 
-  /** Adds keys that a commit with the given outcome reserves and releases. */
+  /** Adds keys to reserve and to release by the commit, if the write has the given outcome. */
   commitWith(ending: Ending, reservations: KeyReservations): void {
     this.#along.push({ ending, reservations })
   }

@@ -22,7 +22,10 @@ export interface Attempt {
   readonly conditions: WriteConditions
   /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
-  /** The prefix of a generated name. Undefined if no other name can be generated. */
+  /**
+   * The `generateName` prefix of a generated name. Undefined if the client chose the name, so that no other name can be
+   * tried.
+   */
   readonly drawnFrom?: string | undefined
 }
 

@@ -30,7 +30,7 @@ import type { CommitTerms } from './write-conditions.ts'
 /** Maximum number of attempts to commit a write while other writers commit first. */
 export const maxAttempts = 100
 
-/** Describes a write to all of its steps: the target, the user, the options and the callbacks. */
+/** What all steps of a write need to know: the target, the user, the options and the callbacks. */
 export interface WriteContext {
   /** The storage version of the type. Validation, admission and the store use this version. */
   readonly resource: Resource
@@ -44,7 +44,7 @@ export interface WriteContext {
   /** Whether the server itself is the writer. */
   readonly own?: boolean
   readonly dryRun: boolean
-  /** Returns the client's options as admission requests represent them. */
+  /** Returns the options that the client sent, in the form that admission webhooks receive. */
   readonly sentOptions: () => JsonObject
   /** The verb to record in the journal. Defaults to create or update. */
   readonly verb?: string | undefined
@@ -148,7 +148,7 @@ export function writerOf(context: WriteContext) {
   return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time }
 }
 
-/** Returns the context that the rules of the kind need. */
+/** Returns the input for the rules of the kind, such as the user and the current time. */
 export function prepareContext(write: WriteContext): PrepareContext {
   const { resource, subresource, user, own = false, warn, onDropped } = write
   const prepared = { ...versionOf(write).context, subresource, user, own, warn, now: resource.clock.now() }
@@ -173,7 +173,7 @@ export interface Stored {
   readonly json: Buffer
 }
 
-/** The state of an object that a write replaces. */
+/** The state of the object before a write. */
 export interface Replaced {
   /** The stored object. Undefined if the object does not exist. */
   readonly previous: ApiObject | undefined
@@ -213,7 +213,7 @@ export async function commitObject(
     encodeSliced(key, storable(resource, ready instanceof Promise ? await ready : ready)),
   )
   const lifetimeSeconds = resource.kind.lifecycle.expires ? resource.lifetimeSeconds : undefined
-  // The object is new and contains a newly generated uid, so its bytes are unique.
+  // A new object contains a generated uid, so no other write has the same bytes.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
   const note = changeNote(context, previous, object)
@@ -241,7 +241,8 @@ export function assertInTime({ deadline }: WriteContext): void {
  * automatically, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // Dispatch repeats the request with the new type. The repeated request completes the remaining steps.
+  // A changed definition is passed on: dispatch repeats the request with the new type, which completes the remaining
+  // steps.
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
@@ -256,7 +257,7 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
 }
 
-/** Prepares an object for storage. Custom kinds are stored in their storage version. */
+/** Prepares an object for storage. A custom object is converted to the storage version of its kind. */
 export function asStored(
   { kind }: Resource,
   object: ApiObject,
