@@ -37,7 +37,7 @@ import type { WatchMetrics } from './watch-metrics.ts'
 /** Handles a non-resource path. Returns false if the path belongs to another handler. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
-/** The handlers for requests, and the dependencies of the dispatch step. */
+/** Everything that the dispatch step needs to find and call a handler. */
 export interface Routes {
   readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
@@ -48,8 +48,8 @@ export interface Routes {
   /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /**
-   * Returns a promise if the type is not served yet but may be soon. The promise resolves when the type may be
-   * available. Otherwise returns undefined.
+   * Returns a promise if a type is not served yet but may be soon, for example because its CustomResourceDefinition was
+   * just created. The promise resolves when it is worth looking again. Returns undefined if waiting is pointless.
    */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Handles requests for API versions that are not in the catalogue. Returns false for all other requests. */
@@ -59,7 +59,7 @@ export interface Routes {
   readonly forwarder: RequestForwarder
 }
 
-/** The handlers for stored objects, by verb. */
+/** The handler for each verb on stored objects. */
 const handlers: { readonly [V in Verb]: Handler } = {
   get: handleGet,
   list: handleList,
@@ -87,7 +87,7 @@ export function dispatch(routes: Routes): Step {
     if (endpoint !== undefined)
       return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, forwarder, extensions })
     const resource = resourceOf(served, info)
-    // The content type of a patch is checked before the response format is negotiated, as in Kubernetes.
+    // As in Kubernetes, an unsupported patch type is reported before an unsupported response format.
     if (verb === 'patch') assertPatchType(exchange, resource)
     if (extensions && verb === 'list' && selectsFields(info.query)) negotiateFields(exchange, resource)
     else negotiateResponse(exchange, resource)
@@ -130,8 +130,8 @@ export function dispatch(routes: Routes): Step {
 }
 
 /**
- * Returns a promise if the cache that the request needs is still being loaded in the background. Lists and creates do
- * not wait, because they read the store themselves. Returns undefined if the request can be handled immediately.
+ * Waits until the requested objects can be read from a cache that is loading in the background. Lists and creates need
+ * not wait, because they read from the store. Returns undefined if the request need not wait.
  */
 function whenReadable(resource: Resource, verb: Verb, { namespace, name }: ResourceInfo): Promise<void> | undefined {
   if (!resource.cache.isLoading || verb === 'list' || verb === 'create') return undefined
@@ -141,7 +141,7 @@ function whenReadable(resource: Resource, verb: Verb, { namespace, name }: Resou
 /** Maximum number of attempts for a request whose CustomResourceDefinition keeps changing. */
 const maxAttempts = 5
 
-/** Whether the request failed because the CustomResourceDefinition has changed in the meantime. */
+/** Whether a failed request should be repeated because its CustomResourceDefinition changed in the meantime. */
 async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
   if (exchange.answered || exchange.disconnected || !(error instanceof ApiError)) return false
   if (error instanceof TypeChanged) return true
@@ -186,8 +186,8 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
 }
 
 /**
- * Responds to a request whose scope does not match the kind. For custom kinds, the response is the same as for an
- * unknown path.
+ * Responds with 404 to a path whose scope does not match the kind. Custom resources get the response for an unknown
+ * path.
  */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
@@ -235,8 +235,8 @@ function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: stri
 }
 
 /**
- * Whether the path fits the verb. A verb that acts on one object needs a name in the path. Creates and verbs that act
- * on collections must not have a name.
+ * Whether the path names an object exactly when the verb needs one. Creates and verbs on collections take no name.
+ * Watches accept both.
  */
 function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')
@@ -248,7 +248,7 @@ function assertName(name: string): void {
   if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
-/** Returns the resource itself, or the view that a subresource provides. */
+/** Returns the resource to act on. For a subresource that has a view, such as `scale`, this is the view. */
 function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
   if (served.endpoint !== undefined) throw noSuchPath()
   return subresource === '' ? served : (served.views.get(subresource) ?? served)

@@ -8,7 +8,7 @@ const page = '/metrics/slis'
 
 /** Records the results of health checks. */
 export class HealthMetrics {
-  /** The latest result of each check: 1 if it passed, otherwise 0. */
+  /** The latest result of each check and endpoint: 1 for success, 0 for failure. */
   readonly #latest = new Map<string, { readonly values: readonly string[]; readonly value: number }>()
   readonly #results = new Counter({
     name: 'kubernetes_healthchecks_total',
@@ -30,7 +30,10 @@ export class HealthMetrics {
     this.#results,
   ]
 
-  /** Records the result of a check for an endpoint such as `readyz`. Both labels have a fixed set of values. */
+  /**
+   * Records the result of a check on an endpoint such as `readyz`. Clients cannot influence either label, so the number
+   * of series is bounded.
+   */
   record(check: string, endpoint: string, result: 'success' | 'error'): void {
     const values = [check, endpoint]
     this.#latest.set(values.join('/'), { values, value: result === 'success' ? 1 : 0 })

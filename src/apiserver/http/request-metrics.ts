@@ -13,7 +13,7 @@ const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
 const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-/** The properties that distinguish the metric series of one resource type. */
+/** The request properties that become labels of a metric series. */
 interface RequestClass {
   readonly verb: string
   readonly scope: string
@@ -22,7 +22,7 @@ interface RequestClass {
   readonly status: number
 }
 
-/** The metric series of one class of requests. */
+/** The metrics of one class of requests, with the labels already resolved. */
 interface Series extends RequestClass {
   readonly total: Count
   readonly duration: Distribution | undefined
@@ -48,12 +48,12 @@ export class RequestMetrics {
     { name: 'apiserver_response_sizes', help: 'Response size in bytes.', labels: place },
     sizes,
   )
-  /** Label values of the deprecated types in use, by the concatenated labels. */
+  /** Label values of the deprecated types that clients have used. The keys are the joined values. */
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
   /**
-   * The series by resource type, and the series of requests for unknown paths. Each list is short, because it has at
-   * most one entry per verb and response code.
+   * Metric series by resource type, and the series for unknown paths. The lists are short, with at most one series per
+   * verb and response code.
    */
   readonly #seriesByType = new WeakMap<Served, Series[]>()
   readonly #unknown: Series[] = []
@@ -93,7 +93,7 @@ export class RequestMetrics {
 
   /** Records the end of a request. `now` is a time on the monotonic clock. */
   end(exchange: Exchange, now: number): void {
-    // A request that could not be parsed was never counted as active.
+    // A request is counted as active only once its path has been parsed.
     if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
     const series = this.#seriesOf(exchange)
     series.total.value++
@@ -104,8 +104,7 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // Uses only existing subresources as label values, because clients could otherwise create label values with
-    // arbitrary names.
+    // Use a subresource as label only if it exists, because clients could otherwise create any number of series.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
@@ -164,7 +163,7 @@ function classOf({ info }: Exchange): 'readOnly' | 'mutating' | 'longRunning' {
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-/** The verb labels that these metrics use for historical reasons. */
+/** Label values of verbs where they differ from the verb, for compatibility with Kubernetes. */
 const verbs: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',

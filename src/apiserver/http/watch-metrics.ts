@@ -7,7 +7,7 @@ import type { Resource } from '../registry/catalogue/resource.ts'
 const sizes = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i)
 const labels = ['group', 'version', 'kind']
 
-/** The metric series of one resource type. A watch looks them up when it starts. */
+/** The metrics of one resource type, looked up once when a watch starts. */
 class WatchSeries {
   /** Number of active watches. */
   watchers = 0

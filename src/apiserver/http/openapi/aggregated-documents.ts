@@ -1,7 +1,7 @@
 /** The OpenAPI documents of aggregated servers. This server merges them into its own documents. */
 import type { JsonObject } from '../../../api/json/json.ts'
 
-/** The paths and types of an aggregated server, by name. */
+/** The paths and types in an aggregated server's OpenAPI document. */
 export interface PublishedParts {
   readonly paths: readonly (readonly [name: string, value: JsonObject])[]
   readonly types: readonly (readonly [name: string, value: JsonObject])[]

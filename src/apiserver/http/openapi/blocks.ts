@@ -1,7 +1,7 @@
 /**
- * An OpenAPI document in encoded blocks: one block for all built-in types, one per custom type and one per document of
- * an aggregated server. Each block is built on first use and cached while its type is served. Adding, changing or
- * removing a custom type therefore rebuilds only one block.
+ * Caches an OpenAPI document in encoded blocks: one for all built-in types, one for each custom type, and one for each
+ * aggregated server's document. A block is encoded on first use and cached while its types are served. Adding, changing
+ * or removing a custom type therefore rebuilds only one block.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Served } from '../../registry/catalogue/served.ts'
@@ -10,13 +10,13 @@ import type { NamedPart, Parts } from './parts.ts'
 
 export interface Block<T> {
   readonly paths: readonly T[]
-  /** Encoded types by name. */
+  /** The encoded schemas by type name. */
   readonly types: ReadonlyMap<string, T>
 }
 
-/** Functions that build and encode the parts of a document. */
+/** How to encode a document in one OpenAPI version and format. */
 export interface Encoding<T> {
-  /** Builds the parts of the document that describe these types. */
+  /** Writes the paths and types that describe the given API types. */
   readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>
   readonly encodePath: (part: NamedPart) => T
   readonly encodeType: (part: NamedPart) => T
@@ -25,7 +25,7 @@ export interface Encoding<T> {
 export class Blocks<T> {
   readonly #encoding: Encoding<T>
   #own: { readonly types: readonly Served[]; readonly block: Promise<Block<T>> } | undefined
-  /** Encoded blocks of the document, by their source: a custom type, or the document of an aggregated server. */
+  /** Encoded blocks by the object that they were built from: a custom type, or an aggregated server's document. */
   readonly #foreign = new WeakMap<object, Promise<Block<T>>>()
 
   constructor(encoding: Encoding<T>) {
@@ -33,8 +33,8 @@ export class Blocks<T> {
   }
 
   /**
-   * Joins all blocks. If several blocks define the same type, the first definition is used. This server's own block
-   * comes first.
+   * Concatenates all blocks. If several blocks define the same type, the first definition wins, and this server's own
+   * block comes first.
    */
   async join(described: Described): Promise<Block<T>> {
     const own = await this.#ownBlock(described)
@@ -76,7 +76,7 @@ export class Blocks<T> {
     return block
   }
 
-  /** Encodes the parts without the types in `known`. */
+  /** Encodes paths and types into a block, without the types in `sharedTypes`, which another block already contains. */
   async #encode(
     { paths, types }: Pick<Parts, 'paths' | 'types'>,
     sharedTypes: ReadonlyMap<string, T>,
@@ -95,7 +95,9 @@ export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
 
 const sliceMs = 5
 
-/** Maps the items in time slices of a few milliseconds, so that the event loop can handle other requests in between. */
+/**
+ * Applies `map` to all items. Yields to the event loop every few milliseconds, so that other requests are not delayed.
+ */
 export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
   const results: R[] = []
   let until = performance.now() + sliceMs

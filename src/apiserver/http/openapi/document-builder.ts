@@ -1,7 +1,7 @@
 /**
- * Builds the bytes of an OpenAPI document from its blocks. This module and its dependencies are loaded when the first
- * document is requested. A document of all kinds takes about 100 ms to build, so the work is divided into time slices,
- * and unchanged blocks are reused.
+ * Encodes OpenAPI documents in JSON and Protobuf. This module and its dependencies are loaded only when the first
+ * document is requested. A document of all kinds takes about 100 ms to build, so the work yields to other requests, and
+ * unchanged blocks come from a cache.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import { encodeV3 } from './protobuf-v3.ts'
 import { headV2, partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
-/** Builds the OpenAPI v2 document in each encoding. Caches its encoded parts. */
+/** Encodes the OpenAPI v2 document in JSON and Protobuf, and caches the encoded blocks. */
 export class MakerV2 {
   readonly #json = new Blocks<string>({ partsOf: partsV2, encodePath: memberText, encodeType: memberText })
   readonly #protobuf = new Blocks<Buffer>({
@@ -58,7 +58,9 @@ export async function makeV3Json(described: Described, version: GroupVersion): P
   return [`${opened(head)},"paths":{`, ...sortedNames(pathTexts), middle, ...sortedNames(typeTexts), '}}}']
 }
 
-/** Sorts the members of a JSON object by the bytes of their names, and joins them with commas. */
+/**
+ * Sorts encoded members of a JSON object by the bytes of their names. Adds a comma before each member but the first.
+ */
 function sortedNames(members: Iterable<string>): string[] {
   return [...members].sort().map((member, i) => (i === 0 ? member : `,${member}`))
 }

@@ -17,7 +17,7 @@ export interface Document {
   readonly gzip: Buffer
 }
 
-/** The encodings of a document, each built on demand. */
+/** A document in both encodings. Each encoding is built on first use. */
 export interface DocumentForms {
   readonly json: () => Promise<Document>
   readonly protobuf: () => Promise<Document>
@@ -81,7 +81,7 @@ export class Documents {
     return version && (await this.#v3Of(described, version))
   }
 
-  /** Returns the document of one group version in both encodings. */
+  /** Returns the OpenAPI v3 document of a group version, in both encodings. */
   async v3Forms(place: string): Promise<DocumentForms | undefined> {
     const described = this.#describe()
     const version = groupVersions(described).find(({ path }) => path === `/${place}`)
@@ -123,7 +123,10 @@ export class Documents {
   }
 }
 
-/** Returns all sources of an OpenAPI v2 document. */
+/**
+ * Returns the objects that an OpenAPI v2 document is built from: served types and aggregated documents. The document is
+ * valid while they stay the same.
+ */
 function sourcesOf({ types, aggregated }: Described): readonly object[] {
   return [...types, ...aggregated.documents]
 }

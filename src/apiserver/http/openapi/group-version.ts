@@ -14,7 +14,7 @@ export interface GroupVersion {
   readonly version: string
   /** The base path of the group version, such as `/api/v1` or `/apis/storage.orch.io/v1`. */
   readonly path: string
-  /** The package of the group version's types, such as `core.v1`. */
+  /** The prefix for the names of the group version's types, such as `core.v1`. */
   readonly home: string
   /** The name of the group version in operation IDs, such as `CoreV1`. */
   readonly name: string
@@ -23,9 +23,7 @@ export interface GroupVersion {
   readonly types: readonly Served[]
 }
 
-/**
- * The input for an OpenAPI document: the types of one catalogue generation, and the documents of aggregated servers.
- */
+/** The types and settings that an OpenAPI document describes, at one generation of the catalogue. */
 export interface Described {
   readonly vendor: Vendor
   /** The Kubernetes version that the server emulates. */
@@ -38,7 +36,7 @@ export interface Described {
   readonly aggregated: AggregatedDocuments
 }
 
-/** Returns the group versions of these types, in the order of their first type. */
+/** Groups the types by group version, in the order in which the group versions first occur. */
 export function groupVersions({ types }: Described): GroupVersion[] {
   const byPath = Map.groupBy(types, ({ group, kind }) => pathOf(group, kind.version))
   return [...byPath].map(([path, members]) => {
@@ -63,8 +61,8 @@ export function isForeign({ group }: Kind): boolean {
 }
 
 /**
- * Returns the package of a kind's types, such as `core.v1`. For a user-defined group, the package is the reversed
- * domain with a leading dot, such as `.com.example.stable.v1`.
+ * Returns the prefix for the names of a kind's types, such as `core.v1`. For a user-defined group, the prefix is the
+ * reversed domain, such as `com.example.stable.v1`.
  */
 export function homeOf(kind: Kind): string {
   const { group, version } = kind

@@ -1,6 +1,6 @@
 /**
- * Adds the group, version and kind to each OpenAPI definition that is a kind, so that tools can find the type of an
- * object.
+ * Adds `x-kubernetes-group-version-kind` to each OpenAPI definition of a kind, so that tools can map an object to its
+ * definition.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
@@ -19,9 +19,9 @@ import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
 /**
- * Adds the group, version and kind to the definitions. Must be called after all paths are written, because it changes
- * only definitions that the document already contains. Definitions that all group versions share get the group versions
- * in `sharing`.
+ * Marks the definitions of kinds with their group, version and kind. Call it after all paths are written, because it
+ * only marks definitions that some path uses. Definitions that all groups share, such as DeleteOptions, are marked with
+ * every group version in `sharing`.
  */
 export function markKinds(
   definitions: Definitions,
@@ -39,15 +39,12 @@ export function markKinds(
   const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
   for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
     definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
-  // The types in `sharing` belong to every group version.
+  // These definitions are shared, so they belong to every group version.
   definitions.mark(deleteOptions, '', inEach(sharing, 'DeleteOptions'))
   definitions.mark(watchEvent, '', inEach(sharing, 'WatchEvent'))
 }
 
-/**
- * Adds the group, version and kind to the definitions of a kind. The kind of a subresource may belong to a different
- * group than its parent.
- */
+/** Marks the definition of one kind. The kind of a subresource can be in another API group than its parent. */
 function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
   const { group, version, kind, schema } = type
   definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])

@@ -72,7 +72,7 @@ export function openApiPaths({
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     const isRead = info.verb === 'get' || info.verb === 'head'
-    // Since Kubernetes 1.24, OpenAPI v3 documents are served for every HTTP method.
+    // Since Kubernetes 1.24, OpenAPI v3 paths accept every HTTP method.
     if (!isRead && (path === '/openapi/v2' || serveV3 === sendV3)) throw notAllowed()
     warnKubectl(exchange, vendor)
     if (path === '/openapi/v2') return sendV2(exchange, documents, emulated)
@@ -93,14 +93,14 @@ async function sendV2(exchange: Exchange, documents: Documents, emulated: Emulat
 
 interface V3Request {
   readonly documents: Documents
-  /** The path of the group version, such as `apis/apps/v1`. Undefined for the path of the index. */
+  /** The path of the requested group version, such as `apis/apps/v1`. Undefined for the index of all documents. */
   readonly place: string | undefined
   readonly hash: string | null
-  /** Whether the path of the index ends with a slash. */
+  /** Whether the index was requested with a slash at the end of its path. */
   readonly isSlashed?: boolean
 }
 
-/** Sends an OpenAPI v3 document when version 1.23 is emulated. Kubernetes 1.23 does not define the response. */
+/** Serves OpenAPI v3 if Kubernetes 1.23 is emulated, where OpenAPI v3 is not specified yet. Supports only JSON. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'
@@ -112,7 +112,7 @@ async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request)
   await sendPacked(exchange, { type: json, vary, document })
 }
 
-/** Redirects a URL with an outdated hash to the current document. */
+/** Redirects a client that requested an outdated hash to the URL of the current document. */
 function redirect(exchange: Exchange, address: string): void {
   exchange.setHeader('location', address)
   sendText(exchange, 302, `the document is now at ${address}\n`)
@@ -178,7 +178,7 @@ function sendNotModified(exchange: Exchange, type: string): void {
   exchange.transport.end()
 }
 
-/** Whether the client already has the content. */
+/** Whether the client's If-None-Match header contains the hash, so that a 304 suffices. */
 function holds({ headers }: Exchange, hash: string): boolean {
   const tags = headers.all('if-none-match').flatMap((value) => value.split(','))
   return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === `"${hash}"`)

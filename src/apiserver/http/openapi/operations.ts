@@ -86,7 +86,7 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   return paths.filter(({ operations }) => operations.length > 0)
 }
 
-/** An operation, or undefined if its verb is not supported. */
+/** An operation on a path. Undefined if the type does not support the operation's verb. */
 type Offered = Operation | undefined
 
 function pathOfKind({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
@@ -103,7 +103,7 @@ function pathOfKind({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
   })
   return {
     one: `${name}${one}`,
-    /** Clients expect the method before the type in the IDs of connect operations. */
+    /** In the IDs of connect operations, clients expect the method before the type. */
     connect: (method: Method) => `connect${name}${capital(method)}${one}`,
     parameters,
     ofOne: ['name', ...parameters] as PathName[],
@@ -185,8 +185,8 @@ function acrossNamespaces(operation: Operations, type: Kind, { path, name, tag, 
 type Operations = ReturnType<typeof operationsOf>
 
 /**
- * Returns functions that create the operations on objects of a type. The ID of an operation is derived from its path.
- * An operation is undefined if its verb is not supported.
+ * Returns functions that describe each operation on objects of a type, such as `list` or `patch`, for a given path.
+ * They return undefined for an unsupported verb.
  */
 function operationsOf(served: Served) {
   const { vendor, kind, verbs } = served
@@ -203,7 +203,7 @@ function operationsOf(served: Served) {
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** The phrases for one object and for all objects in descriptions, with the media types of requests and responses. */
+/** How descriptions refer to one object and to all objects of a type, and the media types that the type supports. */
 interface Words {
   readonly noun: string
   readonly all: string

@@ -6,7 +6,7 @@ import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 export interface Parameter extends Availability {
   readonly type: 'string' | 'integer' | 'boolean'
   readonly doc: string
-  /** Whether Kubernetes does not have the parameter. */
+  /** Whether the parameter is an extension that Kubernetes does not have. */
   readonly isExtension?: boolean
 }
 
@@ -53,7 +53,7 @@ const writing = {
   },
 } satisfies { [name: string]: Parameter }
 
-/** The query parameters of the connect subresources of pods, nodes and services. */
+/** Query parameters of subresources that open a connection, such as `exec` and `proxy`. */
 const connecting = {
   command: { type: 'string', doc: 'The command to run. Repeat the parameter for each argument.' },
   container: { type: 'string', doc: 'Name of the container, if the pod has more than one.' },

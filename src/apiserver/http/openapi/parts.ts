@@ -1,6 +1,6 @@
 /**
- * An OpenAPI document in parts: head, paths and types. Each path and type is built on demand and can be
- * garbage-collected after it is encoded. The whole document is therefore only in memory in encoded form.
+ * Writes an OpenAPI document piece by piece: its head, its paths and its types. Each path and type is written on demand
+ * and can be garbage-collected once it is encoded, so the document is never in memory as a whole object.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'
@@ -13,7 +13,7 @@ import type { PathName, QueryOptions } from './parameters.ts'
 export type NamedPart = readonly [name: string, value: JsonObject]
 
 export interface Parts {
-  /** The document without its paths and types. */
+  /** The top-level members of the document other than paths and types. */
   readonly head: JsonObject
   readonly paths: Iterable<NamedPart>
   /** The types that the paths refer to. The types must be read after the paths. */
@@ -23,12 +23,15 @@ export interface Parts {
 /** The bytes of a whole document, in pieces. */
 export type DocumentText = Iterable<string | Buffer>
 
-/** The functions that write the parts of a document in one OpenAPI version. */
+/** How to write a document in one OpenAPI version: functions that write the operations and parameters in its format. */
 export interface Writing extends QueryOptions {
   readonly definitions: Definitions
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
   readonly pathParameter: (name: PathName) => JsonObject
-  /** Returns the parameters that all operations of a path have, in addition to the parameters in the path itself. */
+  /**
+   * Returns the query parameters that the path declares for all of its operations. Undefined if each operation declares
+   * its own parameters.
+   */
   readonly sharedParameters?: (path: Path, writing: QueryOptions) => readonly JsonObject[]
 }
 
@@ -49,7 +52,7 @@ function byName(a: JsonObject, b: JsonObject): number {
   return compareUtf8(String(a.name), String(b.name))
 }
 
-/** Yields the types that the written paths refer to, with their group, version and kind. */
+/** Yields the types that the written paths refer to, marked with their group, version and kind. */
 export function* writeTypes(
   definitions: Definitions,
   versions: readonly GroupVersion[],

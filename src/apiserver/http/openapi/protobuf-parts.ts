@@ -7,7 +7,7 @@ import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** Writes a value into the message that is currently open. */
+/** Writes a JSON value as a field of the message that `writer` is writing. */
 export type Write = (writer: WireWriter, value: Json) => void
 
 export const text =
@@ -40,7 +40,7 @@ export const messages =
   (writer, value) => {
     for (const item of value as Json[]) writer.message(field, (inner) => write(inner, item))
   }
-/** Writes a map as a list of messages, each with a name and a value. */
+/** Returns a function that writes a JSON object as a repeated field of name-value messages. */
 export const named =
   (field: number, write: Write): Write =>
   (writer, value) => {

@@ -61,7 +61,7 @@ const writeSchemaFields = record(
   31,
 )
 
-/** Writes a schema. A schema can contain schemas, so the writer is a function and not a constant. */
+/** Writes a JSON schema. This is a function declaration because schemas are recursive. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }
@@ -84,7 +84,9 @@ const writePathParameter = record(
   22,
 )
 
-/** Functions that write the wrapper message of a parameter, by the location of the parameter. */
+/**
+ * Functions that write a parameter, by the value of its `in` member. Each location has its own nested wrapper messages.
+ */
 const parameterForms: { readonly [place: string]: Write } = {
   body: message(1, message(1, writeBodyParameter)),
   query: message(1, message(2, message(3, writeQueryParameter))),

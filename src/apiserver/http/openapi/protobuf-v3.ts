@@ -25,7 +25,7 @@ export function encodeV3(document: JsonObject): Buffer {
   return writer.finish()
 }
 
-/** Writes a default value that is a number, boolean or string. The message has no field for other default values. */
+/** Writes a default value, which must be a number, boolean or string. The message has no field for any other value. */
 function writeDefault(writer: WireWriter, value: Json): void {
   writer.message(33, (inner) => {
     if (typeof value === 'number' || typeof value === 'bigint') inner.double(1, Number(value))

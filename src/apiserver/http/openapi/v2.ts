@@ -7,7 +7,7 @@ import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryIn, queryParameters } from './parameters.ts'
 import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-/** Returns the document without its paths and types. */
+/** Returns the top-level members of the document other than paths and types. */
 export function headV2({ version }: Described): JsonObject {
   return {
     swagger: '2.0',
@@ -17,7 +17,7 @@ export function headV2({ version }: Described): JsonObject {
   }
 }
 
-/** Returns the paths and definitions for these types, which must be either all built-in or all custom. */
+/** Returns the paths and definitions for the given types, which must be either all built-in or all custom. */
 export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
   const definitions = new Definitions(described.vendor, 2, described.emulated)
@@ -34,10 +34,7 @@ export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   }
 }
 
-/**
- * Yields the paths of the document. For user-defined groups, only the resource paths are included, not the discovery
- * paths.
- */
+/** Yields all paths of the given types. Discovery paths are included only for built-in types. */
 function* allPaths(described: Described, versions: readonly GroupVersion[]): Generator<Path> {
   const { vendor, types } = described
   const isOwn = !types.some(({ kind }) => isForeign(kind))

@@ -38,8 +38,8 @@ interface DocumentVersions {
 }
 
 /**
- * Returns the group versions that are added to shared types. Since 1.36, these are only the core group and the group
- * version of the document.
+ * Returns the group versions to list on shared definitions such as DeleteOptions. Since Kubernetes 1.36, these are only
+ * the core group and the document's own group version.
  */
 function sharingVersions(emulated: EmulatedVersion, { versions, version }: DocumentVersions): readonly GroupVersion[] {
   return isAtLeast(emulated, '1.36') ? versions.filter((each) => each.group === '' || each === version) : versions
@@ -49,14 +49,14 @@ function plainHead({ version }: Described): JsonObject {
   return { openapi: '3.0.0', info: { title: 'orch', version }, security: [{ BearerToken: [] }] }
 }
 
-/** Returns the head of a document, which contains the name and version of the API, as in kube-apiserver since 1.24. */
+/** Returns the `openapi` and `info` members of a document, as kube-apiserver writes them since 1.24. */
 function publicHead(emulated: EmulatedVersion): JsonObject {
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: emulated } }
 }
 
 /**
- * Returns the built-in group versions. Only these group versions are added to shared types, so that a document does not
- * change when another group is added.
+ * Returns the built-in group versions. Shared definitions list only these, so that adding a custom group does not
+ * change every document.
  */
 function ownVersions(described: Described): GroupVersion[] {
   return groupVersions({ ...described, types: described.types.filter(({ kind }) => !isForeign(kind)) })
@@ -67,7 +67,7 @@ function* allPaths({ vendor }: Described, version: GroupVersion): Generator<Path
   yield* versionPaths(version)
 }
 
-/** Yields the paths of a group version. Custom groups have no discovery operations. */
+/** Yields the paths of a group version. The discovery path is included only for built-in groups. */
 function* publicPaths({ vendor }: Described, version: GroupVersion): Generator<Path> {
   if (!version.types.some(({ kind }) => isForeign(kind))) yield versionPath(vendor, version)
   yield* versionPaths(version)
@@ -153,9 +153,7 @@ function publicBody(
   }
 }
 
-/**
- * Returns the query parameters that all operations of a path accept. They are written as parameters of the path itself.
- */
+/** Returns the query parameters that all operations of a path have in common. The path itself declares them. */
 function sharedQuery({ operations: [first, ...rest] }: Path): ReadonlySet<QueryName> {
   return new Set(first?.query.filter((name) => rest.every(({ query }) => query.includes(name))))
 }

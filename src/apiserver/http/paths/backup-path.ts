@@ -18,7 +18,8 @@ export const maxBackups = 2
 const patienceMs = 60_000
 
 /**
- * Serves `/backup`. `make` starts a backup of the current state. `underWay` counts the active backups in all workers.
+ * Serves `/backup`. `make` starts a backup of the store. `underWay` counts the backups that are in progress in all
+ * workers.
  */
 export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedCount): PathHandler {
   return (exchange, { path, verb }) => {
@@ -32,8 +33,7 @@ export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedC
 async function send(exchange: Exchange, chunks: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
   for await (const chunk of chunks) {
-    // The headers are sent together with the first chunk, so that an error before that results in a normal error
-    // response.
+    // Send the headers only with the first chunk, so that an earlier error can still become an error response.
     if (!exchange.answered) exchange.open(200, 'application/octet-stream')
     if (exchange.disconnected) return
     exchange.sentBytes += chunk.length

@@ -1,7 +1,6 @@
 /**
- * `/statusz` and `/flagz` show the state of this program and its flags, as text or as an object for programs. To
- * request the object, a client sends the parameters `g`, `v` and `as` in the Accept header. Each page has its own
- * feature gate.
+ * `/statusz` and `/flagz` show the state of this program and its flags, as text or as an API object. Clients request
+ * the object with the parameters `g`, `v` and `as` in the Accept header. Each page has its own feature gate.
  */
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -17,10 +16,10 @@ import type { PathInfo } from '../request/request-info.ts'
 import { acceptedType, negotiateType } from '../response/negotiate.ts'
 import { sendBytes, sendText } from '../response/responses.ts'
 
-/** The program name on the pages, which clients know from Kubernetes. */
+/** The program name that the pages show. Clients of Kubernetes expect this name. */
 const component = 'kube-apiserver'
 
-/** The versions of the objects. The first version is deprecated. */
+/** API versions of the page objects. `v1alpha1` is deprecated. */
 const objectVersions = ['v1alpha1', 'v1beta1'] as const
 
 export interface ComponentPageParts {
@@ -39,7 +38,7 @@ interface Page {
   readonly path: string
   readonly kind: string
   readonly gate: FeatureGate
-  /** The members of the object other than its apiVersion, kind and metadata. */
+  /** Returns the fields of the page object other than apiVersion, kind and metadata. */
   readonly content: (parts: ComponentPageParts) => JsonObject
   readonly lines: (content: JsonObject) => readonly string[]
 }
@@ -49,7 +48,7 @@ const pages: readonly Page[] = [
   { path: '/statusz', kind: 'Statusz', gate: 'ComponentStatusz', content: statusContent, lines: statusLines },
 ]
 
-/** Returns the paths of the enabled pages. */
+/** Returns the paths of the pages whose feature gates are enabled. */
 export function componentPagePaths(emulation: Emulation): string[] {
   return pages.filter(({ gate }) => isAvailable({ gate }, emulation)).map(({ path }) => path)
 }
@@ -104,7 +103,7 @@ function flagLines({ flags }: JsonObject): string[] {
   return Object.entries(flags as { readonly [name: string]: string }).map(([name, value]) => `${name}=${value}`)
 }
 
-/** Path prefixes of API objects and documents. The list of diagnosis pages omits them. */
+/** Top-level path segments of APIs and documents, which are omitted from the list of diagnostic pages. */
 const otherFolders: ReadonlySet<string> = new Set(['api', 'apis', 'openapi', 'openid', '.well-known'])
 
 function statusContent({ clock, version, emulation, paths }: ComponentPageParts): JsonObject {

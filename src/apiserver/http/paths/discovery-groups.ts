@@ -12,11 +12,13 @@ export interface Priorities {
   readonly ofVersion: number
 }
 
-/** The resource types of one group version. */
+/** The resource types of one group version, as discovery lists them. */
 export interface VersionContent {
   /** The entries of the APIResourceList. */
   readonly resources: readonly JsonObject[]
-  /** Whether the entries are current. False if an aggregated server serves the version but is unreachable. */
+  /**
+   * Whether the list of types is up to date. False if an aggregated server serves the group version and is unreachable.
+   */
   readonly isCurrent: boolean
 }
 
@@ -27,7 +29,10 @@ export interface AggregatedVersions {
   all(): Iterable<{ readonly group: string; readonly version: string }>
   /** Returns the APIService priorities by `group/version`, including the versions that this server serves itself. */
   priorities(): ReadonlyMap<string, Priorities>
-  /** Returns the resource types of a version as reported by its server, and whether the server is reachable. */
+  /**
+   * Returns the resource types that an aggregated server reports for a group version, and whether the server can be
+   * reached.
+   */
   discovered(group: string, version: string): VersionContent
 }
 
@@ -49,7 +54,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
     const added = others.get(name)?.map(({ version }) => version) ?? []
     const versions =
       added.length === 0 ? own.get(name)! : joined(name, [...(own.get(name) ?? []), ...added], priorities)
-    // A built-in group has no APIService if it is the group of APIServices itself, or if its APIService has not been
+    // The group of APIServices itself has no APIService, and neither has a built-in group whose APIService is not
     // created yet.
     const unregistered = builtIn.has(name) ? Number.POSITIVE_INFINITY : 0
     const all = versions.map((version) => priorities.get(`${name}/${version}`)?.ofGroup ?? unregistered)
@@ -59,7 +64,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
-/** Appends the versions without resources after all other versions. */
+/** Adds group versions that have no resources, after all others. */
 export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
   const all = new Map(groups.map(({ name, versions }) => [name, versions]))
   for (const apiVersion of spoken) {

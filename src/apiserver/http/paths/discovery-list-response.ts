@@ -41,8 +41,8 @@ interface AgreedList {
 }
 
 /**
- * Returns the document type and the format that the client requests, or undefined if the client requests no supported
- * type.
+ * Returns the version of the aggregated discovery document that the client requests, and its format. Returns undefined
+ * if the client requests no version that this server offers.
  */
 export function agreeOnList(
   { headers }: Exchange,

@@ -12,7 +12,7 @@ import type { Group, VersionContent } from './discovery-groups.ts'
 /** A version of the aggregated discovery document. */
 export type DiscoveryListVersion = 'v2' | 'v2beta1'
 
-/** Returns the versions of the document that the server offers. */
+/** Returns the versions of the aggregated discovery document that are enabled. */
 export function discoveryListVersions({ version, gates }: Emulation): DiscoveryListVersion[] {
   if (!gates.has('AggregatedDiscoveryEndpoint')) return []
   const hasBeta = !gates.has('AggregatedDiscoveryRemoveBetaType')
@@ -26,7 +26,7 @@ export interface DiscoveryListType {
   readonly kind: 'APIGroupDiscoveryList'
 }
 
-/** Returns the document types for the offered versions. */
+/** Returns the group, version and kind of the aggregated discovery document in each of the given versions. */
 export function discoveryListTypes(vendor: Vendor, versions: readonly DiscoveryListVersion[]): DiscoveryListType[] {
   const group = groupName(vendor, 'apidiscovery')
   return versions.map((version) => ({ group, version, kind: 'APIGroupDiscoveryList' }))
@@ -36,7 +36,7 @@ export interface DiscoveryListParts {
   readonly type: DiscoveryListType
   readonly groups: readonly Group[]
   readonly contentOf: (group: string, version: string) => VersionContent
-  /** Whether metadata contains an unset creation time as null, as in Kubernetes before 1.34. */
+  /** Whether metadata contains `creationTimestamp: null`, as in Kubernetes before 1.34. */
   readonly hasNullTimes: boolean
 }
 
@@ -63,8 +63,8 @@ function versionEntry(version: string, { resources, isCurrent }: VersionContent)
 }
 
 /**
- * Returns the entries of the resource types. If a subresource exists without its parent, the entry of the parent
- * contains only the name, the scope and the subresource.
+ * Converts the resources of an APIResourceList. Subresources become part of their parent's entry. A parent that is not
+ * in the list gets an entry with only its name and scope.
  */
 function resourceEntries(resources: readonly JsonObject[]): JsonObject[] {
   const nameOf = ({ name }: JsonObject) => String(name)

@@ -45,8 +45,8 @@ export interface DiscoveryOptions {
   readonly aggregated: AggregatedVersions
   readonly emulation: Emulation
   /**
-   * Enabled group versions without resources, as `group/version`. The server sends objects of their kinds, for example
-   * to webhooks, but does not store them.
+   * Group versions that are listed in discovery although they have no resources, as `group/version`. The server sends
+   * objects of their kinds, for example to webhooks.
    */
   readonly spoken: readonly string[]
   /** Returns the address that clients use to reach the server, such as `127.0.0.1:6443`. */
@@ -76,7 +76,7 @@ export function discoveryPaths(options: DiscoveryOptions): PathHandler {
   }
 }
 
-/** All documents of one catalogue generation. */
+/** Builds and caches the discovery documents of one catalogue generation. */
 class Documents {
   readonly #options: DiscoveryOptions
   /** The resource types of each version that this server serves. */
@@ -97,7 +97,7 @@ class Documents {
     this.#makers = documents(lists, this.#groups, address)
   }
 
-  /** Returns the aggregated list of the core group (`/api`) or of all other groups (`/apis`). */
+  /** Returns the aggregated discovery document of the core group (`/api`) or of all other groups (`/apis`). */
   list(path: '/api' | '/apis', type: DiscoveryListType): DiscoveryListDocument {
     const name = `${path} ${type.version}`
     const list = this.#lists.get(name) ?? new DiscoveryListDocument(this.#writeList(path, type))
@@ -121,7 +121,7 @@ class Documents {
     if (types === undefined) return this.#options.aggregated.discovered(group, version)
     const isCustom = types.some(({ kind }) => kind.origin === 'custom')
     const resources = resourceEntries(types)
-    // The entries of custom kinds always contain their own group and version.
+    // Entries of custom kinds always contain their group and version.
     return {
       resources: isCustom ? resources.map((entry) => ({ group, version, ...entry })) : resources,
       isCurrent: true,
@@ -143,7 +143,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // The group exists, so the error reports an unknown version.
+  // The group exists but the version does not, so respond with a NotFound Status.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }
@@ -182,8 +182,8 @@ interface Maker {
 }
 
 /**
- * Returns the functions that build the documents, by path. Aggregated servers serve the documents of their own
- * versions.
+ * Returns a function for each path that builds the path's document. Paths of aggregated group versions are not
+ * included, because their own servers handle them.
  */
 function documents(
   lists: ReadonlyMap<string, readonly Served[]>,
@@ -240,8 +240,8 @@ function resourceList(apiVersion: string, served: readonly Served[]): JsonObject
 }
 
 /**
- * Returns the entries of a resource list, sorted by name. The subresources of a custom resource have a fixed order
- * instead.
+ * Returns the entries of an APIResourceList, sorted by name. For a custom resource, `status` comes before `scale`, as
+ * in Kubernetes.
  */
 function resourceEntries(served: readonly Served[]): JsonObject[] {
   const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
@@ -285,10 +285,7 @@ function subresourceEntries(served: Served): JsonObject[] {
   }))
 }
 
-/**
- * Returns the kind of a subresource. The group and version are included if they differ from the group and version of
- * the list.
- */
+/** Returns the `kind` of a subresource's entry, with its group and version if they differ from those of the list. */
 function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
   if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
   return { group: groupName(served.vendor, group), version, kind }

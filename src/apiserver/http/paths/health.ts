@@ -16,7 +16,7 @@ import { sendPageNotFound, sendText } from '../response/responses.ts'
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>
-  /** Returns a remark for the verbose output if the check passes. */
+  /** Returns extra text to print in the verbose output when the check passes. */
   readonly note?: () => string | undefined
   /**
    * Whether the server cannot handle any requests while this check fails. In that case, /readyz returns 503 instead of
@@ -33,7 +33,7 @@ interface Endpoint {
   readonly checks: readonly HealthCheck[]
 }
 
-/** The endpoint that reports whether the server can handle requests and, if it cannot, why not. */
+/** The readiness endpoint. Unlike the other endpoints, it reports why a check failed. */
 const readiness = 'readyz'
 
 /** Returns the status code for a set of failed checks. */

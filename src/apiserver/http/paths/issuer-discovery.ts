@@ -15,7 +15,7 @@ import { acceptedType } from '../response/negotiate.ts'
 /** The paths that OpenID Connect clients request. */
 export const issuerPaths = { configuration: '/.well-known/openid-configuration', keys: '/openid/v1/jwks' }
 
-/** The public data of the token issuer. */
+/** The issuer's URL, algorithms and public keys, which clients need to verify service account tokens. */
 export interface PublicIssuer {
   readonly name: string
   readonly algorithms: readonly string[]
@@ -23,7 +23,7 @@ export interface PublicIssuer {
   publicKeys(): Promise<JsonObject>
 }
 
-/** Whether clients can find the configuration at the issuer's URL. */
+/** Whether the issuer is an HTTPS URL at which clients can fetch the configuration. */
 export function isDiscoverable(issuer: string): boolean {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   return url?.protocol === 'https:' && url.search === '' && url.hash === '' && !issuer.endsWith('#')

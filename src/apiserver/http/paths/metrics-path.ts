@@ -3,7 +3,7 @@ import type { Exposing } from '../../../base/telemetry/exposition.ts'
 import type { MetricsPage } from '../../../base/telemetry/metrics.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 
-/** Serves the metrics pages. */
+/** Returns the handler for the pages `/metrics` and `/metrics/slis`. */
 export function metricsPaths(exposer: Exposing, pages: readonly MetricsPage[]): PathHandler {
   return (exchange, { path, verb }) => {
     const page = pages.find((each) => each === path)

@@ -1,4 +1,4 @@
-/** Serves `/`, which lists the served paths, and `/version`. Also responds to requests for unknown paths. */
+/** Serves `/version`, the list of paths at `/`, and the 404 for unknown paths. */
 
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'

@@ -15,30 +15,30 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 
 export interface ForwardedRequest {
   readonly rawHeaders: readonly string[]
-  /** The user whose identity is sent to the backend. Undefined for backends that must not know the user. */
+  /** The user whose identity the backend learns. Undefined for backends that must not learn it. */
   readonly user: User | undefined
   /** The IP address of the client. */
   readonly address: string
   /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** Whether to send the UID of the user. Kubernetes sends it since 1.33. */
+  /** Whether to send the user's UID, as Kubernetes does since 1.33. */
   readonly sendsUid: boolean
   /** The name of this server in `Via`. */
   readonly via: string
-  /** Names of additional headers to remove, in lower case. */
+  /** Names of further headers of the client to remove, in lower case. */
   readonly dropped: readonly string[]
-  /** Headers to add, with names in lower case. They replace the client's headers with the same names. */
+  /** Headers to add, by name in lower case. They replace headers of the same name that the client sent. */
   readonly added: { readonly [name: string]: string }
 }
 
-/** Hop-by-hop headers, and headers that the forwarding client sets itself. */
+/** Headers that describe only the client's connection to this server. The forwarded request gets its own. */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'http2-settings'],
 ])
 const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
 const identityPrefixes = ['x-remote-', 'impersonate-']
-/** Whether browsers use this header to describe the page that sent the request. */
+/** Whether a browser uses this header to tell a server which page sent the request. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
 /** Returns the headers of the forwarded request, as alternating names and values. */
@@ -47,7 +47,7 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
   const identityNames = [...identityPrefixes, ...identityHeaders]
   const forwarded = filterHeaders(rawHeaders, (name) => {
-    // Replaces `_` with `-` before names are compared, because some servers treat them alike.
+    // Some servers treat `_` and `-` in header names alike, so both must match.
     const read = name.replaceAll('_', '-')
     if (dropped.has(name) || isOfPage(name)) return false
     return !credentials.has(read) && !identityNames.some((identityName) => read.startsWith(identityName))
@@ -118,8 +118,8 @@ export function hasPassed(rawHeaders: readonly string[], via: string): boolean {
 }
 
 /**
- * The response headers to relay: headers that describe the response, and headers of a protocol upgrade. All others are
- * dropped, because browsers might apply them to this server's whole origin.
+ * Names of the response headers to relay: headers about the content or the response, and headers of a protocol upgrade.
+ * Any other header could take effect for this server's whole origin in a browser.
  */
 const relayedHeaders = new Set([
   ...['content-type', 'content-encoding', 'content-language', 'content-disposition', 'content-range', 'accept-ranges'],
@@ -172,7 +172,7 @@ function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   return new Set([...ofConnection, ...named.map((name) => name.trim())])
 }
 
-/** Returns the headers that `isKept` accepts by their lower-case name. */
+/** Returns the headers whose lower-case names pass the filter `isKept`. */
 function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)

@@ -1,14 +1,14 @@
 /**
- * Rewrites links in an HTML page while streaming it. Otherwise a link to a path on the page's own server would lead the
- * browser to the same path on this server. All other bytes pass unchanged. At most one tag is buffered. Tags that
- * exceed a size limit pass unchanged. Comments and scripts are not searched for links.
+ * Rewrites the links in a proxied HTML page while streaming it. Without rewriting, a link to `/path` on the backend
+ * would lead the browser to `/path` on this server. All other bytes pass unchanged. At most one tag is buffered. Tags
+ * that exceed a size limit pass unchanged. Comments and scripts are not searched for links.
  */
 import type { Readable } from 'node:stream'
 
 /** Returns the rewritten link, or undefined if the link stays unchanged. */
 export type ChangeLink = (link: string) => string | undefined
 
-/** The attributes that contain links, by tag name. */
+/** The attribute that contains a link, for each tag that has one. */
 const linkAttributes = new Map(
   Object.entries({
     a: 'href',
@@ -38,8 +38,8 @@ const linkAttributes = new Map(
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
 /**
- * Describes the end of a section without links, such as a comment. `consumedLength` is the length of the matched text
- * that belongs to the section.
+ * Describes where a section without links ends, such as a comment or script. `consumedLength` is the length of the
+ * matched text that still belongs to the section.
  */
 interface End {
   readonly pattern: RegExp
@@ -66,11 +66,14 @@ export async function* withLinks(page: Readable, change: ChangeLink): AsyncGener
 
 class PageReader {
   readonly #change: ChangeLink
-  /** Input that has not produced any output yet. */
+  /** Text that was read but not returned yet, because it may be the start of a tag. */
   #pendingText = ''
-  /** The end of the section that is being skipped. Undefined if no section is being skipped. */
+  /** Where the section that is being skipped ends. Undefined outside of such a section. */
   #until: End | undefined
-  /** The scanning state of the buffered tag: the position, and the quote character of an open quoted value. */
+  /**
+   * How far the buffered tag has been scanned, and the quote character of the attribute value that is open at that
+   * point.
+   */
   #seen = 1
   #quote = ''
 
@@ -82,7 +85,7 @@ class PageReader {
     return this.#pendingText
   }
 
-  /** Adds the text and returns the output that is ready. */
+  /** Processes the next part of the page. Returns the text that is complete, with its links rewritten. */
   read(text: string): string {
     this.#pendingText += text
     let passed = ''
@@ -109,7 +112,7 @@ class PageReader {
     return length > 0 ? this.#take(length) : undefined
   }
 
-  /** Returns the text before the next tag, or the tag itself. Returns undefined if more input is needed. */
+  /** Removes and returns the text before the next tag, or the next tag. Returns undefined if the tag is incomplete. */
   #nextTag(): string | undefined {
     const start = this.#pendingText.indexOf('<')
     if (start !== 0)

@@ -31,7 +31,10 @@ import { relayTunnel, requestedTunnel, type TunneledUpgrade } from './spdy-tunne
 
 export interface ForwarderParts {
   readonly clock: Clock
-  /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
+  /**
+   * Names or prefixes, in lower case, of further headers that backends trust for the user's identity. The client's own
+   * headers of these names are removed.
+   */
   readonly identityHeaders: readonly string[]
   /** Whether to send the UID of the user. */
   readonly sendsUid: boolean
@@ -41,7 +44,7 @@ export interface ForwarderParts {
 
 interface Asking {
   readonly body: RelayedRequest['body']
-  /** The protocol upgrade to request from the backend, if it differs from the one that the client requested. */
+  /** The protocol upgrade to request from the backend. Undefined if it is the one that the client requested. */
   readonly tunneled: TunneledUpgrade | undefined
 }
 
@@ -60,7 +63,10 @@ const busyMessages = {
 /** Forwards requests, up to the configured limits. */
 export class RequestForwarder {
   readonly #parts: ForwarderParts
-  /** The unique name of this server. An incoming request that contains this name indicates a forwarding loop. */
+  /**
+   * The name of this server in the Via header. It is unique, so a request that already contains it is in a forwarding
+   * loop.
+   */
   readonly #via = `1.1 orch-${randomUUID()}`
   readonly #underWay: RequestsInProgress
 
@@ -72,7 +78,7 @@ export class RequestForwarder {
   async pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
     const { transport } = exchange
     const { to, errors } = target
-    // HTTP/2 allows characters in a path that HTTP/1.1 does not.
+    // Over HTTP/2, a client can send characters in a path that HTTP/1.1 does not allow.
     if (/[^\x21-\xff]/.test(target.path)) throw badRequest('the path is not properly percent-encoded')
     if (hasPassed(transport.rawHeaders, this.#via))
       throw errors.unusable('it would send the request back to this server')
@@ -99,9 +105,9 @@ export class RequestForwarder {
       } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
-      // Destroys the body, because the server discards the rest of the body after the response. The backend must not
-      // mistake the received part for the whole body, and a client that continues to send must not keep the connection
-      // to the backend open.
+      // The server discards the rest of the body after the response. Destroy the body, so that the backend does not
+      // mistake the part that it got for the whole, and a client that keeps sending does not keep the backend's
+      // connection open.
       body?.stream.destroy()
     }
   }
@@ -123,7 +129,7 @@ export class RequestForwarder {
           identityHeaders,
           sendsUid,
           via: this.#via,
-          // The backend must not compress HTML pages, because this server rewrites their links.
+          // Ask for an uncompressed page, because its links must be rewritten.
           dropped: [
             ...(target.link === undefined ? [] : ['accept-encoding']),
             ...(isTraced ? ['tracestate'] : []),
@@ -145,10 +151,7 @@ export class RequestForwarder {
   }
 }
 
-/**
- * Returns the body to relay, or undefined if the request has no body. The backend must not wait for a body that does
- * not exist.
- */
+/** Returns the request body to relay. Returns undefined if there is none, so that the backend does not wait for one. */
 function relayedBody({ transport, headers }: Exchange): RelayedRequest['body'] {
   if (!transport.hasBody || transport.upgrade !== undefined) return undefined
   const announced = headers.one('content-length')
@@ -206,8 +209,8 @@ function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAn
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined
   if (isRedirect(status)) return redirect?.(location)
-  // Apart from redirects, only a 201 may have a Location header. Without a rewrite function, both servers use the same
-  // paths.
+  // Other than redirects, only a 201 may have a Location header. Without a redirect function, backend and server use
+  // the same paths.
   if (status !== 201) return undefined
   return redirect === undefined ? pathOnly(location) : redirect(location)
 }
@@ -230,15 +233,12 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // If the backend fails while it sends an error response, the part that has arrived is used.
+    // If the backend fails halfway through an error response, quote the part that has arrived.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }
 
-/**
- * Removes the deadline of a stream and releases its flow-control seats, because a stream lasts until either side ends
- * it.
- */
+/** Exempts a stream from the request's deadline and flow control, because it lasts until either side ends it. */
 function goOn(exchange: Exchange): void {
   exchange.deadline = Number.POSITIVE_INFINITY
   exchange.seats?.release()
@@ -265,8 +265,7 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
       if (exchange.disconnected) return
       if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
-      // Waits until the chunk is sent. In the meantime, the body joins small chunks that would otherwise need separate
-      // buffers.
+      // Wait until the chunk is sent. Meanwhile, the body merges small chunks, which need fewer buffers.
       await transport.pass(chunk)
     }
     transport.end()

@@ -18,7 +18,7 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 const tunnelPrefix = 'SPDY/3.1+'
 const commandChannels = 'v5.channel.k8s.io'
 
-/** The upgrade to request from a backend instead of the upgrade that the client requested. */
+/** A protocol upgrade to request from the backend in place of the client's, which this server translates. */
 export interface TunneledUpgrade {
   /** The protocol to request from the backend. */
   readonly upgrade: string

@@ -6,7 +6,10 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { Connection } from '../../registry/catalogue/endpoint.ts'
 import { isTrue, type ResourceInfo } from './request-info.ts'
 
-/** Returns the options as an object, for admission. All parameters are forwarded to the backend. */
+/**
+ * Returns the query parameters as an options object, such as PodExecOptions, for admission plugins. The backend gets
+ * all parameters unchanged.
+ */
 export function connectOptions({ kind, options, takesPath }: Connection, { query, below }: ResourceInfo): ApiObject {
   const sentOptions = Object.entries(options).filter(([name]) => query.has(name))
   return {

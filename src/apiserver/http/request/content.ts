@@ -15,10 +15,10 @@ import { type Offering, offered } from '../response/negotiate.ts'
 import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The accepted formats of a body, with its Protobuf schema. */
+/** The formats in which clients may send a request body, and the schema to decode it if it is Protobuf. */
 export interface BodyType extends Offering {
   /**
-   * Returns the schema for a Protobuf message, whose envelope names the type. Throws an error if the type is not
+   * Returns the schema for a Protobuf body of the type that its envelope names. Throws an error if this type is not
    * accepted.
    */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
@@ -51,7 +51,7 @@ export async function readContent(exchange: Exchange, type: BodyType): Promise<P
   return recordForAudit(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
-/** Adds the parsed body to the audit record. */
+/** Passes the parsed body to the audit record, and returns it. */
 export function recordForAudit(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
   exchange.audit?.hasSent(parsed.value, length)
   return parsed
@@ -108,7 +108,7 @@ export async function readYaml({ documentWorker, timeSlice }: Exchange, bytes: B
     try {
       return await timeSlice.run(parseSliced(bytes))
     } catch (error) {
-      // The text may still be YAML, because a YAML flow mapping also starts with a brace.
+      // The text may still be YAML, whose flow mappings also start with a brace.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
     }
   }

@@ -23,8 +23,8 @@ import type { ResourceRequest } from './resource-request.ts'
 
 export interface ReadDeleteOptions extends EvaluatedDeleteOptions {
   /**
-   * Whether the request waits until the deletion has completed. Set by the legacy option `orphanDependents: false`,
-   * which results in status 202 for an incomplete deletion.
+   * Whether the response to an incomplete deletion has status 202. True if the client set the legacy option
+   * `orphanDependents: false`.
    */
   readonly waits: boolean
   /**
@@ -39,8 +39,8 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<ReadD
   const { query, name } = info
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
-  // If a deletecollection request has a body, the resourceVersion in the query is the version to list, as in Kubernetes
-  // 1.23.
+  // As in Kubernetes, a deletecollection request with a body uses the resourceVersion in the query for its list, not as
+  // a precondition.
   const isVersionToList = name === '' && body !== undefined
   const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
   const judged = evaluateDeleteOptions(sent, resource, {

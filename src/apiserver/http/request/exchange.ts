@@ -25,24 +25,24 @@ import type { RequestInfo } from './request-info.ts'
 
 /** A request and its response. */
 export class Exchange {
-  /** The transport that sends the response. A step may replace the transport before the response starts. */
+  /** Sends the response. A pipeline step may replace the transport before the response starts. */
   transport: ServerTransport
   readonly arrived: number
   /** Deadline as a time on the monotonic clock. The deadline step sets this field. */
   deadline = Number.POSITIVE_INFINITY
   deadlineIndex = -1
-  /** Pipeline steps set the following fields, in the order of the steps. */
+  /** The fields below are set by pipeline steps, in this order. */
   headers!: RequestHeaders
   /** The audit ID, which identifies the request in the response, in the log and in the audit log. */
   auditId = ''
   info!: RequestInfo
-  /** Collects the admission explanation. Undefined unless the client requests an explanation. */
+  /** Collects what admission plugins do. Undefined unless the client sent Explain-Admission and may use it. */
   explanation: AdmissionExplanation | undefined
   /** The reason for bypassing admission webhooks. Undefined unless the client uses break-glass access. */
   bypass: string | undefined
   /** The audit record, which is created after authentication. Undefined if the request is not audited. */
   audit: AuditRecord | undefined
-  /** A callback that runs when a streamed response starts. */
+  /** Called when a streamed response starts. */
   onOpened: (() => void) | undefined
   /** The user on whose behalf the request runs. */
   user!: User
@@ -50,13 +50,13 @@ export class Exchange {
   impersonator: User | undefined
   /** The trace context. Undefined unless the request is traced. */
   trace: TraceContext | undefined
-  /** The seats that flow control assigned to the request. */
+  /** The flow-control seats that the request occupies. */
   seats: Occupancy | undefined
   /** The negotiated response format. JSON is used before the negotiation. */
   form: Form = jsonForm
-  /** Converts documents that are too large for the event loop. The dispatch step sets this field. */
+  /** A worker thread that converts documents too large for the event loop. Set by the dispatch step. */
   documentWorker: DocumentWorker | undefined
-  /** Whether the format in `form` was negotiated for the resource. */
+  /** Whether `form` has been negotiated. If false, an error response must negotiate a format first. */
   agreed = false
   /** Whether the response has started. After that, an error can only truncate the response. */
   answered = false
@@ -65,7 +65,7 @@ export class Exchange {
   /** Whether the deadline has passed. */
   late = false
   bodyRead = false
-  /** Whether the body must be preserved for another attempt. */
+  /** Whether to keep the body in memory, because the request may have to be repeated. */
   keepsBody = false
   body: Promise<Buffer> | undefined
   /** The requested resource type. Undefined until the type is known to be served. */
@@ -97,7 +97,10 @@ export class Exchange {
     return this.#abandoned.signal
   }
 
-  /** Creates the controller of the abort signal. `AbortSignal.any` would take ten times as long. */
+  /**
+   * Creates the abort controller behind `signal`. Listening to the transport's signal is ten times as fast as
+   * `AbortSignal.any`.
+   */
   #followAbandoned(): AbortController {
     const controller = new AbortController()
     const { signal } = this.transport
@@ -116,7 +119,7 @@ export class Exchange {
     return traceHeaders(this.trace, () => this.sentTrace)
   }
 
-  /** Divides the work on a large body into time slices, so that other requests can run in between. */
+  /** Tracks the time that this request has used on the event loop, so that long work can yield to other requests. */
   get timeSlice(): TimeSlice {
     this.#timeSlice ??= new TimeSlice()
     return this.#timeSlice
@@ -173,7 +176,7 @@ export class Exchange {
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
   }
 
-  /** Discards the warnings of an attempt that is about to be repeated. */
+  /** Drops the warnings of a failed attempt before the request is repeated. */
   forgetWarnings(): void {
     this.#warnings = undefined
   }
@@ -234,8 +237,7 @@ const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * Minimum length in bytes of a truncated warning. If there are only a few warnings, each of them may be longer, such as
- * a pod security warning.
+ * Minimum number of bytes that each warning keeps when it is truncated. With only a few warnings, each may be longer.
  */
 const shortestCut = 500
 const warningRoom = 4000

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** A reported field with its message. */
+/** An unknown or duplicate field with the message that reports it. */
 export interface FieldFault {
   /** The path of the field, such as `spec.containers[0].name`. */
   readonly path: string
@@ -12,8 +12,8 @@ export interface FieldFault {
 }
 
 /**
- * Returns the messages of both lists in the order of the document. A duplicate inside an unknown field is not reported,
- * because the decoder skips the field.
+ * Merges messages about unknown and duplicate fields in the order of the fields in the document. Omits duplicates
+ * inside an unknown field, which a decoder skips as a whole.
  */
 export function inDocumentOrder(
   document: Json,
@@ -29,7 +29,10 @@ function contains(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`)
 }
 
-/** Returns the position of each path element among its siblings, as far as the path exists in the document. */
+/**
+ * Locates a field in the document. Returns the index among its siblings for each element of the path, up to the first
+ * element that does not exist.
+ */
 function placeOf(document: Json, path: string): number[] {
   const place: number[] = []
   let value: Json | undefined = document

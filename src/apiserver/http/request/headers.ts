@@ -19,7 +19,7 @@ export class RequestHeaders {
     this.#raw = raw
   }
 
-  /** Returns a copy without the headers that `isUnwanted` accepts by their lower-case name. */
+  /** Returns a copy of the headers without those whose lower-case names match `isUnwanted`. */
   without(isUnwanted: (name: string) => boolean): RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }
@@ -73,7 +73,7 @@ export class RequestHeaders {
     return this.#raw[i + 1]
   }
 
-  /** Returns the index of the next header with the lower-case name, or -1. */
+  /** Returns the position of the next header named `name` (in lower case), or -1 if there is none. */
   #find(name: string, from: number): number {
     for (let i = from; i < this.#raw.length; i += 2) {
       const sent = this.#raw[i]!

@@ -46,8 +46,8 @@ export function readListQuery(request: ResourceRequest, extensions?: ListExtensi
 }
 
 /**
- * Reads the numeric parameters of a list or watch. Both parameters must be valid numbers, even if the request does not
- * use them.
+ * Reads the `limit` and `timeoutSeconds` parameters. Both must be valid numbers even if the request ignores one of
+ * them.
  */
 export function readCounts(query: URLSearchParams): { readonly limit: number; readonly timeoutSeconds: number } {
   const count = (name: string) => Math.max(wholeNumber(query, name) ?? 0, 0)
@@ -68,7 +68,7 @@ export interface WatchStart {
 export function readWatchStart({ info: { query }, resource }: ResourceRequest): WatchStart {
   const resourceVersion = text(query, 'resourceVersion')
   const sent = sentListOptions(query)
-  // If streaming lists are enabled, a watch without a resourceVersion is a streaming list too.
+  // If streaming lists are enabled, a watch that specifies nothing about its start is a streaming list too.
   const isStreamingList =
     resource.gates.has('WatchList') &&
     sent.initialEvents === undefined &&

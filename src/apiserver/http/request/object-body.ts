@@ -25,7 +25,9 @@ import type { Exchange } from './exchange.ts'
 import { type FieldFault, inDocumentOrder } from './fault-order.ts'
 import { fieldValidation } from './write-options.ts'
 
-/** Reads the body of a create or update. `others` contains additional versions of the kind that are accepted. */
+/**
+ * Reads and decodes the body of a create or update. `others` are further versions of the kind that clients may send.
+ */
 export async function readObjectBody(
   exchange: Exchange,
   preferred: Served,
@@ -43,14 +45,16 @@ export async function readObjectBody(
 }
 
 /**
- * Whether the document could not be parsed. A Protobuf document names its type in an envelope that precedes the
- * content.
+ * Whether the error means that not even the type of the body could be read. A Protobuf body names its type in an
+ * envelope that is decoded first.
  */
 function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 400 && !mediaType(exchange).endsWith('protobuf')
 }
 
-/** Returns an error with the same text as in kube-apiserver, because clients match it. */
+/**
+ * Returns the error for a body whose type cannot be read. Clients match its text, so it equals that of kube-apiserver.
+ */
 function unrecognized({ kind }: Served, why: string): ApiError {
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
@@ -91,8 +95,8 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 }
 
 /**
- * Checks that the applied configuration matches the schema of a custom kind, including fields that this path cannot set
- * and that are not merged. For built-in kinds, such fields are ignored.
+ * Validates the parts of an applied custom object that this path cannot change, such as its status. Merging ignores
+ * them, but they must still match the schema. For built-in kinds they are not validated.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return
@@ -115,8 +119,8 @@ function accept(exchange: Exchange, { object, ownersRepeated }: Normalized): Api
 }
 
 /**
- * Returns the accepted body type. The envelope of a Protobuf body names the type, so the body is never decoded as
- * another type.
+ * Returns the types that a request body may have. The envelope of a Protobuf body selects the schema, so that no body
+ * is decoded as another type.
  */
 function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
   const { vendor, hasProtobuf } = preferred
@@ -231,7 +235,10 @@ function duplicateFaults(paths: readonly string[]): FieldFault[] {
     .map((path) => ({ path, message: `duplicate field "${shorten(path, maxPathLength)}"` }))
 }
 
-/** Rejects the request, adds warnings, or does nothing, depending on `fieldValidation`. `refuse` creates the error. */
+/**
+ * Handles unknown and duplicate fields according to the `fieldValidation` parameter: throws the error from `refuse`,
+ * adds warnings, or does nothing.
+ */
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {
   if (faults.length === 0) return
   const mode = fieldValidation(exchange.info.query)

@@ -4,8 +4,8 @@ import { badRequest } from '../../../api/model/api-error.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 
 /**
- * Returns a 64-bit integer, or undefined if the parameter is missing. Values above 2^53 - 1 are reduced to 2^53 - 1,
- * which no real count exceeds.
+ * Reads an integer, or returns undefined if the parameter is missing. All 64-bit integers are accepted, but values
+ * above 2^53 - 1 are reduced to 2^53 - 1.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)

@@ -22,7 +22,7 @@ export interface ResourceInfo {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
-  /** The rest of the path after a connect subresource, such as `a/b`. */
+  /** The part of the path after a connect subresource, such as `a/b` in `/api/v1/namespaces/n/pods/p/proxy/a/b`. */
   readonly below: string
   readonly query: URLSearchParams
 }
@@ -35,7 +35,7 @@ export interface PathInfo {
   readonly query: URLSearchParams
 }
 
-/** The target of a request, parsed from its method and path. */
+/** What a request refers to, according to its method and path: a resource, or a non-resource path. */
 export type RequestInfo = ResourceInfo | PathInfo
 
 const verbs: ReadonlyMap<string, Verb> = new Map([
@@ -46,7 +46,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map([
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ])
-/** Subresources of a namespace. Any other segment after a namespace's name is a resource in that namespace. */
+/** Subresources of namespaces. In `/namespaces/NAME/SEGMENT`, any other segment is a resource type. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 export function readRequest(method: string, target: string): RequestInfo {
@@ -120,7 +120,9 @@ interface Place {
   readonly watchPrefix: boolean
 }
 
-/** Returns the group version and the rest of the path, or undefined for paths that are not below a group version. */
+/**
+ * Splits path segments into the API group, the version and the rest. Returns undefined if the path is not an API path.
+ */
 function readPlace(segments: readonly string[]): Place | undefined {
   const core = segments[0] === 'api'
   if (!core && segments[0] !== 'apis') return undefined
@@ -140,7 +142,10 @@ function readPlace(segments: readonly string[]): Place | undefined {
   return { group, version, watchPrefix, namespace, plural, name, subresource, below }
 }
 
-/** Whether this path segment is followed by a namespace name and a resource in the namespace. */
+/**
+ * Whether the segment at `at` is `namespaces` and starts a namespace prefix, as opposed to a request for a Namespace
+ * itself.
+ */
 function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
@@ -149,7 +154,8 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
-    // List and watch are separate permissions, so the parameter `watch` must be unambiguous.
+    // List and watch need different permissions, so a repeated `watch` parameter must not be interpreted differently by
+    // different readers.
     if (query.getAll('watch').length > 1) throw badRequest('the query parameter watch is repeated: specify it once')
     if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
@@ -163,7 +169,7 @@ export function isTrue(query: URLSearchParams, name: string): boolean {
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }
 
-/** Subresources that stream data for as long as both sides keep the connection open. */
+/** Subresources whose responses stream data until either side closes the connection. */
 const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 /** Whether the request has no natural end: a watch, or a stream to a node or pod. */
@@ -176,7 +182,10 @@ const switchable =
 
 const asksForWatch = /\/watch\/|[?&]watch(?:[=&]|$)/
 
-/** Whether a request for this path may become a tunnel to a node or pod, or a watch over a WebSocket. */
+/**
+ * Whether a request to this URL may upgrade its connection: to a tunnel to a node or pod, or to a watch over a
+ * WebSocket.
+ */
 export function maySwitchProtocols(target: string): boolean {
   return switchable.test(target) || (target.startsWith('/api') && asksForWatch.test(target))
 }

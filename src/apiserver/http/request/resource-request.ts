@@ -1,4 +1,4 @@
-/** A request for a served resource. The verb handlers receive it as their input. */
+/** The input of all verb handlers: a request with the resource that it refers to. */
 
 import type { FieldError } from '../../../api/model/field-error.ts'
 import type { DroppedField } from '../../../api/schema/context.ts'
@@ -28,8 +28,8 @@ export interface ResourceRequest {
 export type Handler = (request: ResourceRequest) => void | Promise<void>
 
 /**
- * Returns the context of a write. `optionsKind` names the options in errors, such as CreateOptions. `faults` are
- * reported together with the errors in the options.
+ * Returns the context for a write. The errors in `faults` are reported together with errors in the write's own options.
+ * These errors name the options by `optionsKind`, such as CreateOptions.
  */
 export function writeContext(
   { exchange, info, resource, admission, authorizer }: ResourceRequest,

@@ -27,21 +27,21 @@ export interface OptionsCheck {
   /** The kind of options that error messages name: CreateOptions, UpdateOptions or PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
-  /** Other errors in the options, reported together with the errors found here. */
+  /** Errors that were found elsewhere, to report together with errors in these options. */
   readonly faults: readonly FieldError[]
 }
 
 /** Reads and checks the options of a write. Throws a 422 that lists all errors. */
 export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults }: OptionsCheck): WriteOptions {
   if (query.size === 0 && faults.length === 0) return noOptions
-  // A deletion has neither a field manager nor fields to validate.
+  // Deletions ignore fieldManager and fieldValidation.
   const bodyErrors = kind === 'DeleteOptions' ? [] : [...checkManager(query), ...checkValidation(query)]
   const errors = [...faults, ...checkDryRun(query), ...bodyErrors]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
   return { dryRun: asksForDryRun(query), fieldManager: query.get('fieldManager') ?? '' }
 }
 
-/** Returns the options as sent, for admission webhooks. */
+/** Returns the write options in the query as an object for admission webhooks. */
 export function sentWriteOptions(query: URLSearchParams): JsonObject {
   const text = (name: string) => (query.get(name) ? { [name]: query.get(name) } : {})
   return {
@@ -74,7 +74,7 @@ function checkManager(query: URLSearchParams): FieldError[] {
         text: `Too long: must have at most ${maxManagerLength} bytes`,
       },
     ]
-  // U+FFFD replaces bytes that are not UTF-8. No valid field manager name contains this character.
+  // The decoder replaces invalid UTF-8 by U+FFFD, which is not allowed in a field manager name.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
     ? []
     : [invalid('fieldManager', name, 'should only contain printable characters')]
@@ -87,14 +87,14 @@ function checkValidation(query: URLSearchParams): FieldError[] {
     : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
 }
 
-/** A decoding option that drops an incomplete character at the end of the input. */
+/** A decoder option. Decoding as a stream drops an incomplete character at the end instead of replacing it. */
 const wholeCharacters = { stream: true }
 
 /** Returns the name of the field manager. Defaults to the user agent up to the first slash. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Nearly all field manager names are plain ASCII. The Unicode regular expression that other names require is slower.
+  // Skip the slower Unicode regular expression for plain ASCII, which nearly all user agents are.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= maxManagerLength / 3

@@ -30,8 +30,8 @@ export class ChunkBuffers {
   }
 
   /**
-   * Returns the margins of a chunk that is at the start of one of the two buffers. Returns undefined for a chunk in
-   * other memory.
+   * Returns the free bytes before and after a chunk that starts in one of the two buffers. Returns undefined for any
+   * other chunk.
    */
   marginsOf({ buffer, byteOffset }: Buffer): ChunkMargins | undefined {
     const isOwn = this.#buffers.some((own) => own.buffer === buffer && own.byteOffset + before === byteOffset)

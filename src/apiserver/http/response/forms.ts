@@ -19,27 +19,21 @@ export interface Form {
    * on first use. If the server has a worker thread, that thread converts large documents.
    */
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
-  /**
-   * Returns the text before and after the items of a list. `list` is the list without its items, and `member` names its
-   * empty array.
-   */
+  /** Returns the text around the items of a list. `list` has no items. `member` is the name of its items array. */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
-  /** The projection for objects and lists, such as a Table. Undefined if objects are shown unchanged. */
+  /** How objects and lists are projected, for example as a Table. Undefined if they are sent as they are. */
   readonly view: ListView | undefined
-  /**
-   * The document types for stored objects. Defined only if stored objects are written from shared Protobuf messages
-   * instead of their JSON.
-   */
+  /** Set if stored objects are encoded from cached Protobuf messages instead of from their JSON. */
   readonly shared: SharedForm | undefined
 }
 
-/** The document types of stored objects that are written from shared messages. */
+/** How to send stored objects from cached Protobuf messages. */
 export interface SharedForm {
   /** The type of a document with a single object. Undefined if the format only supports lists. */
   readonly one: MessageType | undefined
   /** The type of a list document. Undefined if the format only supports single objects. */
   readonly list: MessageType | undefined
-  /** Whether the document contains the whole object or only its metadata. */
+  /** Whether to send whole objects. If false, only their metadata is sent. */
   readonly whole: boolean
 }
 
@@ -61,12 +55,12 @@ export interface ListText {
 }
 
 export interface ListView {
-  /** Returns the projected list without items, and the name of the array for the items. */
+  /** Projects a list without its items. Also returns the name of the array for the items, such as `rows`. */
   list(list: JsonObject): { readonly shown: JsonObject; readonly member: string }
   item(object: ApiObject): JsonObject
-  /** The order of the members of list items. */
+  /** The order in which the members of a list item are written. */
   readonly order: Order
-  /** Whether the projection contains only metadata. */
+  /** Whether the projection needs only the metadata of the objects. */
   readonly metadataOnly: boolean
 }
 
@@ -118,7 +112,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // A list item has the same text as a separate object, because YAML arrays are not indented.
+      // YAML arrays are not indented, so an item can be converted by itself.
       item: (item) => stringifyYaml([item]),
     }
   },
@@ -126,12 +120,12 @@ export const yamlForm: Form = {
   shared: undefined,
 }
 
-/** Returns the JSON of a list without items. The server creates lists with their members in the right order. */
+/** Returns the JSON of a list without items, in the order of its members. */
 export function listDocument(list: JsonObject): string {
   return `${JSON.stringify(list)}\n`
 }
 
-/** Splits the text at the empty array, which occurs only once in a list without items. */
+/** Splits the text of a list without items at its empty array. */
 function around(text: string, empty: string, { open, close }: { open: string; close: string }) {
   const at = text.indexOf(empty)
   return { before: text.slice(0, at) + open, after: close + text.slice(at + empty.length) }

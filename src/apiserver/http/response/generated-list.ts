@@ -15,7 +15,10 @@ import type { ListExtensions } from '../request/list-extensions.ts'
 import { checkListOptions, readCounts } from '../request/list-options.ts'
 import { text } from '../request/query.ts'
 
-/** Reads the query. Returns a function that selects, sorts and limits the items of a list. */
+/**
+ * Parses the query parameters of a generated list. Returns a function that applies them to the list: selectors, sorting
+ * and limits.
+ */
 export function itemChoice(
   query: URLSearchParams,
   served: Served,
@@ -32,8 +35,8 @@ export function itemChoice(
 }
 
 /**
- * Returns a function that applies the list parameters that Kubernetes does not have. Generated lists are short and have
- * no pages.
+ * Returns a function that applies `fields`, `sort` and `count` to a generated list. Paging is unnecessary because these
+ * lists are short.
  */
 function extension({ cut, order, counts }: ListExtensions): (list: ApiObject) => ApiObject {
   const cutter = cut && new Cutter(cut)

@@ -37,10 +37,13 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
 }
 
 const viewsWithoutTable = viewNames.filter((name) => name !== 'Table')
-/** Subresources of pods without a Table view. */
+/** Subresources of pods that are never shown as a Table. */
 const withoutTable: ReadonlySet<string> = new Set(['ephemeralcontainers', 'resize'])
 
-/** Before 1.25, subresources had no Table view. The status of custom resources was an exception. */
+/**
+ * Whether clients can request a subresource as a Table. Before Kubernetes 1.25, only the status of custom resources
+ * supported this.
+ */
 function hasTable<T extends Viewed>(resource: T, subresource: string): boolean {
   if (subresource === '') return true
   if (originOf(resource) !== 'built-in') return subresource === 'status'
@@ -55,7 +58,7 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const views = hasTable(resource, subresource) ? viewNames : viewsWithoutTable
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  // For custom resources, a 406 lists the supported formats, as it does for documents.
+  // If no format is acceptable, the 406 for a custom resource lists the supported formats, like that for a document.
   const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource: isBuiltIn }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)

@@ -15,13 +15,13 @@ interface Clause {
 const json = 'application/json'
 const yaml = 'application/yaml'
 
-/** The properties of a resource type that determine its formats. Some types have no Protobuf encoding. */
+/** The facts about a resource type that decide which formats it supports. */
 export interface Offering {
   readonly vendor: Vendor
   readonly hasProtobuf: boolean
 }
 
-/** Returns the media types of objects and lists, for request and response bodies. */
+/** Returns the media types that clients can use for objects and lists, in requests and responses. */
 export function offered({ vendor, hasProtobuf }: Offering): string[] {
   return hasProtobuf ? [json, yaml, vendor.protobufMediaType] : [json, yaml]
 }
@@ -44,22 +44,22 @@ export interface NegotiationInput {
   /** Returns the Protobuf format, or undefined if the type has no Protobuf encoding. */
   readonly protobuf: (() => Form) | undefined
   /**
-   * Whether the response belongs to a resource that has no views, such as a review. By default, a response belongs to a
-   * resource only if views are available.
+   * Whether the response is for an API resource rather than a document such as a discovery list. Defaults to whether
+   * views are available, so it must be set for resources without views.
    */
   readonly ofResource?: boolean
 }
 
 export interface Agreed {
   readonly form: Form
-  /** The requested projection of the objects, such as a Table. */
+  /** The projection that the client requests, such as a Table. Undefined for plain objects. */
   readonly projection: Projection | undefined
 }
 
 /**
- * Chooses the response format. Throws 406 if no format matches. `views` contains the available projections, which
- * documents do not have. If the client requests an unknown media type, the 406 of a resource does not list the
- * supported types.
+ * Chooses the response format from the Accept header and the available projections (`views`). Throws 406 if the client
+ * accepts no supported format. As in Kubernetes, the error lists the supported types for documents, but for a resource
+ * only if a media type was recognized.
  */
 export function negotiate(input: NegotiationInput, views: readonly ViewName[]): Agreed {
   const accept = input.headers.list('accept')
@@ -73,7 +73,7 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
     const projection = projectionOf(clause, views)
     if (projection === undefined && asksForView(clause)) continue
     const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, input) : undefined
-    // A Table has no Protobuf encoding.
+    // Tables cannot be encoded in Protobuf.
     if (form !== undefined && !(type === input.vendor.protobufMediaType && projection?.as === 'Table'))
       return { form, projection }
   }
@@ -82,7 +82,7 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
 
-/** A type of document that a client can request with the parameters `g`, `v` and `as`. */
+/** The group, version and kind that a client requests with the Accept parameters `g`, `v` and `as`. */
 interface RequestedType {
   readonly group: string
   readonly version: string

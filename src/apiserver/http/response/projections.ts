@@ -32,7 +32,7 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
-  /** The API group in the media type parameters. */
+  /** The API group that the client requests, from the media type parameter `g`. */
   readonly group: string
   readonly version: string
 }
@@ -57,11 +57,11 @@ export type Viewed = Resource | Virtual
 export interface View<T extends Viewed = Viewed> {
   readonly resource: T
   readonly projection: Projection
-  /** The part of the object that each table row contains. */
+  /** How much of each object a table row contains. */
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 
-/** Creates the requested view. Throws 400 for an invalid `includeObject`. */
+/** Prepares a projection for a resource type. Throws 400 if the query parameter `includeObject` is invalid. */
 export function openView<T extends Viewed>(resource: T, projection: Projection, query: URLSearchParams): View<T> {
   const include = query.get('includeObject') || 'Metadata'
   if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
@@ -72,7 +72,7 @@ export function openView<T extends Viewed>(resource: T, projection: Projection, 
   return { resource, projection, include: include as View['include'] }
 }
 
-/** Wraps `form` so that every object and list is projected. */
+/** Returns a response format that projects every object and list before encoding it like `form`. */
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
@@ -127,12 +127,12 @@ function withType({ resource }: View, item: Json): ApiObject {
   return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
 }
 
-/** Returns the member order of table rows or list items. */
+/** Returns the order in which the members of a table row or list item are written. */
 function itemOrder(view: View): Order {
   return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
 }
 
-/** Returns the member order of the whole document. */
+/** Returns the order in which the members of the projected document are written. */
 function shownOrder(view: View): Order {
   const { as } = view.projection
   if (as === 'Table') return tableOrder(rowType(view))
@@ -144,7 +144,7 @@ const tableOrder = memoizeByObject(tableOf)
 const partialList = partialObjectMetadataList('v1')
 const unordered = s.any()
 
-/** Returns the schema of the object in a row. */
+/** Returns the schema for the object inside a table row, which determines its member order. */
 function rowType({ include, resource }: View): Schema {
   return include === 'Object' ? (orderOf(resource.kind) ?? unordered) : partialObjectMetadata
 }
@@ -183,7 +183,10 @@ function columnDefinition({ name, type, format, description, priority }: Column)
   return { name, type, format, description, priority }
 }
 
-/** Returns the type whose columns a table has: the stored version, or the kind of a view such as Scale. */
+/**
+ * Returns the resource that defines the table columns: the storage version, or the view itself if it shows another
+ * kind, such as Scale.
+ */
 function tabulated({ resource }: View): Viewed {
   const { stored, kind } = resource
   return stored === undefined || stored.kind.kind !== kind.kind ? resource : stored
@@ -237,7 +240,9 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
   }
 }
 
-/** Returns the watch events as projections. Only the first Table of a watch contains the column definitions. */
+/**
+ * Returns the encoding of watch events as projections. In tables, only the first event contains the column definitions.
+ */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table') return metadataEvents(view, name)
@@ -270,7 +275,7 @@ function metadataEvents(view: View<Resource>, name: string): EventForm {
 
 const endOfDocument = Buffer.from('}\n')
 
-/** The documents of watch events as projections. */
+/** Functions that project the objects and bookmarks in watch events. */
 interface Shown {
   readonly show: (object: CachedObject) => JsonObject
   readonly bookmark: (document: JsonObject) => JsonObject

@@ -94,7 +94,8 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
 }
 
 /**
- * Returns the document types for the metadata of objects: single objects or a list, depending on the requested kind.
+ * Returns how to encode only the metadata of objects. `as` is the kind that the client requests: a single
+ * PartialObjectMetadata or a list.
  */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
   const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }
@@ -103,7 +104,7 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** Returns the end offset of the visible part of an object's document. */
+/** Returns where the part of an encoded object that is sent ends: after the object, or after its metadata. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }
@@ -125,7 +126,7 @@ export function documentFor(shared: SharedForm, { type }: MessageType, form: Enc
 }
 
 /**
- * Returns the encoder of watch events. An event always contains a single object, even if the client requested the list
+ * Returns the Protobuf encoding of watch events. Each event contains one object, even if the client requested a list
  * kind.
  */
 export function protobufEvents(resource: Resource, shared: SharedForm): EventForm {

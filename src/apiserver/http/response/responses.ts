@@ -27,7 +27,7 @@ interface ObjectOfKind {
   readonly kind: Kind
 }
 
-/** Sends an object of the kind, a list of such objects, or a Status. */
+/** Sends an object, list or Status of the given kind as the response. */
 export async function sendObject(exchange: Exchange, code: number, { object, kind }: ObjectOfKind): Promise<void> {
   await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
@@ -106,8 +106,8 @@ export async function sendChunks(
 }
 
 /**
- * Sends each chunk while the next one is being written. The end of the response is therefore known before the last
- * chunk is sent, and both are sent together.
+ * Sends each chunk while the next one is produced. This also shows early enough which chunk is the last, so it can be
+ * sent together with the end of the response.
  */
 async function passChunks(exchange: Exchange, chunks: AsyncIterable<Buffer>, buffers?: ChunkBuffers): Promise<void> {
   const { transport, timings } = exchange

@@ -30,7 +30,7 @@ export function sendMessage(exchange: Exchange, resource: Resource, object: Cach
     : send(cachedMessage)
 }
 
-/** A list whose objects can be iterated several times. */
+/** A list whose objects are read twice: to compute its length and to send it. */
 export interface MessageList {
   /** The list object without its items. */
   readonly empty: JsonObject
@@ -60,7 +60,7 @@ interface Items extends Pick<MessageList, 'slices'> {
   readonly number: number
 }
 
-/** Cost of reading an existing message, in TimeSlice units. */
+/** Estimated cost of reading a cached message, charged to the time slice. */
 const lookCost = 1
 
 async function itemsLength({ resource, shared, slices }: Items): Promise<number> {
@@ -117,5 +117,5 @@ async function* listChunks(
   yield chunk.subarray(0, used + after.copy(chunk, used))
 }
 
-/** Upper limit for the total size of an item's header and the end of the list. */
+/** Number of bytes to leave free for an item's header and for the end of the list. */
 const margin = 16

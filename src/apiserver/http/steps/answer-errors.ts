@@ -63,7 +63,7 @@ function unknownOutcome(cause: StoreError): ApiError {
 }
 
 async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
-  // The response has already started, so an error can no longer replace it.
+  // Headers have already been sent, so truncate the response instead of sending an error.
   if (exchange.answered) {
     if (!exchange.complete) exchange.transport.cut()
     return
@@ -88,7 +88,10 @@ function answerPlainly(exchange: Exchange, code: number): void {
   }
 }
 
-/** Returns the negotiated format, or the format that the client prefers if no format has been negotiated yet. */
+/**
+ * Returns the format for an error response: the negotiated format, or the client's preferred one if none has been
+ * negotiated.
+ */
 function errorForm({ form, agreed, headers, info }: Exchange, vendor: Vendor): Form {
   if (agreed || headers === undefined || info === undefined) return form
   return preferredForm({ headers, query: info.query, watch: false, vendor })

@@ -21,14 +21,14 @@ import type { RequestHeaders } from '../request/headers.ts'
 
 export interface AuditParts {
   readonly vendor: Vendor
-  /** The current audit policy. */
+  /** The audit policy in effect, which is replaced when its file changes. */
   readonly policy: Policy
   readonly sinks: readonly Sink[]
   readonly metrics: AuditMetrics
   readonly clock: Clock
 }
 
-/** The two audit steps of the request pipeline. */
+/** The pipeline step that starts an audit record, and the function that completes it. */
 export interface AuditSteps {
   /** Creates the audit record. This step runs directly after authentication. */
   readonly open: Step
@@ -71,7 +71,7 @@ export function audit(parts: AuditParts): AuditSteps {
   }
 }
 
-/** A stage that the request has reached, with its time on the monotonic clock. */
+/** A stage of the audited request, with the time (on the monotonic clock) at which the request reached it. */
 interface Reached {
   readonly stage: Stage
   readonly at: number
@@ -79,7 +79,7 @@ interface Reached {
 
 type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
 
-/** Returns a function that writes an event to every audit sink and waits for sinks that require it. */
+/** Returns a function that sends an audit event to all sinks. It waits only for the sinks that require it. */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   const timeAt = wallTime(clock)
@@ -95,7 +95,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
       responseObject: record.responseObject,
       annotations: { list: record.annotations, length: record.annotations.length },
       received: record.received,
-      // The wall clock may have been set back, or may differ from the monotonic clock by a fraction of a millisecond.
+      // Never report a time before the request was received, even if the wall clock was set back.
       reached: Math.max(record.received, timeAt(at)),
     }
     const event = eventOf(fields, vendor.groupDomain)

@@ -16,7 +16,7 @@ import type { Exchange } from '../request/exchange.ts'
 import type { RequestInfo, ResourceInfo } from '../request/request-info.ts'
 import { refusal } from '../response/refusal.ts'
 
-/** Throws the 403 for a request that the user is not allowed to make. */
+/** Returns the step that authorizes a request and responds with 403 if the user is not allowed to make it. */
 export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   const explanation = explanationIn(vendor)
   const keys = {
@@ -66,7 +66,7 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
   if (decision.verdict !== 'allow') throw refusal(question, decision)
 }
 
-/** Returns the attributes of a request that the authorizer evaluates. */
+/** Returns what the authorizer needs to know about a request: the path, or the resource with its name and selectors. */
 export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
@@ -74,7 +74,10 @@ export function requestAttributes(info: RequestInfo): ResourceAttributes | PathA
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 
-/** Returns the attributes with the selectors of a list, watch or deletecollection request. */
+/**
+ * Returns the attributes of a request without a name, including the selectors of a list, watch or deletecollection
+ * request.
+ */
 function selectedBy(info: ResourceInfo): ResourceAttributes {
   const selectors = selectorsIn(info.verb, info.query)
   const attributes = namedBySelector(info)
@@ -82,8 +85,8 @@ function selectedBy(info: ResourceInfo): ResourceAttributes {
 }
 
 /**
- * Returns the attributes with the name that the field selector requires. A list or watch of a single name needs
- * permission only for that name.
+ * If the field selector of a list or watch requires one name, returns the attributes with this name. The user then
+ * needs permission for this object only.
  */
 function namedBySelector(info: ResourceInfo): ResourceAttributes {
   const [selector, ...more] = info.query.getAll('fieldSelector')

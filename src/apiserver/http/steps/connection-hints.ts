@@ -1,4 +1,4 @@
-/** Response headers that control the connection. */
+/** Sets response headers that affect later connections of the client. */
 import type { Step } from '../pipeline.ts'
 
 /** Adds Strict-Transport-Security to every response, so that browsers use only TLS. */

@@ -23,7 +23,7 @@ export interface RequestedIdentity {
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** A set of permissions that together allow an impersonation. */
+/** One way to be allowed to impersonate: an impersonation mode and all the permissions that it requires. */
 export interface Alternative {
   readonly mode: string
   readonly permissions: readonly Attributes[]
@@ -71,7 +71,9 @@ function modesOf(identity: RequestedIdentity, requester: User, vendor: Vendor): 
   ]
 }
 
-/** Whether the identity consists of only its name and the groups that belong to the name. */
+/**
+ * Whether the client requests nothing beyond the name: no UID, no extra attributes, and only the groups in `ofName`.
+ */
 function isPlain({ uid, groups, extra }: RequestedIdentity, ofName: readonly string[]): boolean {
   return uid === '' && extra.size === 0 && groups.every((group) => ofName.includes(group))
 }
@@ -83,7 +85,7 @@ function rightIn(group: string): Right {
   return (over) => ({ resource: true, verb: 'impersonate', group, ...none, ...over })
 }
 
-/** Returns the permissions for each part of an identity that is neither a service account nor a node. */
+/** Returns the permissions needed for the name, UID, groups and extra attributes of an ordinary user. */
 function identityRights({ name, uid, groups, extra }: RequestedIdentity, right: Right): ResourceAttributes[] {
   return [
     right({ plural: 'users', name }),

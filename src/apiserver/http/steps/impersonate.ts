@@ -46,8 +46,8 @@ export function impersonate(authorizer: Authorizer, vendor: Vendor, gates: Gates
 }
 
 /**
- * Whether a header counts as absent. True for an empty user or UID. An empty group or extra value, in contrast, makes
- * the impersonation incomplete.
+ * Whether an empty header is treated as missing. True for the user and the UID. An empty group or extra value is an
+ * error instead.
  */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
   return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')
@@ -83,7 +83,7 @@ function decodeHeader(value: string): string {
   return text
 }
 
-/** Returns the permissions that an identity needs, one for each of its parts. */
+/** Returns the permissions needed to impersonate an identity, one for each part of it. */
 function rightsNeeded({ name, uid, groups, extra }: RequestedIdentity, vendor: Vendor): ResourceAttributes[] {
   const group = groupName(vendor, 'authentication')
   const right = (over: Partial<ResourceAttributes>): ResourceAttributes => ({ ...impersonation, ...over })
@@ -121,7 +121,10 @@ class ImpersonationModes {
     this.#authorizer = authorizer
   }
 
-  /** Throws an error unless one of the alternatives is allowed. The error is the 403 of the first alternative. */
+  /**
+   * Throws a 403 unless at least one alternative is allowed in full. First checks the alternative that was last allowed
+   * for the user. If all fail, throws its error.
+   */
   async assertOneAllowed(user: User, alternatives: readonly Alternative[]): Promise<void> {
     const key = JSON.stringify([user.name, user.uid, user.groups])
     const last = this.#lastModes.use(key)

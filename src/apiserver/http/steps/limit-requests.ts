@@ -43,7 +43,7 @@ const writes = new Set(['create', 'update', 'patch', 'delete'])
 /** The first Kubernetes version that includes the watch events of a write in its cost. */
 const firstWithEvents = '1.24'
 
-/** This server does not know the numbers of objects and watchers of an aggregated server, and forwarding is cheap. */
+/** Requests for aggregated servers cost one seat. Forwarding is cheap, and this server cannot estimate their cost. */
 function demandOf(info: ResourceInfo, catalogue: Catalogue): Demand {
   const { verb, query, namespace } = info
   const isStreamingList = verb === 'watch' && query.get('sendInitialEvents') === 'true'

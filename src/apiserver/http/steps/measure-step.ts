@@ -1,4 +1,4 @@
-/** Measures the time that a request waits in a pipeline step. Synchronous steps are not measured. */
+/** Measures how long requests wait in an asynchronous pipeline step. Synchronous steps are not measured. */
 import type { PartName } from '../../../base/telemetry/timings.ts'
 import type { Step } from '../pipeline.ts'
 

@@ -45,7 +45,7 @@ export interface EndpointCall {
   readonly endpoint: Endpoint
   readonly admission: Admission
   readonly authorizer: Authorizer
-  /** Forwards requests to other servers. */
+  /** Forwards connections to nodes, pods and services. */
   readonly forwarder: RequestForwarder
   /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
@@ -114,7 +114,7 @@ function belowSubresource(target: string, { namespace, query }: ResourceInfo): s
 /** Number of segments in `/api/v1/nodes/n/proxy`, including the empty segment before the first slash. */
 const placeSegments = 6
 
-/** Negotiates the format for a type that has no lists and therefore no Table view. */
+/** Negotiates the response format for a type that cannot be listed, and therefore not shown as a Table. */
 function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
   const { vendor, hasProtobuf } = served
   const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
@@ -124,8 +124,8 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
 }
 
 /**
- * Reads and validates the body, whose type must be a type that the endpoint accepts. Since 1.24, the object gets the
- * namespace of the request.
+ * Reads and validates a request body of a type that the endpoint accepts. Since Kubernetes 1.24, a namespaced object
+ * without a namespace gets that of the request.
  */
 async function readSent({ exchange, info, served, endpoint }: EndpointCall): Promise<ApiObject> {
   const type = sentTypes(served, endpoint)[0]!
@@ -144,10 +144,7 @@ async function readSent({ exchange, info, served, endpoint }: EndpointCall): Pro
   return object
 }
 
-/**
- * Returns the object. If the endpoint records field managers, the object contains the sender as the manager of all
- * fields.
- */
+/** Adds managedFields with the client as manager of all fields, if the endpoint records managers. */
 async function withManager(
   { exchange, served, endpoint }: EndpointCall,
   object: ApiObject,
@@ -214,7 +211,7 @@ function requestOf(
   }
 }
 
-/** Returns the types that the endpoint accepts: its own type first, then the other versions. */
+/** Returns the types that clients may send to an endpoint, preferred type first. */
 function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Served[] {
   const serve = (kind: Kind) => serveKind(kind, served.context, [])
   return [type === undefined ? served : serve(type), ...alsoTakes.map(serve)]
@@ -223,8 +220,8 @@ function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Serv
 const formsByType = new WeakMap<ServedType, Map<string, ObjectForms>>()
 
 /**
- * Returns the types for webhooks. They are created once per type, subresource and version, because webhook matching
- * compares them by identity.
+ * Returns the representations of the request body for webhooks. The same type always gets the same instance, because
+ * webhook matching caches by identity.
  */
 function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | undefined): ObjectForms {
   const apiVersion = object?.apiVersion ?? ''

@@ -53,8 +53,8 @@ interface Target {
 }
 
 /**
- * Returns the resource to apply to. For a view such as Scale, the result is the underlying object, limited to the
- * fields that the view represents.
+ * Returns the resource and configuration to apply. An apply to a view such as Scale becomes an apply to the underlying
+ * object that sets only the fields of the view.
  */
 function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
   const { stored } = resource

@@ -8,7 +8,7 @@ import { type Handler, writeContext } from '../request/resource-request.ts'
 import { sendBytes } from '../response/responses.ts'
 
 export const handleCreate: Handler = async (request) => {
-  // An unsupported content type is reported before errors in the options.
+  // Check the content type first, so that it is reported before errors in the options.
   assertReadable(request.exchange, request.resource)
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)

@@ -9,7 +9,7 @@ import type { Handler } from '../request/resource-request.ts'
 import { sendBytes } from '../response/responses.ts'
 import { sendMessage } from '../response/shared-messages.ts'
 
-/** Warning for objects that are returned without some of their defaults. */
+/** The warning for an object that is returned without all of its schema defaults. */
 export const lackingDefaults =
   'its schema defaults would make the object too large: it is shown as stored, without defaults'
 
@@ -22,7 +22,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  // If the client requests only metadata, no conversion webhook is called.
+  // Conversion never changes what the client requested, which is only metadata, so skip the webhook.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object, exchange.timeSlice)
   return preparing === undefined

@@ -37,10 +37,13 @@ export async function sendFields(exchange: Exchange, resource: Resource, { page,
   await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(parts))
 }
 
-/** Returns the selected fields of an object as JSON. The result is valid until the next call. */
+/** Reads the selected fields of an object as JSON. The returned buffer is valid until the next call. */
 type FieldReader = (object: CachedObject) => Buffer
 
-/** Returns a function that reads the fields. List items have no apiVersion and kind, except for custom kinds. */
+/**
+ * Returns a function that extracts the selected fields from objects. As in other lists, apiVersion and kind are
+ * included only for custom kinds.
+ */
 function fieldReader(resource: Resource, cut: Cut): FieldReader {
   const cutter = new Cutter(cut)
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
@@ -69,7 +72,7 @@ async function* cutJson(
       const preparing = prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const fields = fieldsOf(object)
-      // Besides the item, the buffer must have room for a comma and the end of the list.
+      // Leave room for a comma and for the end of the list.
       const full = chunk.length - end.length - 1
       if (used + fields.length > full) {
         yield chunk.subarray(0, used)

@@ -1,6 +1,6 @@
 /**
- * The parts of a list response: the list around its items, the bytes of an item without its type, and the text for
- * formats that are written object by object.
+ * Assembles list responses: the text around the items, and the bytes of each item without its apiVersion and kind.
+ * Formats other than JSON are written object by object.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { formatVersion } from '../../../api/model/resource-version.ts'
@@ -12,8 +12,8 @@ import { type ListText, listDocument } from '../response/forms.ts'
 import { compressFrom } from '../response/responses.ts'
 
 /**
- * Returns the approximate size of the list. Stops counting at `compressFrom`, because callers only compare the size
- * with that limit. Separators need no extra space, because the type fields removed from each object are longer.
+ * Estimates the size of the list in bytes, to decide whether to compress it. Stops counting at `compressFrom`. Commas
+ * are not counted, because list items lack the type fields of the stored objects, which are longer.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
@@ -25,7 +25,7 @@ export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   return size
 }
 
-/** The JSON of a list before and after its page of objects. */
+/** A page of objects, with the JSON of the list before and after its items. */
 export interface Parts {
   /** The text of the list before its items. */
   readonly start: Buffer
@@ -44,8 +44,8 @@ export const openBrace = 0x7b
 export const comma = 0x2c
 
 /**
- * Returns the possible first bytes of a stored object of the kind, in the current and in the former member order. Both
- * have the same length.
+ * Returns how the JSON of a stored object of the kind can start: with `kind` and `apiVersion` in the current order, or
+ * in that of older servers. Both prefixes have the same length.
  */
 export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
   const type = `"kind":${JSON.stringify(kind.kind)},`
@@ -73,7 +73,7 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
   const resourceVersion = formatVersion(page.revision)
   const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
   const listKind = kind.listKind ?? `${kind.kind}List`
-  // A list of custom objects has its members in byte order, like the objects themselves.
+  // Like custom objects themselves, their lists have members in byte order.
   if (kind.views.typedItems) {
     const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
     return { apiVersion, items: [], kind: listKind, metadata }

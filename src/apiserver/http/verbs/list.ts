@@ -80,9 +80,9 @@ async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut 
 const maxLookedAt = 32 * 1024 * 1024
 
 /**
- * Prepares objects before the response starts if a webhook converts them or if their defaults may not fit. At that
- * time, a failure can still become an error response, and a warning can still be sent. Preparing many objects together
- * reduces the number of webhook calls. Objects beyond the limit are prepared while the list is sent.
+ * Converts objects before the response starts if a webhook converts them or if their defaults may make them too large.
+ * Until then, a failure can still become an error response, and warnings can still be added. Batching reduces the
+ * number of webhook calls. Objects beyond the limit are prepared while the list is sent.
  */
 async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
   const { kind } = resource
@@ -101,7 +101,7 @@ async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage
   return { ...whole, objects }
 }
 
-/** Sends a list in a format that starts with the total length. */
+/** Sends a list in Protobuf, where the total length comes first. */
 async function sendShared({ exchange, resource }: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
   const empty = emptyList(resource, page)
   await sendMessageList(exchange, resource, { empty, slices: slicesTwice(resource, query, page) })
@@ -118,8 +118,9 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 }
 
 /**
- * Adds a warning about missing defaults. The headers are sent before the objects, so for objects that are not prepared
- * in advance, the warning depends on whether earlier objects of the type lacked defaults.
+ * Warns if objects are listed without their schema defaults. Warnings are headers, so they must be sent before the
+ * objects. For objects that are not prepared in advance, the warning depends on whether an earlier object of the type
+ * lacked defaults.
  */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
@@ -178,13 +179,13 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       const preparing = timeSlice && prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const json = group?.bytes ?? jsonOf(resource, object)
-      // The bytes of a group of items begin with the brace of the first item.
+      // The bytes of a group begin after the opening brace of its first item.
       const cut = group !== undefined || types === undefined ? 1 : typeLength(object, json, types)
       const length = group === undefined ? json.length - 1 : json.length
       if (!isFirst) chunk[used++] = comma
       chunk[used++] = openBrace
       isFirst = false
-      // Besides the item, the buffer must have room for a comma, a brace and the end of the list.
+      // Leave room for a comma, a brace and the end of the list.
       const full = chunk.length - end.length - 2
       const fitting = json.length > full ? 0 : Math.max(0, Math.min(length - cut, full - used))
       used += json.copy(chunk, used, cut, cut + fitting)
@@ -195,7 +196,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
         if (json.length > full) yield json.subarray(cut, length)
         else used = json.copy(chunk, 0, cut + fitting, length)
       }
-      // Upgrading an object to its current definition may take a long time.
+      // Yield, because upgrading an object to its current definition can be slow.
       const pause = timeSlice?.yieldIfDue()
       if (pause !== undefined) await pause
     }

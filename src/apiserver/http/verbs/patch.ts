@@ -21,7 +21,7 @@ import { sendBytes } from '../response/responses.ts'
 import { applyType, handleApply } from './apply.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
-/** A parsed patch: the function that applies the patch, and the unknown or duplicate fields of the patch. */
+/** A parsed patch: how to apply it, and its unknown or duplicate fields. */
 interface Patch {
   readonly apply: (document: Json) => Json | Generator<void, Json>
   readonly faults: readonly string[]
@@ -62,7 +62,7 @@ export function assertPatchType(exchange: Exchange, resource: Resource): void {
   throw new ApiError(415, 'UnsupportedMediaType', message, originOf(resource) === 'built-in' ? {} : undefined)
 }
 
-/** `assertPatchType` has already checked the content type. */
+/** `assertPatchType` has rejected all other types, so a type that is not in `forms` is an apply. */
 export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   const form = forms[mediaType(exchange)]
@@ -87,10 +87,7 @@ export const handlePatch: Handler = async (request) => {
   await sendBytes(exchange, 200, patched)
 }
 
-/**
- * Whether the result is a generator. A JSON value never contains a function, so a `next` function identifies a
- * generator.
- */
+/** Whether a patch returned a generator instead of JSON. No JSON value has a member `next` that is a function. */
 function isSliced(made: Json | Generator<void, Json>): made is Generator<void, Json> {
   return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
 }

@@ -29,8 +29,8 @@ export function assertSameObject({ metadata }: ApiObject, namespace: string, nam
 }
 
 /**
- * Restores a resourceVersion that a patch did not change. An unchanged resourceVersion is not a precondition, because
- * the patch applies to any version.
+ * Removes a resourceVersion that equals the stored one. A patch that leaves the resourceVersion unchanged applies to
+ * any version of the object.
  */
 export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
   const { resourceVersion, ...metadata } = next.metadata

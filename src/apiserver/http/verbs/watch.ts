@@ -67,7 +67,7 @@ async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promis
   }
 }
 
-/** Whether an error means that the resourceVersion has expired or has not been reached yet. */
+/** Whether an error is about the resourceVersion: it has expired, or the server has not reached it yet. */
 function isAboutVersion({ code, details }: ApiError): boolean {
   return code === 410 || (details?.causes ?? []).some(({ reason }) => reason === versionTooLarge)
 }
@@ -98,7 +98,7 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before, buffers).finally(() => buffers.release())
-    // The cost of later events is charged to the writes that cause them.
+    // From now on, the watch needs no seats, because each write pays for the events that it causes.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)
@@ -182,7 +182,7 @@ function unlessStalled({ transport }: Exchange, sent: Promise<void>): Promise<vo
 }
 
 const minute = 60_000
-/** Maximum delay of a timer. */
+/** Maximum delay that Node's timers support, in milliseconds. */
 const maxLifetimeMs = 2 ** 31 - 1
 
 /**
@@ -235,7 +235,7 @@ class Bookmarks {
     const next = this.#times.next()
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
-    // Skips a bookmark that is already due, because it would repeat the bookmark at the end of the initial state.
+    // Skip a bookmark that is due now, because the one after the initial objects was just sent.
     if (this.#hasSent && due === 0) {
       this.start(watcher)
       return

@@ -18,7 +18,7 @@ interface SocketMessage {
   readonly data: Buffer
 }
 
-/** Converts the parts of a response to WebSocket messages. */
+/** How a streamed response is divided into WebSocket messages. */
 export interface MessageFraming {
   /** The supported subprotocols. If undefined, the client's first subprotocol is accepted. */
   readonly protocols?: readonly string[]
@@ -27,7 +27,7 @@ export interface MessageFraming {
   messages(chunk: Buffer, protocol: string): Iterable<SocketMessage>
 }
 
-/** Switches the response to a WebSocket if the client requests it. */
+/** Prepares the exchange to send its streamed response over a WebSocket, if the client requests one. */
 export async function answerOverWebSocket(exchange: Exchange, messages: MessageFraming): Promise<void> {
   const { upgrade } = exchange.transport
   const requestedProtocols = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
@@ -39,14 +39,13 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   }
   const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
   exchange.transport = transport
-  // Earlier pipeline steps may already use the exchange's abort signal, which follows the first transport. That
-  // transport ends when the response switches to a WebSocket.
+  // Earlier steps may listen to the exchange's abort signal, so it must also fire when the WebSocket closes.
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 
 /**
- * Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if no offered subprotocol is
- * supported.
+ * Chooses a subprotocol that both sides support. Returns it with the headers of the 101 response. Throws 400 if there
+ * is none.
  */
 export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<MessageFraming, 'protocols'>) {
   // A token among the subprotocols is a credential, so the response must not contain it.
@@ -170,7 +169,7 @@ class WebSocketTransport implements ServerTransport {
     return room
   }
 
-  /** Sends a chunk. Copies the chunk for messages, because the caller reuses its memory. */
+  /** Sends a chunk. Copies it first, because the caller reuses the memory. */
   async pass(chunk: Buffer): Promise<void> {
     if (this.#socket === undefined) await this.#inner.pass(chunk)
     else await this.write(Buffer.from(chunk))
