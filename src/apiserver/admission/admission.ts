@@ -19,7 +19,7 @@ import type { ObjectForms } from './object-forms.ts'
 /** The admission operations, with the names that AdmissionReview uses. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A kind and its resource type, as named in the API. */
+/** The type that a request acts on: its kind and its resource type. */
 export interface AdmittedType {
   /** Name of the group, or '' for the core group. */
   readonly group: string
@@ -28,13 +28,16 @@ export interface AdmittedType {
   readonly plural: string
 }
 
-/** A write or a connection to admit. `T` is the type of the object, or undefined if there is no object. */
+/**
+ * Describes a write or connection to the admission controls. `T` is the type of its object, or undefined if there is
+ * none.
+ */
 export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly operation: AdmissionOperation
   readonly vendor: Vendor
   /** Resource type of the object in its storage version. Controls receive the object in this version. */
   readonly type: AdmittedType
-  /** Resource type of the request. Its version may differ from the storage version. */
+  /** Resource type in the client's request, whose version can differ from the storage version. */
   readonly requested: AdmittedType
   /** The object in the versions that webhooks may request. */
   readonly forms: ObjectForms
@@ -46,13 +49,15 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   /** Whether the request deletes a collection that contains the object. Such a request names no object. */
   readonly ofCollection?: boolean | undefined
   /**
-   * The generateName prefix. Set only while the server may still generate a different name. Error messages then contain
-   * the prefix instead of the name.
+   * The generateName prefix, if the server may still replace the generated name. Error messages then contain the
+   * prefix, because the name may not be used in the end.
    */
   readonly drawnFrom?: string | undefined
   readonly user: User
   readonly dryRun: boolean
-  /** Returns the request options, such as DeleteOptions, without their apiVersion and kind. Undefined for CONNECT. */
+  /**
+   * Returns the options of the write, such as DeleteOptions, without their apiVersion and kind. Undefined for CONNECT.
+   */
   readonly options: (() => JsonObject) | undefined
   /** Monotonic time when this attempt to admit the write started. If undefined, each phase measures its own time. */
   readonly began?: number | undefined
@@ -62,9 +67,9 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly abandoned?: (() => AbortSignal) | undefined
   /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** Reason why webhooks are bypassed. Only set if the caller used break-glass access. */
+  /** The client's reason for bypassing webhooks (break-glass). Undefined if webhooks are called. */
   readonly bypass?: string | undefined
-  /** Collects audit annotations. Undefined if the request is not recorded. */
+  /** Collects audit annotations. Undefined if the request is not audited. */
   readonly audit?: AuditNotes | undefined
   /**
    * Makes the write depend on another object: the commit succeeds only if the other object still has the given
@@ -84,7 +89,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly onOutcome?: ((settle: Settle) => void) | undefined
   /** Collects what each control decided. Undefined if the client did not request an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether this is the second admission round, which runs because a webhook has changed the object. */
+  /** Whether all controls run for the second time, because a webhook changed the object. */
   readonly again?: boolean | undefined
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
@@ -95,8 +100,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
 }
 
 /**
- * Completes the side effects of a write. The function must not fail, because the outcome of the write can no longer
- * change.
+ * Runs when the outcome of a write is known, to complete or undo side effects of admission. It must not throw, because
+ * the outcome is final.
  */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
 
@@ -147,7 +152,7 @@ export interface Control<T = ApiObject | undefined> {
   validate?(request: AdmissionRequest<T>): void | Promise<void>
 }
 
-/** Selects the requests that a control handles. */
+/** The operations and resource types that a control handles. */
 export interface Handled<T = unknown> {
   readonly operations: readonly AdmissionOperation[]
   /** Resource types by group name. If undefined, the control handles all types. */
@@ -222,7 +227,7 @@ interface Traced {
   readonly explanation: AdmissionExplanation
 }
 
-/** Calls a control and records its name and duration for the explanation. */
+/** Calls a control and adds its name, duration and result to the explanation. */
 async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
   const began = performance.now()
   const note = (said?: string) =>
@@ -255,7 +260,7 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
 /** Returns the controls that handle a request, in execution order. */
 type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 
-/** Groups the controls of one phase by the operation that they handle. */
+/** Returns a function for each admission operation that selects the controls to run in one phase. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
   const forOperation = (operation: AdmissionOperation): ControlsFor =>
@@ -271,7 +276,10 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
   }
 }
 
-/** Caches the controls per resource type and subresource, so that a request runs only the controls that apply to it. */
+/**
+ * Returns a function that selects the controls for a request. The selection is cached per resource type and
+ * subresource.
+ */
 function controlSelector(controls: readonly Control[], vendor: Vendor): ControlsFor {
   const controlsByType = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
   return ({ type, subresource }) => {

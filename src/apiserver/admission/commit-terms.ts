@@ -1,4 +1,4 @@
-/** The other keys in the store that a commit depends on or writes. */
+/** Declares what a commit requires of other keys in the store, and which other keys it creates or deletes. */
 
 /** A key that must have the given revision, or that must merely exist. Revision 0 means that the key must be absent. */
 export interface Dependency {
@@ -12,11 +12,11 @@ export interface ReservedKey {
   readonly value: Uint8Array
 }
 
-/** Keys that a commit creates or deletes together with the object. */
+/** Keys that a commit creates (`reserves`) and deletes (`releases`) together with the object's own key. */
 export interface KeyReservations {
   readonly reserves?: readonly ReservedKey[]
   readonly releases?: readonly string[]
 }
 
-/** Result of a successful write: whether the object exists after the write. */
+/** How a successful write ended: with the object stored, or with the object removed. */
 export type Ending = 'stored' | 'removed'

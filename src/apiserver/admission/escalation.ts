@@ -30,8 +30,8 @@ export function refuseEscalation(access: Access, version: EmulatedVersion): Cont
       types: plurals.map((plural) => ({ group: rbacGroup, plural })),
       subresources: [''],
     },
-    // The escalation check runs after all mutating controls and before validation, because a forbidden write should not
-    // be validated.
+    // This check is part of the mutating phase and runs last in it, so that a forbidden write is rejected before it is
+    // validated.
     mutate: async (request) => {
       const { user, object, oldObject, type } = request
       if (
@@ -53,7 +53,7 @@ async function assertRole(access: Access, request: AdmissionRequest, object: Api
   const rules = (object.rules ?? []) as readonly PolicyRule[]
   await assertHeld(access, request, rules)
   if (object.aggregationRule === undefined && request.oldObject?.aggregationRule === undefined) return
-  // An aggregated role may collect rules from any role, so its author needs all permissions.
+  // An aggregated role can collect rules from any role, so only users with all permissions may write one.
   if ((await missing(access, request, everything)).length > 0)
     throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
 }
@@ -118,7 +118,7 @@ function groupsOf({ groups }: User): string {
   return shorten(groups.map((group) => JSON.stringify(group)).join(' '), maxGroups)
 }
 
-/** Returns the rules that the user does not have in the namespace, up to a limit. */
+/** Returns the rules that the user lacks in the namespace. The list is limited in length. */
 async function missing(
   { policy }: Access,
   { user, namespace }: AdmissionRequest,

@@ -9,7 +9,7 @@ import { isObject, type Json } from '../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** An admission control and the fields that it changed. */
+/** A control that changed the object, with the object before and after. */
 export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined
@@ -28,7 +28,7 @@ export interface Look {
   readonly policy?: PolicyLook
 }
 
-/** The evaluation of a policy with one binding and one parameter object. */
+/** One evaluation of a policy, with a binding and a parameter object. */
 export interface PolicyLook {
   readonly name: string
   readonly binding: string
@@ -51,7 +51,7 @@ export class AdmissionExplanation {
   /** The control that rejected the write. */
   refusedBy: string | undefined
 
-  /** Starts a new run of the controls. `changes` collects the changes that the controls make. */
+  /** Starts recording a new run of the controls. `changes` is filled while they run. */
   begin(changes: readonly ControlChange[]): void {
     this.#changes = changes
     this.#looks = []
@@ -78,7 +78,10 @@ const maxFields = 20
 const maxPathLength = 200
 const maxTextLength = 4000
 
-/** Returns the changes as ASCII JSON, such as `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. */
+/**
+ * Returns the changes as JSON for a response header, such as
+ * `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. Non-ASCII characters are escaped.
+ */
 export function describeChanges(changes: readonly ControlChange[]): string {
   return bounded(
     changes.map(({ control, before, after }) => ascii(JSON.stringify(entryOf(control, changedFields(before, after))))),
@@ -139,7 +142,10 @@ export function changedFields(before: ApiObject | undefined, after: ApiObject): 
   return paths
 }
 
-/** Compares references first, because the new object shares its unchanged parts with the previous object. */
+/**
+ * Collects the paths where two values differ. Skips identical references, which the old and the new object share
+ * wherever they are equal.
+ */
 function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
   if (a === b || paths.length > maxFields) return
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -5,7 +5,7 @@
 import { type Json, sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** Whether only finalizers and owner references differ. */
+/** Whether an update changes only fields that the garbage collector writes: finalizers and owner references. */
 export function changesOnlyGcFields(next: ApiObject, previous: ApiObject): boolean {
   const rest = ({ metadata, ...object }: ApiObject): Json => {
     const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...otherMetadata } = metadata

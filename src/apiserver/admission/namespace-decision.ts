@@ -1,7 +1,7 @@
 /**
- * Makes a decision based on the labels or annotations of the request's namespace. The write depends on the revision of
- * the namespace, so that the commit fails if the namespace changes. Before a request is rejected, the decision is
- * repeated with the latest namespace, because another server may have changed it.
+ * Evaluates a rule about a request that depends on the labels or annotations of its namespace. The write depends on the
+ * revision of the namespace, so that the commit fails if the namespace changes. Before rejecting a request, evaluates
+ * the rule again with the latest namespace from the store, because the cache may be outdated.
  */
 import { namespace as namespaces } from '../../api/kinds/core/namespace.ts'
 import { notFound } from '../../api/model/api-error.ts'

@@ -1,6 +1,6 @@
 /**
- * The versions of an object that webhooks may request: the version of the request and all other served versions.
- * Built-in controls receive only the storage version.
+ * Declares how webhooks get an object: in the version of the request or any other served version, whichever their rules
+ * match. Built-in controls get only the storage version.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -23,7 +23,7 @@ export interface FormResource {
   readonly resource: string
 }
 
-/** One version of a kind, with conversions in both directions. */
+/** One API version in which webhooks can get an object, with conversions from and to the storage version. */
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
@@ -38,11 +38,11 @@ export interface ObjectForm {
   read(json: JsonObject, base: ApiObject): Sliced<ApiObject>
 }
 
-/** The versions of the object that webhooks may request. */
+/** The API versions in which webhooks can get the object of a request. */
 export interface ObjectForms {
   /** The version of the request. */
   readonly requested: ObjectForm
-  /** All other served versions, in any group. */
+  /** All other served versions of the kind, including those in other API groups. */
   readonly others: readonly ObjectForm[]
   /** Returns the labels that object selectors match, or undefined if the object cannot have labels. */
   labelsOf(object: ApiObject): Labels | undefined

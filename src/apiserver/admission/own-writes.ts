@@ -1,31 +1,31 @@
-/** Writes that admission controls make on behalf of the server. They bypass authorization. */
+/** Declares the writes that admission controls make as the server, without authorization. */
 import type { JsonObject } from '../../api/json/json.ts'
 import type { ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Dependency, KeyReservations, ReservedKey } from './commit-terms.ts'
 
-/** A new status, with the revisions that its commit requires and the keys that the commit writes. */
+/** A new status, with the preconditions of its commit and the additional keys that the commit writes. */
 export interface StatusChange extends Required<KeyReservations> {
   readonly status: JsonObject
   readonly guards: readonly Dependency[]
 }
 
-/** Makes the writes that admission controls need. */
+/** The writes that admission controls make on behalf of the server. */
 export interface OwnWrites {
   /**
-   * Computes a new status with `next` and commits the status if the object has not changed. Otherwise calls `next`
-   * again with the newer object. If `next` throws an error for an outdated object, it is called again with the latest
-   * object. The write bypasses admission, because a status reports decisions that were already made.
+   * Updates the status of an object. `next` computes the new status and is called again if another writer changes the
+   * object first, or if it throws an error for an outdated cached object. The write bypasses admission, because a
+   * status records what has already been admitted.
    */
   changeStatus(
     type: StoredType<unknown>,
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /** Returns existing keys with the prefix, but at most as many as one commit can delete. */
+  /** Lists reserved keys that start with `prefix`, at most as many as one commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>
-  /** Creates an object unless it exists. Throws an error if admission rejects the object. */
+  /** Creates an object if it does not exist. Throws an error if admission rejects the object. */
   createMissing(type: StoredType<unknown>, name: ObjectName, rest: JsonObject): Promise<void>
 }

@@ -10,7 +10,7 @@ import { type ApiObject, asJson } from '../../api/model/object.ts'
  * parameters.
  */
 export class Rounds<T> {
-  /** Webhooks or policies that have already received the current object. */
+  /** Webhooks or policies that have seen the latest object. */
   #current = new Set<T>()
   readonly #outdated = new Set<T>()
   #result: ApiObject | undefined
@@ -28,7 +28,7 @@ export class Rounds<T> {
     return this.#outdated.has(member)
   }
 
-  /** Records that a webhook or policy ran and may run again. */
+  /** Records that a webhook or policy has seen the latest object and allows reinvocation. */
   ran(member: T): void {
     this.#current.add(member)
   }
@@ -37,7 +37,7 @@ export class Rounds<T> {
     this.#result = object
   }
 
-  /** Records a change that earlier webhooks or policies have not received. */
+  /** Records that the object changed, so that everything that has run before must see it again. */
   changed(): void {
     for (const member of this.#current) this.#outdated.add(member)
     this.#current = new Set()

@@ -15,8 +15,8 @@ type PodSpec = NonNullable<Pod['spec']>
 const prefix = 'kube-api-access-'
 
 /**
- * Returns the changed fields of the pod spec. A volume whose name has the default prefix is assumed to be the token
- * volume.
+ * Returns the pod spec's volumes and containers with the token volume added. An existing volume whose name starts with
+ * the default prefix counts as the token volume.
  */
 export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   const { volumes = [], initContainers = [], containers = [] } = spec

@@ -61,31 +61,31 @@ import { storageObjectInUseProtection } from './storage-object-in-use-protection
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { validatingAdmissionPolicy } from './validating-admission-policy.ts'
 
-/** Dependencies of the admission controls. */
+/** Everything that some admission control needs from the server. */
 export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
   /** The emulated Kubernetes version and the enabled feature gates. */
   readonly emulation: Emulation
-  /** Looks up other objects with their revisions, so that a write can depend on these revisions. */
+  /** Looks up other objects that a control depends on, with their revisions. */
   readonly lookup: Lookup
-  /** Checks the permissions of users. */
+  /** Decides what users may do, for controls that require additional permissions. */
   readonly authorizer: Authorizer
   readonly clock: Clock
   /** Shared memory for the event rate counters of all workers. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
-  /** Returns the served type of an owner's kind, or undefined if the kind is not served. */
+  /** Finds the resource type of an owner reference. Returns undefined if the server does not serve its kind. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
-  /** Metrics of the individual admission controls. */
+  /** Records durations and rejections, per control. */
   readonly metrics: AdmissionMetrics
-  /** Writes objects on behalf of the admission controls. */
+  /** Makes writes that admission controls need, such as a quota's new status. */
   readonly ownWrites: OwnWrites
   /** Tracks in-flight writes that change quota usage. */
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
-  /** Returns the resource type of a kind that policies use for parameters. */
+  /** Finds the resource type for the `paramKind` of a policy. */
   readonly findParameterType: FindParameterType
-  /** Loads the regular expression engine for CEL. */
+  /** Loads the engine for regular expressions in CEL. */
   readonly loadPatterns: LoadPatterns
   /** Sends requests to webhooks. */
   readonly caller: HttpsCaller
@@ -93,11 +93,11 @@ export interface ControlParts extends ImagePolicyParts {
   readonly requestLimitMs: number
   /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Default toleration times in seconds for nodes that are not ready and for unreachable nodes. */
+  /** Default time in seconds that pods tolerate a node that is not ready, and one that is unreachable. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** The name of an admission control, its default state, and the Kubernetes versions that have it. */
+/** An admission control's name, whether it is on by default, and the Kubernetes versions that have it. */
 export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly name: string
   /** Whether the control is enabled by default. */
@@ -108,9 +108,8 @@ export interface ControlName extends Pick<Availability, 'since' | 'until'> {
 export interface ControlEntry extends ControlName {
   readonly make: (parts: ControlParts) => Control
   /**
-   * Creates the control with its section of the admission configuration file (see `configuration.ts`). If this method
-   * throws, the server does not start, and the error message names the file and the control. A control without this
-   * method accepts no configuration.
+   * Creates the control with its section of the admission configuration file. An error prevents the server from
+   * starting, and its message names the file and the control. A control without this method cannot be configured.
    */
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
@@ -118,7 +117,7 @@ export interface ControlEntry extends ControlName {
 /** State of an admission control on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
-  /** The phases that run the control. Empty if the control is disabled. */
+  /** The phases in which the control takes part. Empty if the control is disabled. */
   readonly steps: readonly ('mutate' | 'validate')[]
 }
 

@@ -17,7 +17,7 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-/** Checks every write to the `approval` subresource. */
+/** Requires permission to approve certificates of the signer, for every write to `approval`. */
 export function certificateApproval({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateApproval',
@@ -26,7 +26,10 @@ export function certificateApproval({ authorizer }: Parts): Control<CertificateS
   }
 }
 
-/** Checks writes to `status` that change the certificate or the conditions. */
+/**
+ * Requires permission to sign certificates of the signer, for status updates that change the certificate or the
+ * conditions.
+ */
 export function certificateSigning({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateSigning',
@@ -60,7 +63,7 @@ export function clusterTrustBundleAttest({ authorizer }: Parts): Control<Cluster
   }
 }
 
-/** Returns the signer-related fields of the object as text, so that two objects can be compared. */
+/** Returns the fields that only a signer may change as text, so that two objects can be compared. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])
@@ -69,7 +72,7 @@ function signs(object: CertificateSigningRequest | undefined): string {
 interface SignerAction {
   readonly verb: 'approve' | 'sign' | 'attest'
   readonly signerName: string
-  /** Noun for the checked objects in error messages. */
+  /** What error messages call the object, such as a certificate request. */
   readonly what: string
 }
 

@@ -78,8 +78,8 @@ interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
   /**
-   * Text that follows the number of default classes in the error message. Only versions before 1.26 reject several
-   * default classes.
+   * The part of the error message that follows the number of default classes. Used before Kubernetes 1.26, which
+   * rejects objects if there are several.
    */
   readonly several: string
 }

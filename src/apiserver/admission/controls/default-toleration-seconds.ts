@@ -23,8 +23,7 @@ interface TolerationParts {
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // The toleration fields have the same order as in stored objects, so that the server need not reorder them in every
-  // pod.
+  // The fields are in the order of stored objects, which saves sorting them for every pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),
@@ -43,7 +42,7 @@ export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinut
   }
 }
 
-/** Whether the pod already has a NoExecute toleration for the taint. */
+/** Whether a toleration of the pod already covers a NoExecute taint. */
 function covers({ key = '', effect = 'NoExecute' }: Toleration, taint: string): boolean {
   return (key === '' || key === taint) && effect === 'NoExecute'
 }

@@ -25,10 +25,7 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
   }
 }
 
-/**
- * Whether a toleration is identical to the toleration that this control adds. A broader toleration of the pod does not
- * count.
- */
+/** Whether a toleration has the operator and effect of those that this control adds. */
 function isOfOurs({ operator, effect }: Toleration): boolean {
   return operator === 'Exists' && effect === 'NoSchedule'
 }

@@ -127,8 +127,8 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    // If this server has no free connection for the call, the pod is rejected, because the backend might have rejected
-    // it.
+    // Reject the pod if the server has too few free connections. The backend has not failed, so the default for an
+    // unreachable backend does not apply.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the image policy backend are in progress')
     const why = messageOf(error)

@@ -62,7 +62,7 @@ export function limitRanger({ lookup, vendor, emulation }: Parts): Control<Pod |
 
 type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
 
-/** Whether the pod has so many containers that the check must yield to other tasks. */
+/** Whether the pod has so many containers that checking them must not block other requests. */
 function isLarge(request: LimitedRequest): boolean {
   if (!isPod(request)) return false
   const { containers = [], initContainers = [] } = request.object.spec ?? {}
@@ -93,9 +93,7 @@ function boundsOf({ object }: StoredObject<LimitRange>): readonly Bounds[] {
   return object.spec?.limits ?? []
 }
 
-/**
- * Returns the pod with defaults and an annotation that lists the defaults. Returns undefined if no values were missing.
- */
+/** Sets missing requests and limits, and an annotation that lists them. Returns undefined if nothing is missing. */
 function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
   const { object } = request

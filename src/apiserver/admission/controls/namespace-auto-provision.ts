@@ -32,7 +32,7 @@ async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise
   try {
     await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
   } catch (error) {
-    // The server cannot create the namespace because the name is invalid or an admission control rejected it.
+    // Report an invalid name, or a namespace that another control rejects, as a rejection of the object.
     if (error instanceof ApiError && (error.code === 422 || error.code === 403)) throw refusal(request, error.message)
     throw error
   }

@@ -23,8 +23,8 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
 }
 
 /**
- * Throws an error unless the namespace exists. A create depends on the revision of the namespace, so that no object is
- * created after the namespace is deleted. Existing objects may still be deleted even if their namespace is gone.
+ * Throws 404 unless the namespace exists. The commit of a create fails if the namespace changes in the meantime, so
+ * that no object is created in a deleted namespace.
  */
 function assertThere(
   { operation, namespace, dependOn }: AdmissionRequest,

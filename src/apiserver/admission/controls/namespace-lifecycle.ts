@@ -9,7 +9,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
 
-/** Identifies the namespaces resource in Status objects. */
+/** The resource type to name in error responses about namespaces. */
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -38,8 +38,8 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
 }
 
 /**
- * Looks up the namespace. Updates do not need the latest state, because the existing object prevents the removal of its
- * namespace. A write that depends on the revision of the namespace does not need the latest state either.
+ * Looks up the namespace of a request. The cached state suffices for updates, because a namespace is not removed before
+ * its objects. It also suffices for writes that depend on its revision, because their commit detects a change.
  */
 function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }
@@ -67,8 +67,7 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
 function assertPlace(request: AdmissionRequest, namespace: StoredObject | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
-  // An existing object prevents the removal of its namespace. A new object must not be created in a terminating
-  // namespace.
+  // A namespace is not removed before its objects, so only creates must prevent a concurrent deletion.
   if (request.operation === 'CREATE') request.dependOn?.(namespace)
 }
 

@@ -32,13 +32,10 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-/** The restrictions for objects of one type. */
+/** What a node agent may do with objects of one type. */
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
-  /**
-   * Throws an error to reject the request. `node` is the name of the agent's node. The function is called only for
-   * objects of the restricted type.
-   */
+  /** Throws an error unless the agent of the node `node` may make the request. Called only for objects of this type. */
   assert(request: AdmissionRequest<T>, node: string, parts: Parts): void | Promise<void>
 }
 

@@ -11,7 +11,7 @@ import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** The names of an owner's resource type. */
+/** The API group, version and plural name of an owner's resource type. */
 export interface OwnerType {
   readonly group: string
   readonly version: string

@@ -97,7 +97,7 @@ function labelled(
   zones: ReadonlySet<string>,
 ): PersistentVolume {
   const { metadata, spec = {} } = object
-  // Labels that the volume already has take precedence over the configured labels.
+  // Labels that the volume already has win over those in the configuration.
   const all = { ...labels, ...metadata.labels }
   const requirements = Object.keys(labels)
     .sort()

@@ -52,13 +52,13 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
 
 interface Choice {
   readonly storedPolicy: StoredObject<PodSecurityPolicy>
-  /** The pod with the policy's defaults applied. */
+  /** The pod after the policy has set its defaults. */
   readonly pod: JudgedPod
 }
 
 /**
- * Returns the policy that admits the pod. Before rejecting a pod that no cached policy admits, rereads the policies
- * from the store.
+ * Returns the policy that admits the pod. If no cached policy does, reads the latest policies from the store before
+ * rejecting the pod.
  */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)

@@ -108,7 +108,9 @@ function evaluators({ vendor, emulation, lookup, metrics }: Parts, configuration
   }
 }
 
-/** Whether the namespace already had the same invalid labels. An update need not correct them. */
+/**
+ * Whether an update leaves invalid labels of a namespace unchanged, in which case it is not rejected because of them.
+ */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&
@@ -125,9 +127,7 @@ function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
   return enforce.version !== before.version || !isAsFree(enforce, before)
 }
 
-/**
- * Whether an update can affect the evaluation. Only changed images, additional containers and profile annotations can.
- */
+/** Whether an update changes anything that the checks look at: images, containers or profile annotations. */
 function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
   return significantFields(next) !== significantFields(previous)
 }

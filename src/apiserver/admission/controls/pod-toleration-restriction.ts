@@ -93,7 +93,7 @@ function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]
   return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
 }
 
-/** Maximum number of comparisons between the pod's tolerations and the allowed tolerations. */
+/** Maximum number of pairs of tolerations to compare. Bounds the time for hostile pods and namespaces. */
 const maxCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {

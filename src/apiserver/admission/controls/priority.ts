@@ -43,7 +43,7 @@ export function priority({ lookup }: { readonly lookup: Lookup }): Control<Pod |
 type PodSpec = NonNullable<Pod['spec']>
 type Handled = AdmissionRequest<Pod | PriorityClass | undefined>
 
-/** Whether the request creates or updates a pod. */
+/** Whether the request creates or updates a pod rather than a PriorityClass. */
 function isPodWrite(request: Handled): request is AdmissionRequest<Pod> {
   return request.type.plural === pods.plural && request.operation !== 'DELETE'
 }

@@ -56,8 +56,8 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
 }
 
 /**
- * Returns the quotas of the namespace. If a quota is unreadable, its limits are unknown, so no usage may grow until the
- * quota is repaired or deleted.
+ * Returns the namespace's quotas. Throws an error for a write that may increase usage if a quota is unreadable, because
+ * its limits are unknown.
  */
 function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
@@ -89,7 +89,7 @@ interface Means extends Parts {
 
 interface Accounting extends Means {
   readonly request: AdmissionRequest
-  /** Usage of the object before and after the write. */
+  /** The object's resource usage before and after the write. */
   readonly after: Amounts
   readonly before: Amounts
 }
@@ -101,15 +101,15 @@ function accountingOf(means: Means, request: AdmissionRequest): Accounting {
   return { ...means, request, after: usage(request.object), before: usage(request.oldObject) }
 }
 
-/** The effect of a write on one quota. */
+/** How a write changes the usage that one quota counts. */
 interface Plan {
   readonly quota: StoredObject<ResourceQuota>
   readonly name: ObjectName
   /** Usage that the write adds. */
   readonly increase: Amounts
-  /** Usage that the write removes, as negative amounts. */
+  /** Usage that the write frees, as negative amounts. */
   readonly decrease: Amounts
-  /** Usage of the object before the write. */
+  /** Usage of the object before the write, which is refunded if the object is removed. */
   readonly before: Amounts
 }
 
@@ -130,7 +130,7 @@ async function account(accounting: Accounting, knownQuotas: readonly StoredObjec
   await charge(accounting, plans, debts)
 }
 
-/** The debts to store, by the outcome of the write. */
+/** The debts that a write leaves behind, for each possible outcome. */
 interface Debts {
   /** Debts that refund the charges if the write fails. The commit that stores the object deletes them. */
   readonly charges: Debt[]
@@ -142,8 +142,8 @@ interface Debts {
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // Status updates of pods are not charged before the commit, so this debt includes their increase. An object that is
-  // only marked for deletion keeps its charges.
+  // Status updates are never charged before the commit, so their debt also includes an increase. An object that is
+  // merely marked for deletion stays charged.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
@@ -159,7 +159,7 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
 const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
-  // A status update of a pod is never rejected, because the status reports facts.
+  // Do not charge a pod's status update, because it reports facts and must never be rejected.
   if (!isCharged(request.subresource)) return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
@@ -169,7 +169,7 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
     const { key } = outcome.debt
     charges.push(outcome.debt)
     request.commitWith!('stored', { releases: [key] })
-    // Another server may have refunded the charge in the meantime. In that case, the whole write is evaluated again.
+    // If another server has refunded the charge in the meantime, the commit fails, and the write is admitted again.
     if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }
@@ -276,8 +276,8 @@ function isUnsettled(quota: StoredObject, { request, after }: Accounting): boole
 }
 
 /**
- * Settles the debts of a write. If the outcome of the write is unknown, `apiserver/upkeep/quota-debts.ts` settles the
- * debts later.
+ * Applies the debts that are due after a write. If its outcome is unknown, `apiserver/upkeep/quota-debts.ts` settles
+ * them later.
  */
 async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
   if (outcome === 'unknown') return
@@ -289,8 +289,8 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
 }
 
 /**
- * Deletes all open debts of a quota whose usage is recounted, because the recount already includes them. A concurrent
- * write whose charge was not counted is evaluated again.
+ * Deletes the open debts of a quota when a recount replaces its usage, because the recount already includes them. A
+ * concurrent write whose charge is lost this way fails its precondition and is admitted again.
  */
 async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})
@@ -305,7 +305,7 @@ function asQuota(object: ApiObject | undefined): Pick<ResourceQuota, 'status'> {
   return (object ?? {}) as Pick<ResourceQuota, 'status'>
 }
 
-/** Whether the request writes the usage in the status of a quota. */
+/** Whether the request updates the recorded usage of a quota. */
 function writesUsage({ operation, type, subresource, dryRun }: AdmissionRequest): boolean {
   const isQuota = type.group === '' && type.plural === resourceQuotas.plural
   return isQuota && operation === 'UPDATE' && subresource === 'status' && !dryRun

@@ -45,7 +45,7 @@ export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Con
         ? storedAccount.then((later) => useAccount(request, later))
         : useAccount(request, storedAccount)
     },
-    // Checks the pod again, because other controls may have changed the pod and ephemeral containers are added later.
+    // Check the pod once more. Other controls may have changed it, and ephemeral containers are added later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
@@ -94,7 +94,10 @@ const pauseMs = 100
  */
 const minLooks = 10
 
-/** Waits only for the default account. Users create all other accounts before the pods that need them. */
+/**
+ * Looks up a service account, and waits for the default account of a new namespace. Other accounts must exist before
+ * their pods.
+ */
 async function awaitAccount(
   { lookup, clock }: Looking,
   place: { readonly namespace: string; readonly name: string },
@@ -132,8 +135,7 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
   const object = { ...request.object, spec }
-  // Checks the account before the validation of the pod, so that a forbidden pod is reported as forbidden rather than
-  // invalid.
+  // Check the account before the pod is validated, so that a forbidden pod is reported as forbidden and not as invalid.
   judge({ ...request, object }, storedAccount)
   return object
 }

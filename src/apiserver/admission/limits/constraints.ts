@@ -6,7 +6,7 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
-/** The requests and limits of a container or pod, by resource. */
+/** What a container or a whole pod requests and is limited to. */
 export interface PodResources {
   readonly requests: ResourceList
   readonly limits: ResourceList

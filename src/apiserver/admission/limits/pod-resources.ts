@@ -10,7 +10,7 @@ import type { PodResources } from './constraints.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
-/** Returns the amounts that the containers of a pod need at the same time. */
+/** Returns the total requests and limits of a pod, counting together only the containers that run at the same time. */
 export function askedByPod(spec: PodSpec, { version }: Emulation): PodResources {
   const amounts = isAtLeast(version, '1.28')
     ? (list: 'requests' | 'limits') => podAmounts({ spec }, list)
@@ -19,8 +19,8 @@ export function askedByPod(spec: PodSpec, { version }: Emulation): PodResources 
 }
 
 /**
- * Returns the amounts as Kubernetes computed them before 1.28. If one container did not specify a resource, the amount
- * for the whole pod was unknown.
+ * Returns the total of a pod as Kubernetes computed it before 1.28. If one container does not specify a resource, the
+ * total is unknown.
  */
 function earlierAmounts({ containers = [], initContainers = [] }: PodSpec, list: 'requests' | 'limits'): Amounts {
   const amounts = sumOf(containers.map(({ resources }) => resources?.[list] ?? {}))

@@ -13,7 +13,7 @@ export function forbiddenLabels(keys: Iterable<string>, vendor: Vendor): string[
   return [...keys].filter((key) => isRestricted(key, vendor, own)).sort()
 }
 
-/** Returns the label keys that were added, changed or removed. */
+/** Returns the keys of labels that differ between two sets. */
 export function changedLabels(next: Labels = {}, previous: Labels = {}): string[] {
   const keys = new Set([...Object.keys(next), ...Object.keys(previous)])
   const valueIn = (labels: Labels, key: string) => (Object.hasOwn(labels!, key) ? labels![key] : undefined)
@@ -29,7 +29,7 @@ function isRestricted(key: string, vendor: Vendor, own: ReadonlySet<string>): bo
   return !own.has(key) && ![vendor.nodeAgent, 'node'].some((name) => isWithin(domain, `${name}.${vendor.keyDomain}`))
 }
 
-/** Whether a domain equals another domain or is a subdomain of it. */
+/** Whether `domain` equals `other` or is a subdomain of it. */
 function isWithin(domain: string, other: string): boolean {
   return domain === other || domain.endsWith(`.${other}`)
 }

@@ -1,8 +1,8 @@
 /**
  * Checks the audience of a token that a node agent requests for a pod. A projected volume of the pod or the CSI driver
  * of one of the pod's volumes must use the audience, or the agent needs permission for the verb
- * `request-serviceaccounts-token-audience`. Otherwise a node could impersonate the accounts of its pods to any other
- * service.
+ * `request-serviceaccounts-token-audience`. Without this check, a compromised node could obtain tokens of its pods'
+ * service accounts for any other service.
  */
 
 import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
@@ -28,7 +28,8 @@ interface Requested {
 }
 
 /**
- * Attributes of the permission check: the verb, the audience in place of a resource type, and the account as the name.
+ * The verb that a node needs for an audience that its pods do not use. The audience takes the place of the resource
+ * type, and the account is the name.
  */
 const verb = 'request-serviceaccounts-token-audience'
 

@@ -22,7 +22,7 @@ export interface Policy {
 
 export type Profiles = ReadonlySet<string> | undefined
 
-/** The former name of the profile `runtime/default`. */
+/** The name of the profile `runtime/default` before Kubernetes renamed it. */
 export const dockerDefault = 'docker/default'
 
 export function policyIn({ metadata, spec = {} }: PodSecurityPolicy, vendor: Vendor): Policy {

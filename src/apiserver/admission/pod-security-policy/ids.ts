@@ -9,7 +9,7 @@ export interface IdRule {
   readonly ranges?: readonly { readonly min?: number; readonly max?: number }[]
 }
 
-/** Returns the default ID, or undefined if the rule has no default. */
+/** Returns the ID that a policy assigns by default. Returns undefined if the policy requires no particular ID. */
 export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }

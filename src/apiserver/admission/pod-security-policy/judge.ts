@@ -1,4 +1,4 @@
-/** Checks a pod against a policy. Returns the violations and the fields that violate the policy. */
+/** Checks a pod against a policy. Returns an error for each violation, with the path of the field. */
 
 import { keysOf } from '../../../api/json/json.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

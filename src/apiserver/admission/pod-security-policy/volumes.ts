@@ -34,7 +34,7 @@ function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError
   })
 }
 
-/** Returns the type of the volume as named in policies, which is almost always the field name. */
+/** Returns the volume's type as policies name it. The name equals that of the volume's field, except for `cephFS`. */
 function kindOf(volume: Volume): string {
   const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
   return field === 'cephfs' ? 'cephFS' : field

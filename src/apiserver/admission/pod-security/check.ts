@@ -32,7 +32,7 @@ export interface Check {
   /** ID of the check. The checks of a level run in ID order. */
   readonly id: string
   readonly level: Exclude<Level, 'privileged'>
-  /** Rules of the check in ascending order. Each rule applies from release 1.`since` until the next rule. */
+  /** The check's rules, oldest first. Each rule applies to releases from 1.`since` up to the next rule. */
   readonly rules: readonly { readonly since: number; readonly rule: Rule }[]
 }
 
@@ -46,7 +46,7 @@ export function hasOwnUsers({ spec }: CheckedPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Wraps a rule so that pods that match a condition are exempt. */
+/** Returns a rule that exempts certain pods from the given rule. */
 export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule {
   return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }
@@ -76,13 +76,13 @@ export function quotedList(names: readonly string[]): string {
 /** Maximum number of names in a message. A pod may have thousands of violations. */
 const maxReportedNames = 20
 
-/** Formats a list as `a, b`, followed by the number of omitted entries. */
+/** Joins words with commas. A long list is cut and ends with `and N more`. */
 export function list(words: readonly string[]): string {
   const more = words.length - maxReportedNames
   return more > 0 ? `${words.slice(0, maxReportedNames).join(', ')} and ${more} more` : words.join(', ')
 }
 
-/** Describes where a value is set, such as `pod and container "a"`. Returns '' if it is set nowhere. */
+/** Describes who sets a field, such as `pod and container "a"`. Returns '' if nobody does. */
 export function setters({ pod, containers }: { pod: boolean; containers: readonly string[] }): string {
   return [pod ? 'pod' : '', nameList('container', containers)].filter((who) => who !== '').join(' and ')
 }

@@ -6,7 +6,7 @@ import { Counter } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { type LevelVersion, type Mode, releaseOf } from './policy.ts'
 
-/** The latest release whose rules are known. All later releases share one metric series. */
+/** The newest minor release with known rules. Later releases share one metric series with it. */
 const newest = 23
 
 export class PodSecurityMetrics {

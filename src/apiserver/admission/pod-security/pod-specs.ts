@@ -15,7 +15,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { KindOf } from '../../../api/schema/kind.ts'
 
 interface Maker extends StoredType<unknown> {
-  /** Returns the pod template of an object. The function is called only for objects of the matching kind. */
+  /** Returns the pod template of an object, which must be of this kind. */
   templateOf(object: ApiObject): PodTemplateSpec | undefined
 }
 
@@ -47,7 +47,10 @@ export function podIn({ metadata, spec = {} }: Pod): DescribedPod {
   return { annotations: metadata.annotations ?? {}, spec }
 }
 
-/** Returns the pod that an object of this kind would create, or undefined if the object has no pod template. */
+/**
+ * Returns the pod that an object such as a Deployment would create. Returns undefined if the object contains no pod
+ * template.
+ */
 export function templateIn(plural: string, object: ApiObject): DescribedPod | undefined {
   const template = makers.find((maker) => maker.plural === plural)?.templateOf(object)
   if (template?.spec === undefined) return undefined

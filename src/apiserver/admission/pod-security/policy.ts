@@ -14,7 +14,7 @@ export type Mode = (typeof modes)[number]
 
 export interface LevelVersion {
   readonly level: Level
-  /** The version as written, such as `latest` or `v1.22`. */
+  /** The version as written in the label, such as `latest` or `v1.22`. */
   readonly version: string
 }
 
@@ -47,8 +47,8 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 type Check = (value: string) => string | undefined
 
 /**
- * Returns the level that replaces an invalid label. The `enforce` mode uses the most restrictive level. The other modes
- * only report violations, so they ignore the label.
+ * Returns the level to use if a label is invalid: the most restrictive one for `enforce`. The other modes only report
+ * violations, so they report none.
  */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'

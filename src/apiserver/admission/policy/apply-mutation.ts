@@ -23,7 +23,10 @@ import type { CompiledMutation } from './compiled-mutations.ts'
  */
 export class MutationError extends Error {}
 
-/** Returns the changed JSON of the object, in the version of `form`. Throws MutationError if the mutation fails. */
+/**
+ * Applies the result of a mutation expression, and returns the changed object. `object` is in the version of `form`.
+ * Throws MutationError if the result is invalid.
+ */
 export function* applyMutationSliced(
   { patchType }: CompiledMutation,
   value: Value,
@@ -58,7 +61,7 @@ function* atomicValues(schema: Schema, value: Json | undefined, path: string): G
   } else if (typeof value === 'object' && value !== null) yield path
 }
 
-/** Applies a JSON patch. If a test operation in the patch fails, the object stays unchanged. */
+/** Applies a JSON Patch. If one of its `test` operations fails, returns the object unchanged. */
 function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
   try {
     const result = yield* mutationErrors('JSON Patch: ', jsonPatchSliced(object, yield* operationsSliced(operations)))

@@ -12,25 +12,30 @@ interface BoundPolicy {
   readonly bindings: readonly { readonly matcher: Matcher }[]
 }
 
-/** A policy and one of its bindings. */
+/** A policy together with one of its bindings, which may apply to a request. */
 export interface Candidate<P extends BoundPolicy> {
   readonly policy: P
   readonly binding: P['bindings'][number]
 }
 
-/** The candidates for one type of request, in evaluation order. */
+/**
+ * Finds the policies and bindings whose selectors may match a request, among those whose rules match. They are indexed
+ * by required labels.
+ */
 export class Candidates<P extends BoundPolicy> {
-  /** Whether the selection depends on the labels of the namespace. */
+  /** Whether some candidate depends on the labels of the namespace. */
   readonly usesNamespace: boolean
-  /** Whether the selection depends on the labels of the object. */
+  /** Whether some candidate depends on the labels of the object. */
   readonly usesObject: boolean
   readonly #all: Candidate<P>[] = []
-  /** Positions of the candidates that require certain values of a label, by label and value. */
+  /** Indexes in `#all` of the candidates that require a label value, keyed by label and value. */
   readonly #byLabel = new Map<string, number[]>()
-  /** Positions of all other candidates. */
+  /** Indexes in `#all` of the candidates that require no particular label. */
   readonly #unindexed: number[] = []
 
-  /** Orders the candidates like `policies` and their bindings. `request` represents all requests of its type. */
+  /**
+   * Indexes the policies and their bindings, in the given order. `request` stands for all requests of the same type.
+   */
   constructor(policies: readonly P[], request: AdmissionRequest) {
     const inNamespace = isInNamespace(request)
     const sources: readonly LabelSource[] = inNamespace ? ['namespace', 'object'] : ['object']
@@ -52,7 +57,7 @@ export class Candidates<P extends BoundPolicy> {
     return this.#all.length === 0
   }
 
-  /** Returns the candidates whose selectors may match the labels, in order. */
+  /** Returns the candidates that may apply to a request with these labels, in order. */
   select({ namespace, objects }: SelectedLabels): readonly Candidate<P>[] {
     if (this.#byLabel.size === 0) return this.#all
     const positions = new Set(this.#unindexed)
@@ -61,7 +66,7 @@ export class Candidates<P extends BoundPolicy> {
     return [...positions].sort((a, b) => a - b).map((position) => this.#all[position]!)
   }
 
-  /** Adds the next candidate to the index. `required` contains the labels of which a request must have one. */
+  /** Adds the next candidate to the index. A request must have at least one of the `required` labels to match it. */
   #index(required: readonly string[] | undefined): void {
     const position = this.#all.length
     if (required === undefined) this.#unindexed.push(position)
@@ -75,12 +80,12 @@ export class Candidates<P extends BoundPolicy> {
 
 type LabelSource = 'namespace' | 'object'
 
-/** Maximum number of entries in the index for one candidate. */
+/** Maximum number of index entries per candidate. A candidate that would need more is not indexed. */
 const maxEntries = 8
 
 /**
- * Returns the labels of which a request must have one in order to match the selectors. Returns undefined if there is no
- * such requirement, or if it allows too many values for the index.
+ * Returns labels such that a request can match only if it has at least one of them. Returns undefined if the selectors
+ * require no label, or allow too many values to index.
  */
 function requiredLabels(matcher: Matcher, sources: readonly LabelSource[]): string[] | undefined {
   for (const source of sources) {

@@ -10,7 +10,7 @@ export interface CompiledMutation extends Expression {
   readonly patchType: 'ApplyConfiguration' | 'JSONPatch'
 }
 
-/** The compiled expressions of a mutating policy. */
+/** A mutating policy's expressions in compiled form. */
 export interface CompiledMutatingPolicy extends CommonExpressions {
   readonly mutations: readonly CompiledMutation[]
 }

@@ -18,7 +18,7 @@ import type { MatchResources } from '../../../api/kinds/admissionregistration/ty
 import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
 
-/** The fields that validating and mutating policies have in common. */
+/** The part of a policy's spec that validating and mutating policies have in common. */
 export interface PolicySpec {
   paramKind?: ParamKind | undefined
   matchConstraints?: MatchResources | undefined
@@ -31,10 +31,7 @@ export interface PolicySpec {
 export interface Expression {
   readonly source: string
   readonly compiled: Compiled
-  /**
-   * The declared variables, in the order that the program expects their values. Variables that the program does not use
-   * are undefined.
-   */
+  /** The variables to pass to the program, in this order. Unused variables are undefined. */
   readonly inputs: readonly (VariableName | undefined)[]
 }
 
@@ -48,7 +45,7 @@ export interface CompiledValidation extends Expression {
   readonly reason: string
 }
 
-/** The compiled expressions that validating and mutating policies have in common. */
+/** Compiled expressions that both validating and mutating policies have. */
 export interface CommonExpressions {
   readonly conditions: readonly NamedExpression[]
   readonly variables: readonly NamedExpression[]
@@ -71,7 +68,7 @@ export function* compilePolicy(
   const validations: CompiledValidation[] = []
   for (const { expression = '', message = '', messageExpression = '', reason = 'Invalid' } of spec.validations ?? []) {
     const made = yield* compiler.compile(expression, 'bool')
-    // Compiles message expressions without the authorizer, because they must not query it.
+    // Message expressions must not query the authorizer, so compile them without it.
     const messageMade =
       messageExpression === '' ? undefined : yield* compiler.compile(messageExpression, 'string', { authorizer: false })
     validations.push({ ...made, message, messageExpression: messageMade, reason })

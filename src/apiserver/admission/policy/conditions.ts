@@ -3,8 +3,8 @@ import type { NamedExpression } from './compiled-policy.ts'
 import type { Evaluation } from './evaluation.ts'
 
 /**
- * The outcome of match conditions. `unmet` means that a condition is false. `failed` means that some conditions cannot
- * be evaluated and no condition is false.
+ * The result of evaluating match conditions: `unmet` if at least one is false, or else `failed` if at least one cannot
+ * be evaluated.
  */
 export type ConditionsOutcome =
   | { readonly outcome: 'met' }
@@ -33,7 +33,7 @@ export async function evaluateConditions(
   }
 }
 
-/** Describes an expression whose evaluation failed. */
+/** Returns the error message for an expression that could not be evaluated. */
 export function errorText(source: string, error: string): string {
   return `expression '${source}' resulted in error: ${error}`
 }

@@ -4,13 +4,13 @@
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 
 /**
- * Returns the value derived from an object, or undefined if no value can be derived. `before` is the value derived from
- * the previous state of the object.
+ * Computes the value for an object. Undefined means that the object has no value. `before` is the value for the
+ * object's previous state.
  */
 type Derive<O, T> = (name: string, object: O, before: T | undefined) => T | undefined
 
 export class DerivedObjects<O, T> {
-  /** Whether the server stores objects of the kind. */
+  /** Whether the server stores objects of this kind. If not, there is nothing to track. */
   readonly isStored: boolean
   readonly #lookup: Lookup
   readonly #type: StoredType<O>
@@ -36,7 +36,7 @@ export class DerivedObjects<O, T> {
     )
   }
 
-  /** Reads the objects that changed since the last call. Returns whether any object changed. */
+  /** Recomputes the values of objects that changed since the last call. Returns whether there were any. */
   refresh(): boolean {
     const changed = this.#changed
     if (changed !== 'all' && changed.size === 0) return false

@@ -17,7 +17,7 @@ import type { Kind } from '../../../api/schema/kind.ts'
 import { minorOf } from '../../../api/versions/emulated-version.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** The selectors of an object, with the path of the list that contains them. */
+/** A list of device selectors and its path in the object. */
 interface PlacedSelectors {
   readonly path: FieldPath
   readonly selectors: readonly DeviceSelector[]
@@ -54,8 +54,8 @@ export function withSelectorRules(kind: Kind, loadPatterns: LoadPatterns): Kind 
 }
 
 /**
- * Whether the selectors of an update count as valid because they are already stored. Only a class can change its
- * selectors. After any change, such as a new order, all selectors count as new.
+ * Whether the selectors of an update need no validation because they have been stored before. Only device classes can
+ * change their selectors. If anything changes, even their order, all selectors are validated.
  */
 function isStored({ plural }: Kind, next: readonly PlacedSelectors[], previous: readonly PlacedSelectors[]): boolean {
   return plural !== 'deviceclasses' || sameJson(next, previous)
@@ -74,7 +74,7 @@ function selectorsOf({ devices }: ResourceClaimSpec = {}, spec: FieldPath): Plac
   })
 }
 
-/** Maximum sizes of names, values and maps in a ResourceSlice, which limit the estimated cost. */
+/** Maximum lengths and sizes in a ResourceSlice, which bound the estimated cost of an expression. */
 const maxSizes = { driver: 63, domain: 63, name: 32, attribute: 64, members: 32 }
 
 function textOf(maxElements: number): DeclaredType {
@@ -98,7 +98,7 @@ interface DeviceVariables {
   readonly attribute: CelType
 }
 
-/** Returns the variable `device`, and the type of its attributes. */
+/** Declares the variable `device` for the type checker, and the type of its attributes. */
 function deviceVariables(context: RuleContext): DeviceVariables {
   const attribute: DeclaredType = {
     type: isEnabled('DRAListTypeAttributes', context) ? types.dyn : types.any,
@@ -137,7 +137,7 @@ function* check(text: string, { attribute, ...environment }: Checking, path: Fie
   const compiled = yield* compileRule(text, { ...environment, result: 'any', hasUnknownSizes: true, hasBind: true })
   if (compiled.outcome === 'invalid') return [invalid(path, text, compiled.why)]
   const { type, maxCost: cost } = compiled.program
-  // The value of an attribute may be boolean, so the type of attributes is accepted too.
+  // The type of an attribute is only known at run time, so an expression may also have this type.
   if (type.kind !== 'bool' && type.kind !== attribute.kind && type.kind !== 'any')
     return [invalid(path, text, `must evaluate to bool or the unknown type, not ${formatType(type)}`)]
   return cost > maxCost ? [forbidden(path, 'too complex, exceeds cost limit')] : []

@@ -23,7 +23,7 @@ const maxPolicyCost = 10_000_000
 const maxDescribed = 20
 const maxDescription = 200
 
-/** The value of an expression, or the error of its evaluation. */
+/** The result of evaluating an expression: its value or an error. */
 export type Outcome = { readonly value: Value } | { readonly error: string; readonly errorType: ErrorType }
 
 /** Maximum number of authorizer queries by one expression. */
@@ -32,7 +32,7 @@ const maxQuestions = 20
 interface EvaluationParts {
   readonly variables: readonly NamedExpression[]
   readonly params: Json
-  /** Yields to other tasks between two expressions, because each expression can take tens of milliseconds. */
+  /** Lets other requests run between two expressions, because each can take tens of milliseconds. */
   readonly timeSlice: TimeSlice
 }
 
@@ -40,9 +40,9 @@ interface EvaluationParts {
 export class Evaluation {
   readonly #request: RequestData
   readonly #parts: EvaluationParts
-  /** The variables that the policy declares. Undefined until an expression uses them. */
+  /** The policy's own variables. Created when an expression first uses one of them. */
   #variables: LazyVariables | undefined
-  /** The budget of the current expression. */
+  /** The cost that the current expression may still cause. */
   #budget = new Budget(0)
   #remaining = maxPolicyCost
 
@@ -52,7 +52,8 @@ export class Evaluation {
   }
 
   /**
-   * Describes the variables evaluated so far. Defines each variable as an own property, because users choose the names.
+   * Returns the variables that have been evaluated so far, as text for an explanation. Users choose their names, so
+   * `__proto__` is possible.
    */
   describeVariables(): { [name: string]: string } {
     return Object.fromEntries(this.#variables?.describe() ?? [])
@@ -102,8 +103,8 @@ function failureOf({ compiled }: Expression, error: unknown): Outcome {
 }
 
 /**
- * Values of the policy's variables. Each variable is evaluated when an expression first uses it, and its cost is
- * charged to that expression.
+ * The policy's own variables as a CEL map. A variable is evaluated on first use, at the cost of the expression that
+ * uses it.
  */
 class LazyVariables extends CelMap {
   readonly #expressions: ReadonlyMap<string, NamedExpression>

@@ -1,4 +1,4 @@
-/** The two families of admission policies: validating and mutating. */
+/** Defines both families of admission policies, validating and mutating: their kinds and how to compile them. */
 import {
   type MutatingAdmissionPolicySpec,
   mutatingAdmissionPolicy,

@@ -17,13 +17,13 @@ export interface Invocation<P extends Policy> {
   readonly parameters: Parameters
 }
 
-/** Dependencies for the lookup of parameter objects. */
+/** What is needed to find the parameter objects of a binding. */
 export interface InvocationParts {
   readonly lookup: Lookup
   readonly findParameterType: FindParameterType
 }
 
-/** Work units of matching a policy and a binding. */
+/** Estimated cost of matching a policy and a binding, charged to the time slice. */
 const unitsPerMatch = 2
 
 /** Returns the policies and bindings that apply to a request, in evaluation order. */

@@ -11,23 +11,23 @@ import type { Binding } from './policies.ts'
 import type { ErrorType } from './policy-metrics.ts'
 import type { RequestData } from './request-data.ts'
 
-/** An expression that is false, or that failed under the failure policy Fail. */
+/** Why a policy does not allow a request: the message and reason for the client. */
 export interface Violation {
   readonly message: string
   readonly reason: string
 }
 
-/** The result of a validation expression. */
+/** The result of one expression that validates the request. */
 export interface Decision {
   /** The violation, or undefined if the expression allows the request. */
   readonly violation: Violation | undefined
-  /** Index of the expression in the policy. */
+  /** Position of the expression in the policy, starting at 0. */
   readonly index: number
   readonly error: ErrorType
   readonly ms: number
   /**
-   * Whether a violation rejects the request regardless of the actions of the binding. Kubernetes does so if the policy
-   * is misconfigured or an audit annotation fails.
+   * Whether violations reject the request no matter which actions the binding specifies. Like Kubernetes, the server
+   * does so if the policy is misconfigured or an audit annotation fails.
    */
   readonly isAlwaysDenied: boolean
 }
@@ -36,7 +36,7 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-  /** The outcomes of match conditions that end the evaluation. */
+  /** The results of match conditions that were not met, so that the policy was not evaluated. */
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
@@ -45,7 +45,7 @@ export function actionsFor({ isAlwaysDenied }: Decision, { spec }: Binding): rea
   return isAlwaysDenied ? ['Deny'] : (spec.validationActions ?? [])
 }
 
-/** The outcome of one evaluation, for explanations. */
+/** Describes one evaluation of a policy, for the explanation of a write. */
 export interface EvaluationEnd {
   readonly said: string
   /** The expression that determined the decision. Undefined if the policy allowed the request. */
@@ -59,13 +59,13 @@ export interface EvaluationEnd {
 interface JudgedRequest {
   readonly data: RequestData
   readonly parameters: Parameters
-  /** Yields to other tasks between expressions. All evaluations for the request share this object. */
+  /** Lets other requests run between two expressions. Shared by all evaluations for a request. */
   readonly timeSlice: TimeSlice
-  /** Called after each evaluation. */
+  /** Called after each evaluation if the client requested an explanation. */
   readonly onEnd?: ((end: EvaluationEnd) => void) | undefined
 }
 
-/** Evaluates the policy once for each parameter object. */
+/** Evaluates a validating policy, once for each parameter object. */
 export async function evaluatePolicy(
   policy: ValidatingPolicy,
   { data, parameters, timeSlice, onEnd }: JudgedRequest,
@@ -99,7 +99,7 @@ class Judging implements Judgement {
     this.#ignoresFailures = spec.failurePolicy === 'Ignore'
   }
 
-  /** Returns the first expression that did not allow the request. */
+  /** Evaluates the policy once, and reports the first expression that does not allow the request. */
   async judge(compiled: CompiledPolicy, evaluation: Evaluation): Promise<Ended> {
     const matched = await evaluateConditions(compiled.conditions, evaluation)
     if (matched.outcome !== 'met') {
@@ -126,13 +126,13 @@ class Judging implements Judgement {
     return ended
   }
 
-  /** Records an expression that failed. The request is allowed if the policy ignores failures. */
+  /** Records that an expression could not be evaluated. This is a violation unless the policy ignores failures. */
   fail(message: string, circumstances: Circumstances): void {
     const violation = this.#ignoresFailures ? undefined : { message, reason: 'Invalid' }
     this.decisions.push({ ...circumstances, violation })
   }
 
-  /** Returns the message of the violation if the expression is not true. */
+  /** Evaluates one validation. Returns the message of the violation, or undefined if the expression is true. */
   async #validate(validation: CompiledValidation, evaluation: Evaluation, index: number): Promise<string | undefined> {
     const began = performance.now()
     const outcome = await evaluation.evaluate(validation)

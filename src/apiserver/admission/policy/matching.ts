@@ -13,7 +13,7 @@ import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { ruleMatches } from '../webhook/rules.ts'
 
-/** The compiled match resources of a policy or binding. */
+/** What a policy or binding matches: its rules and its compiled selectors. */
 export interface Matcher {
   readonly rules: readonly NamedRule[]
   readonly excluded: readonly NamedRule[]
@@ -22,7 +22,7 @@ export interface Matcher {
   readonly objectSelector: LabelMatcher | undefined
 }
 
-/** Compiles the match resources of a policy or binding. */
+/** Prepares the `matchConstraints` of a policy or the `matchResources` of a binding for matching. */
 export function matcherOf(resources: MatchResources = {}): Matcher {
   return {
     rules: resources.resourceRules ?? [],
@@ -62,11 +62,11 @@ export function formFor(
   return undefined
 }
 
-/** The labels that the selectors of policies and bindings match. */
+/** The labels to compare with the selectors of policies and bindings. */
 export interface SelectedLabels {
   /** Labels of the namespace. Undefined if namespace selectors do not apply to the request. */
   readonly namespace: Labels
-  /** Labels of the new and the old object. */
+  /** Labels of the new object and of the old one. A selector needs to match only one of them. */
   readonly objects: readonly Labels[]
 }
 
@@ -84,6 +84,6 @@ export function matchedForm(
   if (objectSelector !== undefined && !objects.some((labels) => objectSelector.matches(labels))) return undefined
   if (namespaceSelector !== undefined && namespace !== undefined && !namespaceSelector.matches(namespace))
     return undefined
-  // A binding without rules applies to all requests of its policy.
+  // A binding without rules matches all requests that its policy matches.
   return rules.length === 0 ? request.forms.requested : formFor(matcher, request)
 }

@@ -31,7 +31,7 @@ export interface MutationParts extends InvocationParts, DataParts {
 interface Round {
   readonly request: AdmissionRequest
   readonly candidates: Candidates<MutatingPolicy>
-  /** State of both admission rounds, by policy, binding and parameters. */
+  /** Tracks which policies run again in the second round. The keys consist of policy, binding and parameters. */
   readonly rounds: Rounds<string>
 }
 
@@ -54,11 +54,11 @@ interface Failure {
 
 interface Inputs extends Pick<CommonExpressions, 'variables'> {
   readonly params: JsonObject | null
-  /** The parameter object of the evaluation. */
+  /** The parameter object, or undefined if the policy has no parameters. */
   readonly source?: ApiObject | undefined
 }
 
-/** The object in the version that the policy's rules match, for expressions. */
+/** The object in the version that a policy's rules match, and the data for its expressions. */
 interface Shown {
   readonly object: ApiObject | undefined
   readonly data: RequestData
@@ -95,7 +95,9 @@ class Mutating {
     }
   }
 
-  /** Throws the first failure, with all failures as its causes. */
+  /**
+   * Rejects the request if a policy failed. The error has the message of the first failure, and all failures as causes.
+   */
   throwFailures(): void {
     const [first] = this.#failures
     if (first === undefined) return

@@ -84,8 +84,8 @@ interface Read {
 }
 
 /**
- * Whether the user may read the parameters. If the parameters' kind is unknown or not served, the user needs permission
- * for all resources.
+ * Whether the user may read the parameters of a policy or binding. If their kind is not served, the user needs
+ * permission to read everything.
  */
 async function mayRead(
   { authorizer, findParameterType }: ParameterAccessParts,

@@ -5,7 +5,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { LabelMatcher, requirementsOf } from '../../../api/selectors/label-selector.ts'
 import type { AdmissionRequest } from '../admission.ts'
 
-/** A served kind whose objects can be parameters of policies. */
+/** A kind that policies can use for their parameters. */
 export interface ParameterType {
   readonly stored: StoredType
   /** Name of the API group. */
@@ -13,12 +13,12 @@ export interface ParameterType {
   readonly namespaced: boolean
 }
 
-/** Returns the type of a kind, or undefined if the kind is not served or not stored. */
+/** Finds the resource type of a parameter kind. Returns undefined if the kind is not served or not stored. */
 export type FindParameterType = (apiVersion: string, kind: string) => ParameterType | undefined
 
 /**
- * The parameter objects, one for each evaluation, or the reason why there are none. `[undefined]` stands for a single
- * evaluation without parameters.
+ * The parameter objects to evaluate the policy with, one at a time, or the reason why there are none. A policy without
+ * parameters is evaluated once, with undefined.
  */
 export type Parameters =
   | { readonly outcome: 'parameters'; readonly objects: readonly (ApiObject | undefined)[] }
@@ -76,8 +76,7 @@ async function findParameters(
 }
 
 /**
- * Whether the request writes the parameter object itself. In that case, the write already depends on the revision of
- * the object.
+ * Whether the request writes this parameter object, in which case its commit already depends on the object's revision.
  */
 function isWritten(
   { metadata }: ApiObject,

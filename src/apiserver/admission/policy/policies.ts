@@ -19,7 +19,7 @@ import { DerivedObjects } from './derived-objects.ts'
 import { type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** The fields that the bindings of both families have in common. */
+/** The part of a binding's spec that bindings of both families have in common. */
 export interface BindingSpec {
   policyName?: string | undefined
   paramRef?: ParamRef | undefined
@@ -51,7 +51,7 @@ interface StoredBinding {
   spec?: BindingSpec | undefined
 }
 
-/** A family's policy and binding kinds, and the compiler for its policies. */
+/** What distinguishes a family of policies: the kinds of its policies and bindings, and how to compile a policy. */
 export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions> {
   readonly policies: StoredType<StoredPolicy<S>>
   readonly bindings: StoredType<StoredBinding>
@@ -59,7 +59,7 @@ export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions>
 }
 
 interface KnownPolicy<S extends PolicySpec, C extends CommonExpressions> extends Omit<Policy<S, C>, 'bindings'> {
-  /** Identifies the stored state of the policy and its bindings. */
+  /** Changes whenever the policy or one of its bindings changes. */
   readonly state: string
 }
 
@@ -98,7 +98,10 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     return this.#bound
   }
 
-  /** Returns the policies and bindings whose rules match this type of request, regardless of the name of its object. */
+  /**
+   * Returns the policies and bindings whose rules match requests of this type. Resource names in the rules are compared
+   * later.
+   */
   candidates(request: AdmissionRequest): Candidates<Policy<S, C>> {
     const { all } = this
     const { forms, operation, subresource, namespace } = request
@@ -111,7 +114,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     return candidates
   }
 
-  /** Assigns the bindings to their policies. */
+  /** Gives each policy its bindings, after either of them has changed. */
   #join(): void {
     const bindings = Map.groupBy(this.#bindings.values(), ({ spec }) => spec.policyName ?? '')
     const bound: Policy<S, C>[] = []

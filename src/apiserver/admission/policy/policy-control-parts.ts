@@ -1,4 +1,4 @@
-/** Dependencies of the admission controls for policies. */
+/** Declares what the admission controls for policies need from the server. */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
@@ -6,7 +6,7 @@ import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { FindParameterType } from './parameters.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** The parts of a server that policies need. */
+/** Everything that the policy controls need from the server. */
 export interface PolicyControlParts {
   readonly emulation: Emulation
   readonly lookup: Lookup

@@ -19,7 +19,7 @@ import { compileConditions, compilePolicy, type Expression } from './compiled-po
 /** Loads the regular expression engine. */
 export type LoadPatterns = () => Promise<ReadPattern>
 
-/** An expression of an object, with the path of its field. */
+/** A compiled expression with the path of its field. */
 interface PlacedExpression {
   readonly path: FieldPath
   readonly source: string
@@ -42,7 +42,7 @@ export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kin
   if (compileAll === undefined) return kind
   const judge: NonNullable<Kind['rules']['judge']> = async (object, previous, context) => {
     if (context.subresource !== '') return []
-    // Expressions may use the functions of the previous version, so that a downgrade is possible.
+    // New expressions may use only what the previous Kubernetes version supports, so that a downgrade remains possible.
     const version = minorOf(emulationOf(context).version) - 1
     const readPattern = await loadPatterns()
     const compile = (each: unknown) => context.timeSlice.run(compileAll(each as never, { readPattern, version }))
@@ -54,7 +54,7 @@ export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kin
   return { ...kind, rules: { ...kind.rules, judge } }
 }
 
-/** Whether an expression is invalid. Empty expressions are reported by the validation of the kind. */
+/** Whether an expression does not compile. Empty expressions are reported elsewhere. */
 function isFaulty({ source, compiled }: PlacedExpression): boolean {
   return compiled.outcome === 'invalid' && source.trim() !== ''
 }

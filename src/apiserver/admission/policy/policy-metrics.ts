@@ -3,7 +3,7 @@ import { type Count, Counter, type Distribution, Histogram, type Metric } from '
 import type { AdmissionOperation } from '../admission.ts'
 import type { Binding, Policy } from './policies.ts'
 
-/** Why an expression could not be evaluated. */
+/** The `error_type` label: why an expression could not be evaluated, or `no_error`. */
 export type ErrorType = 'compile_error' | 'invalid_error' | 'out_of_budget' | 'no_error'
 
 /** The outcome of a validation: `allow`, or the action of the binding for a violation. */
@@ -53,7 +53,7 @@ export class PolicyMetrics {
   }
 }
 
-/** A webhook or policy with match conditions. */
+/** The webhook or policy that match conditions belong to, as the metrics name it. */
 export interface Conditional {
   readonly name: string
   readonly kind: 'webhook' | 'policy'
@@ -69,7 +69,7 @@ interface Series {
 /** The number and the durations of the evaluated expressions of one family. */
 class Checks {
   readonly metrics: readonly [Counter, Histogram]
-  /** The series of each binding by error type and action. */
+  /** Metrics by binding, then by error type and enforcement action. */
   readonly #series = new WeakMap<Binding, Map<string, Series>>()
 
   constructor(family: string, further: readonly string[]) {

@@ -1,4 +1,7 @@
-/** The variables of expressions in policies and match conditions whose values depend only on the request. */
+/**
+ * Provides the CEL variables that depend only on the request, such as `object` and `authorizer`. Policies and match
+ * conditions use them.
+ */
 import { authorizerValue, resourceCheck } from '../../../api/cel/functions/authorization.ts'
 import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
 import { declared, type VariableName } from '../../../api/cel/policy-environment.ts'
@@ -19,10 +22,7 @@ export interface DataParts {
   readonly authorizer: Authorizer
 }
 
-/**
- * The values of a request's variables. All policies share the values, each of which is created when an expression first
- * uses it.
- */
+/** Functions that return the variables of a request. Each value is computed on first use and shared by all policies. */
 export type RequestData = { readonly [name in Exclude<VariableName, 'params' | 'variables'>]: () => Value }
 
 /** Returns the data of the request. The object is in the version of `form`. */
@@ -44,7 +44,7 @@ export async function requestData(
   }
 }
 
-/** Returns a copy of the data with a different object. */
+/** Returns the data of the same request with another object, after a mutation. */
 export async function withObject(
   data: RequestData,
   form: ObjectForm,
@@ -73,7 +73,7 @@ function requestJson(request: AdmissionRequest, form: ObjectForm): JsonObject {
   return request.drawnFrom === undefined ? head : { ...head, name: request.name }
 }
 
-/** A Namespace is cluster-scoped, so it has no namespace. */
+/** In expressions, `namespaceObject` is null for cluster-scoped objects, including Namespaces. */
 function namespaceJson({ namespace: name, type }: AdmissionRequest, lookup: Lookup): JsonObject | null {
   if (name === '' || (type.group === '' && type.plural === 'namespaces')) return null
   const storedNamespace = lookup.getCached(namespaces, { namespace: '', name })

@@ -18,7 +18,7 @@ interface Place {
   underWay: number
   /** Number of writes that have started. */
   begun: number
-  /** Resolves when new writes may start. Undefined if they may start immediately. */
+  /** Resolves when a recount has ended, so that new writes may start. Undefined if no recount is in progress. */
   gate: Promise<void> | undefined
   onStill: () => void
 }
@@ -29,7 +29,7 @@ export class QuotaActivity {
   readonly #isAlone: () => boolean
   readonly #places = new Map<string, Place>()
 
-  /** Creates the tracker. `isAlone` returns whether no other server or worker writes to the store. */
+  /** Creates the tracker. `isAlone` returns false if other servers or workers may write to the same store. */
   constructor(bounds = defaultBounds, isAlone: () => boolean = () => true) {
     this.#bounds = bounds
     this.#isAlone = isAlone
@@ -52,9 +52,9 @@ export class QuotaActivity {
   }
 
   /**
-   * Calls `run` while no write is active in the namespace. Returns undefined if other writes are active. `isStill`
-   * returns whether no write has started in the meantime, because `run` may take longer than new writes wait. The
-   * method always returns undefined while other workers may write.
+   * Runs a recount while no write is active in the namespace. New writes wait for `run`, but only for a limited time.
+   * `run` must therefore check with `isStill` that none has started. Returns undefined without calling `run` if writes
+   * are active or if other workers may write.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
     const place = this.#namespaceActivity(namespace)

@@ -29,7 +29,7 @@ export interface Debt {
   readonly change: Amounts
 }
 
-/** Returns a new key for a debt of this quota. */
+/** Returns a new unique key for a debt of a quota. */
 export function newDebtKey(quota: ObjectName): string {
   return debtsOf(quota) + randomUUID()
 }
@@ -44,7 +44,10 @@ export function recordOf({ key, uid, change }: Debt): ReservedKey {
   return { key, value: Buffer.from(JSON.stringify({ quota: uid, change: writeAmounts(change) })) }
 }
 
-/** Reads a debt. An unreadable record counts as an empty debt, which is deleted when it is settled. */
+/**
+ * Parses the record of a debt. An unreadable record is treated as a debt of nothing, so that it is deleted when
+ * settled.
+ */
 export function readDebt({ key, value }: ReservedKey): Debt {
   const [namespace = '', name = ''] = key.slice(debtsPrefix.length).split('/')
   const { uid, change } = readRecord(Buffer.from(value).toString())

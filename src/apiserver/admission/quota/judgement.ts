@@ -1,6 +1,6 @@
 /**
- * Decides whether a charge fits into a quota, based on the limits and the usage in the quota's status, and computes the
- * new status.
+ * Decides whether a charge fits into a quota, and computes the quota's new status. Both use the enforced limits and the
+ * usage in the status.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { addQuantities, compareQuantities, type Quantity } from '../../../api/model/quantity.ts'
@@ -33,7 +33,7 @@ function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {
   return new Map([...names].map((name) => [name, readAmount(list, name)!]))
 }
 
-/** Returns the amounts of the resources that the quota limits and whose usage is known. */
+/** Returns the part of the amounts that the quota both limits and has counted before. */
 export function amountsWithKnownUsage({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
   return new Map([...only(amounts, hard)].filter(([name]) => readAmount(used, name) !== undefined))
 }

@@ -18,16 +18,16 @@ import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { amountsWithKnownUsage, charged, type QuotaStatus, whyNot } from './judgement.ts'
 
 /**
- * The result of a charge. A successful charge creates a debt, which the commit of the object must delete. If the quota
- * does not exist, no debt is created.
+ * The result of a charge: the reason for its rejection, or the debt that the commit of the object must delete. A quota
+ * that was deleted creates no debt.
  */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 
 interface Entry {
-  /** The charge. Undefined if the change settles a debt, which cannot be rejected. */
+  /** The amounts to charge. Undefined if the entry settles a debt, which always fits. */
   readonly charge?: Amounts | undefined
   readonly debt?: Debt
-  /** Outcome of the last attempt to commit the change. */
+  /** The result of the last attempt to commit this change. */
   outcome: Charge
   readonly resolve: (outcome: Charge) => void
   readonly reject: (error: unknown) => void
@@ -39,7 +39,7 @@ const maxTogether = 50
 /** Updates the recorded usage of quotas. */
 export class Ledger {
   readonly #writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>
-  /** Quotas with a commit in progress, each with the changes that wait for the next commit. */
+  /** Changes that wait for the next commit, by quota. A quota is in the map while a commit is in progress. */
   readonly #waiting = new Map<string, Entry[]>()
 
   constructor(writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>) {
@@ -51,7 +51,7 @@ export class Ledger {
     return await this.#enter(quota, { charge: amounts })
   }
 
-  /** Applies a debt unless it was already settled. */
+  /** Applies a debt to its quota, unless another server has already done so. */
   async settle(debt: Debt): Promise<void> {
     await this.#enter(debt.quota, { debt })
   }
@@ -104,7 +104,7 @@ export class Ledger {
     return batch.filter(({ debt }) => debt === undefined || there.has(debt.key))
   }
 
-  /** Deletes the debts of a deleted quota, which has no limits anymore. */
+  /** Deletes debts whose quota was deleted, because there is nothing to update. */
   async #forget(batch: readonly Entry[]): Promise<void> {
     for (const { debt, resolve, reject } of batch)
       await (debt === undefined ? Promise.resolve() : this.#writes.release(debt.key)).then(

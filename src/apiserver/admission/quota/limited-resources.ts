@@ -47,19 +47,22 @@ export function readLimitedResources(value: Json, vendor: Vendor): readonly Limi
   return readConfiguration(value, { vendor, fields, ...form }).limitedResources ?? []
 }
 
-/** The usage of a request and the quotas that cover it. */
+/** What a request uses, and how far the namespace's quotas cover it. */
 export interface Coverage {
   readonly type: CountedType
   readonly object: ApiObject
-  /** Usage that the write adds. */
+  /** Resource usage that the write adds. */
   readonly increase: Amounts
-  /** Enforced limits of the quotas that count the object. */
+  /** Enforced limits of each quota that counts the object. */
   readonly hard: readonly WrittenAmounts[]
-  /** Scopes of all quotas that match the object. */
+  /** Scopes of all quotas that apply to the object. */
   readonly scopes: readonly ScopeRequirement[]
 }
 
-/** Returns the reason why a write that no quota covers is rejected, or undefined if it is allowed. */
+/**
+ * Returns why a write must be rejected: it uses a resource that is limited by default and that no quota covers. Returns
+ * undefined if it uses none.
+ */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage
   const concerned = limited.filter(({ apiGroup = '', resource }) => apiGroup === type.group && resource === type.plural)

@@ -24,7 +24,7 @@ export interface Patched {
   readonly request: AdmissionRequest
   readonly webhook: Webhook
   readonly form: ObjectForm
-  /** Returns whether the webhook's timeout has passed. */
+  /** Whether the webhook's timeout has passed. */
   readonly isLate: () => boolean
 }
 
@@ -50,8 +50,7 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error instanceof OtherNamespace) throw error
-    // A patch that takes too long counts as a failure of the webhook. Otherwise a webhook could keep the server busy
-    // indefinitely.
+    // A webhook must not keep the server busy, so a patch that takes too long counts as a failure of the webhook.
     if (error instanceof ExpensivePatch || error.code === 413)
       throw new CallError('answer', `its patch is too expensive to apply: ${error.message}`)
     throw internalError(
@@ -60,7 +59,10 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   }
 }
 
-/** Applies the patch in steps until the timeout. Then throws the same error as for a webhook that does not respond. */
+/**
+ * Runs the steps that apply a patch. If the webhook's timeout passes, throws the error for a webhook that does not
+ * respond.
+ */
 function* timed<T>(steps: Sliced<T>, isLate: () => boolean): Sliced<T> {
   for (;;) {
     const step = steps.next()

@@ -11,7 +11,10 @@ import type { Clock } from '../../../base/time/clock.ts'
 
 const maxFailures = 5
 const probeEveryMs = 10_000
-/** Maximum number of tenants whose calls may fail in one interval, including the tenants that opened the breaker. */
+/**
+ * Maximum number of tenants that can be affected by failures in one interval, including the tenants whose calls opened
+ * the breaker.
+ */
 const maxProbers = 4
 
 export interface BreakerState {
@@ -37,7 +40,10 @@ export class Breaker {
   #nextProbe = 0
   /** Time of the last response, on the monotonic clock. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY
-  /** Tenants whose calls failed or served as probes since the last interval began. */
+  /**
+   * Tenants whose calls failed or were probes in the current interval. Their further calls are rejected without being
+   * sent.
+   */
   readonly #probers = new Set<string>()
 
   constructor(clock: Clock) {
@@ -83,10 +89,7 @@ export class Breaker {
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
   }
 
-  /**
-   * Reports a call that does not show whether the webhook is reachable. If the call was a probe, the next call is a
-   * probe too.
-   */
+  /** Reports a call that proves neither success nor failure. If it was a probe, the next call becomes one. */
   undecided(): void {
     this.#nextProbe = 0
   }

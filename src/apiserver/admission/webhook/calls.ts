@@ -34,26 +34,29 @@ export interface WebhookCallParts {
 export interface Question extends Candidate {
   readonly request: AdmissionRequest
   readonly reviews: Reviews
-  /** Number of remaining sequential calls, including this call. */
+  /** Number of sequential calls that the request still has to make, including this one. */
   readonly calls: number
-  /** Total number of sequential calls that the request makes. */
+  /** Number of sequential calls that the request makes in total. */
   readonly allCalls: number
 }
 
 /**
- * Handles a verdict that allows the request. `isLate` returns whether the webhook's timeout has passed. The timeout
- * includes the application of the patch.
+ * Called with the response of a webhook that allows the request, for example to apply its patch. `isLate` returns
+ * whether the webhook's timeout, which includes this function, has passed.
  */
 export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
-/** The start, the timeout and the duration of a call, in milliseconds. */
+/** When a call started, how long it may take and how long it took. */
 interface SpentTime {
   readonly began: number
   readonly timeoutMs: number
   readonly elapsedMs: number
 }
 
-/** Failures that do not show whether the webhook is reachable. */
+/**
+ * Failures that prove nothing about the webhook: the request ended, a local limit was reached, or the call was cut
+ * short.
+ */
 const inconclusiveFaults: ReadonlySet<CallFault> = new Set(['aborted', 'limit', 'cut'])
 
 export class WebhookCalls {
@@ -64,8 +67,8 @@ export class WebhookCalls {
   }
 
   /**
-   * Calls the webhook and passes a verdict that allows the request to `onAllowed`, which may throw CallError if the
-   * verdict is unusable.
+   * Calls the webhook, and calls `onAllowed` if it allows the request. `onAllowed` may throw CallError for an unusable
+   * response, which counts as a failure of the webhook.
    */
   async ask<T>(question: Question, onAllowed: VerdictHandler<T>): Promise<T | undefined> {
     const { webhook, request } = question
@@ -96,21 +99,21 @@ export class WebhookCalls {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The webhook did not fail, because the request ended first. The failure policy therefore does not apply.
+    // The failure policy does not apply, because the request ended before the webhook could respond.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
-    // Reaching a local limit does not mean that the webhook fails, and the webhook might have denied the request. An
-    // open circuit breaker, in contrast, means that the webhook is failing.
+    // A local limit says nothing about the webhook, which might have denied the request. Reject the request in any
+    // case. If the circuit breaker is open, the webhook itself is failing.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
 
-  /** Whether the caller no longer waits. Reads the clock, because the signal may abort later than the deadline. */
+  /** Whether the client no longer waits for the request. Also compares the clock, because the signal can be late. */
   #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
     return abandoned?.().aborted === true || systemClock.monotonic() >= deadline
   }
@@ -188,7 +191,7 @@ export class WebhookCalls {
   }
 }
 
-/** Returns the tenant on whose behalf the webhook is called: a namespace or, for cluster-scoped objects, a user. */
+/** Returns the tenant of a request: its namespace or, for a cluster-scoped object, its user. */
 function tenantOf({ namespace, user }: AdmissionRequest): string {
   return namespace === '' ? `user ${user.name}` : `namespace ${namespace}`
 }
@@ -199,7 +202,7 @@ function controlOf({ phase }: Webhook) {
     : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
 }
 
-/** Describes a verdict that allows the request, with its audit annotations. */
+/** Returns a short text about a response that allows the request, for the explanation of the write. */
 function describeVerdict({ patch, auditAnnotations }: Verdict): string {
   const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
   return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`

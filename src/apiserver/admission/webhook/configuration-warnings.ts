@@ -16,7 +16,7 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** Dependencies of the control that warns about webhook configurations. */
+/** What the control that warns about webhook configurations needs from the server. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
@@ -25,7 +25,7 @@ export interface WarningParts {
   readonly clock: AdmissionClock
 }
 
-/** The properties of a served resource type that the warnings use. */
+/** A served resource type that webhook rules may match. */
 export interface ServedResource extends FormResource {
   readonly namespaced: boolean
   readonly subresources: readonly string[]
@@ -133,7 +133,10 @@ function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningPart
   return [`its service ${namespace}/${name} does not exist`]
 }
 
-/** Does not warn about a missing CA bundle, because many projects add it after the installation. */
+/**
+ * Checks that the CA bundle contains a certificate. Does not warn about a missing bundle, because many installers add
+ * it later.
+ */
 function authorityRisks({ address: { authority } }: Webhook): string[] {
   if (authority === undefined) return []
   try {

@@ -15,13 +15,13 @@ import type { ObjectForm, ObjectForms } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** A webhook whose rules match, with the version of the object to send to it. */
+/** A webhook whose rules match a request, and the API version in which the webhook gets the object. */
 export interface Candidate {
   readonly webhook: Webhook
   readonly form: ObjectForm
 }
 
-/** The attributes of a request that rules match. Many requests have the same attributes. */
+/** The attributes that rules are compared with. Requests with the same attributes share a cached result. */
 export interface RequestType {
   readonly operation: AdmissionOperation
   readonly forms: ObjectForms
@@ -30,7 +30,7 @@ export interface RequestType {
 }
 
 interface Compiled {
-  /** Identifies the stored state of the configuration. */
+  /** Changes whenever the configuration changes. */
   readonly state: string
   readonly webhooks: readonly Webhook[]
 }

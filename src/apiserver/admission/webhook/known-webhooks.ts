@@ -2,7 +2,7 @@
 import type { WebhookConfigurations } from './configurations.ts'
 import type { Webhook } from './webhook.ts'
 
-/** All webhooks that this server calls. */
+/** The webhooks of all stored configurations. */
 export class KnownWebhooks {
   readonly #sources: WebhookConfigurations[] = []
 
@@ -10,7 +10,7 @@ export class KnownWebhooks {
     this.#sources.push(configurations)
   }
 
-  /** Returns the current webhooks. */
+  /** Returns all webhooks that are currently configured. */
   all(): readonly Webhook[] {
     return this.#sources.flatMap(({ webhooks }) => webhooks)
   }

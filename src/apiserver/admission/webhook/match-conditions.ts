@@ -17,7 +17,7 @@ export interface ConditionParts extends DataParts {
   readonly conditions: CompiledConditions
 }
 
-/** The match conditions of webhooks. They are compiled when they are first evaluated. */
+/** Compiles the match conditions of webhooks, each on first use. */
 export class CompiledConditions {
   readonly #loadPatterns: LoadPatterns
   readonly #compiled = new WeakMap<Webhook, Promise<readonly NamedExpression[]>>()
@@ -38,9 +38,7 @@ export class CompiledConditions {
   }
 }
 
-/**
- * The match conditions of all webhooks for one request. The results stay valid until the object of the request changes.
- */
+/** Evaluates match conditions for one request. Results are cached until the object of the request changes. */
 export class RequestConditions {
   readonly #parts: ConditionParts
   readonly #request: AdmissionRequest

@@ -62,8 +62,8 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
     if (!(await conditions.areMet({ webhook, form }))) continue
-    // The number of sequential calls: the remaining webhooks including the current webhook, plus one call for the
-    // validating webhooks, which are called in parallel.
+    // One call for each remaining webhook including this one, and one for all validating webhooks, which are called in
+    // parallel.
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request
@@ -85,7 +85,7 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
 
 interface Mutation {
   readonly webhook: Webhook
-  /** Index of the webhook among the webhooks called in this round. */
+  /** Position of the webhook in this round, as named in audit annotations. */
   readonly index: number
   /** The patch of the webhook. Undefined if the webhook changed nothing. */
   readonly patch: Buffer | undefined

@@ -14,7 +14,7 @@ import type { ObjectForm } from '../object-forms.ts'
 import { namespaceOf } from './select-webhooks.ts'
 import type { ReviewVersion } from './webhook.ts'
 
-/** The new and old objects as JSON. */
+/** The new and the old object, serialized as JSON. */
 interface Written {
   readonly object: string
   readonly oldObject: string
@@ -29,7 +29,7 @@ export class Reviews {
     this.#request = request
   }
 
-  /** Returns the request body of a call. */
+  /** Returns the body of an AdmissionReview request. */
   async write(form: ObjectForm, version: ReviewVersion, uid: string): Promise<string> {
     const { vendor } = this.#request
     const { object, oldObject } = await this.#objects(form)
@@ -67,7 +67,7 @@ export function* shownObject(request: AdmissionRequest, form: ObjectForm, object
   return { ...shown, metadata: { ...shown.metadata, resourceVersion: version } }
 }
 
-/** Returns an admission request without the objects. */
+/** Returns the `request` of an AdmissionReview without the objects. */
 export function headOf(request: AdmissionRequest, { kind, resource }: ObjectForm, uid: string): JsonObject {
   const { operation, subresource, forms, user, dryRun } = request
   const name = request.drawnFrom === undefined && !request.ofCollection ? request.name : ''
@@ -100,7 +100,9 @@ function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
 
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
 
-/** Returns the options with the kind that matches the operation. Patch options become create or update options. */
+/**
+ * Returns the request options with the kind that belongs to the operation: a patch has CreateOptions or UpdateOptions.
+ */
 function optionsOf({ operation, options, vendor }: AdmissionRequest): JsonObject | null {
   if (options === undefined) return null
   return { kind: optionKinds[operation], apiVersion: apiVersionOf(vendor, 'meta', 'v1'), ...options() }

@@ -10,13 +10,13 @@ export interface Rule {
   readonly scope?: string
 }
 
-/** The attributes that a rule matches. */
+/** The attributes of a request that webhook rules are compared with. */
 export interface RuledRequest {
   readonly operation: AdmissionOperation
   readonly resource: FormResource
   /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
-  /** Whether the object is in a namespace. False for a Namespace object. */
+  /** Whether the object is in a namespace. False for Namespaces themselves. */
   readonly namespaced: boolean
 }
 

@@ -54,8 +54,8 @@ export function objectLabels({ object, oldObject, forms }: AdmissionRequest): re
 }
 
 /**
- * Whether the request has namespace labels. A Namespace object counts as being in itself. Namespace selectors do not
- * restrict requests for other cluster-scoped objects.
+ * Whether namespace selectors apply to a request. They do for namespaced objects and for Namespaces themselves, but not
+ * for other cluster-scoped objects.
  */
 export function isInNamespace(request: AdmissionRequest): boolean {
   return request.namespace !== '' || isNamespace(request)
@@ -74,14 +74,11 @@ function isNamespace({ type }: AdmissionRequest): boolean {
   return type.plural === 'namespaces' && type.group === ''
 }
 
-/**
- * Returns the labels of the namespace: the new labels if the request writes the namespace itself, and the current
- * labels otherwise.
- */
+/** Returns the labels to compare with namespace selectors. For a write of a Namespace, these are its new labels. */
 export function namespaceLabels(request: AdmissionRequest, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // A write that changes the namespace itself does not depend on the namespace's stored labels.
+  // A write of a Namespace need not depend on the stored state of the same Namespace.
   const looking = isNamespace(request) ? { ...request, namespace: namespaceOf(request), dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

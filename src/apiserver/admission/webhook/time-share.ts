@@ -17,11 +17,11 @@ const minShareMs = 1000
 export interface Remaining {
   /** Request timeout of this server in milliseconds. */
   readonly limitMs: number
-  /** Remaining time of the request in milliseconds. */
+  /** Time in milliseconds until the request times out. */
   readonly leftMs: number
-  /** Number of remaining sequential calls, including this call. */
+  /** Number of sequential calls that the request still has to make, including this one. */
   readonly calls: number
-  /** Total number of sequential calls that the request makes. */
+  /** Number of sequential calls that the request makes in total. */
   readonly allCalls: number
 }
 

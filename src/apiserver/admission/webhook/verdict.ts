@@ -73,7 +73,7 @@ function* parse(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
-    // Omits the message of the JSON parser, because that message quotes the input.
+    // The parser's own message is not used because it quotes the response.
     throw malformed('the response is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the response is not a JSON object')
@@ -106,7 +106,7 @@ function patchOf(response: JsonObject, { phase, version }: ReviewRequest): Buffe
       throw faulty('webhook returned response.patchType but not response.patch')
     return undefined
   }
-  // In v1beta1, every patch is a JSON patch. As in kube-apiserver, the patch type is ignored.
+  // In v1beta1, JSON Patch is the only type of patch. As in kube-apiserver, patchType is ignored.
   if (version === 'v1beta1') return patch
   if (type === undefined) throw faulty('webhook returned response.patch but not response.patchType')
   if (type === '') throw faulty('webhook returned invalid response.patchType of ""')

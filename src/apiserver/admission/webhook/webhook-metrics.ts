@@ -3,7 +3,10 @@ import { Counter, Gauge, Histogram, type Metric } from '../../../base/telemetry/
 import type { AdmissionOperation } from '../admission.ts'
 import type { Phase, Webhook } from './webhook.ts'
 
-/** Cause of a rejection: the call failed, the patch was unusable, or the webhook denied the request. */
+/**
+ * Why a webhook rejected a request, as a metric label: the call failed, the patch was unusable, or the webhook denied
+ * the request.
+ */
 export type RejectionCause = 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error'
 
 export interface WebhookOutcome {
@@ -89,7 +92,7 @@ export class WebhookMetrics {
   }
 }
 
-/** Returns the name of the phase in the metrics of Kubernetes 1.23. */
+/** Returns the value of the `type` label for a phase, as in Kubernetes 1.23. */
 function stepOf(phase: Phase): string {
   return phase === 'mutating' ? 'admit' : 'validating'
 }

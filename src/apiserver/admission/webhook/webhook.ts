@@ -22,9 +22,9 @@ export interface Webhook {
   readonly configuration: string
   readonly name: string
   readonly rules: readonly Rule[]
-  /** Whether the rules match only the versions that they name. */
+  /** Whether rules match only requests in the versions that they name (`matchPolicy: Exact`). */
   readonly exact: boolean
-  /** Selectors for the labels of namespaces and objects. An undefined selector matches everything. */
+  /** Compiled namespace and object selectors. Undefined selectors match everything. */
   readonly namespaceSelector: LabelMatcher | undefined
   readonly objectSelector: LabelMatcher | undefined
   readonly matchConditions: readonly MatchCondition[]
