@@ -35,7 +35,10 @@ export class ConversionCache {
     return same
   }
 
-  /** Converts objects. Resolves when all of them are converted. `get` returns each result until the cache evicts it. */
+  /**
+   * Converts objects in as few webhook calls as possible. Resolves when all results are available from `get`, which
+   * returns them until they are evicted.
+   */
   async make(jsons: readonly Buffer[]): Promise<void> {
     const missingForms = jsons.filter((json) => this.get(json) === undefined).map((json) => ({ json, id: idOf(json) }))
     const isUnderWay = ({ id }: ConversionInput) => this.#underWay.has(id)
@@ -57,7 +60,8 @@ export class ConversionCache {
     const answer = this.#convert(inputs.map(({ json }) => json))
     for (const [i, { id }] of inputs.entries()) {
       const own = answer.then((converted) => converted[i]!)
-      // Waiting callers receive the error. Without a waiting caller, the error must not become an unhandled rejection.
+      // Callers that await this promise get the error. If nobody does, the error must not become an unhandled
+      // rejection.
       own.catch(() => {})
       this.#underWay.set(id, own)
     }

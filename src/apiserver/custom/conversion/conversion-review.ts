@@ -49,7 +49,7 @@ export function* readConverted({ body }: HttpsAnswer, review: Review): Sliced<Js
   return checked
 }
 
-/** Returns the name of the webhook for error messages. */
+/** Returns the words that error messages use for the conversion webhook of a kind. */
 export function webhookFor({ objects: [first = {}] }: Pick<Review, 'objects'>): string {
   return `conversion webhook for ${stringField(first, 'apiVersion')}, Kind=${stringField(first, 'kind')}`
 }
@@ -136,8 +136,8 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
 }
 
 /**
- * Returns the original metadata with the labels and annotations of the converted object. Returns an error text if the
- * labels or annotations are invalid.
+ * Returns the original metadata with the labels and annotations that the webhook returned. Returns an error message if
+ * they are missing or invalid.
  */
 function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
   const answered = own(converted, 'metadata')
@@ -178,7 +178,7 @@ function stringField(object: JsonObject, field: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Shortens a webhook's message for use in a response. */
+/** Truncates a message from a webhook, so that an error response that quotes it stays small. */
 function short(text: string): string {
   return text.length <= 1000 ? text : `${text.slice(0, 1000)}...`
 }

@@ -125,7 +125,7 @@ async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Limits the number of concurrent calls. Excess calls wait in the order of their arrival. */
+/** Limits concurrent calls to one webhook. Further calls wait in order of arrival. */
 class ConcurrencyLimit {
   readonly #timeoutMs: number
   #usedSlots = 0
@@ -135,7 +135,10 @@ class ConcurrencyLimit {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Waits until a call is allowed and then calls `work` with the remaining time. */
+  /**
+   * Waits for a free slot and calls `work` with the time that remains until the timeout. Throws an error if too many
+   * calls are waiting.
+   */
   async take<T>(clock: Clock, work: (remainingMs: number) => Promise<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions are waiting for it')
     const began = clock.monotonic()

@@ -22,18 +22,19 @@ export interface CleanupParts {
   /** The `customresourcedefinitions` resource. */
   readonly resource: Resource
   readonly registry: RegistryParts
-  /**
-   * Object states that are already marked for deletion and only wait for finalizers. The set persists between steps.
-   */
+  /** Object states that are known to wait for finalizers only. Kept between steps so that they are not parsed again. */
   readonly waiting: WeakSet<CachedObject>
-  /** Throws an error if the store was restored after the definition was read. */
+  /**
+   * Throws an error if the store was restored since the definition was read, because the objects may then belong to
+   * another definition.
+   */
   readonly assertCurrent: () => void
   readonly signal: AbortSignal
 }
 
 /**
- * Runs one step of the cleanup. Returns `later` while finalizers block the deletion of objects. Calls `onEmpty` when no
- * object remains.
+ * Runs one step of the cleanup of a terminating definition. Returns `later` if finalizers still block some objects.
+ * Calls `onEmpty` when no object is left.
  */
 export async function cleanUp(
   parts: CleanupParts,
@@ -81,8 +82,8 @@ async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void>
 }
 
 /**
- * Whether an object only waits for finalizers. The result is cached for each state of the object, so that no state is
- * parsed twice.
+ * Whether an object is already marked for deletion, so that only its finalizers delay the cleanup. Caches a positive
+ * result.
  */
 function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
   if (waiting.has(object)) return true

@@ -35,7 +35,7 @@ export interface CustomResourcesParts {
   readonly conversion: ConversionParts
 }
 
-/** A resource type as named in a URL. */
+/** The parts of a URL that identify a resource type. */
 export interface TypePlace {
   readonly group: string
   readonly version: string
@@ -54,7 +54,7 @@ export class CustomResources {
   readonly #establishing: DefinitionStatusParts
   #definitions: RunningLoop | undefined
   #cleanups: RunningLoop | undefined
-  /** The names accepted for each definition at its last reconciliation. */
+  /** Accepted names by definition, as JSON, to detect when the names of a definition change. */
   readonly #granted = new Map<string, string>()
   readonly #waiting = new WeakSet<CachedObject>()
 
@@ -101,8 +101,8 @@ export class CustomResources {
   }
 
   /**
-   * Returns a promise that resolves when a type may have become available. The type must be defined but not served yet.
-   * Returns undefined if the group cannot have custom types.
+   * Waits until a type that was just defined may be served. Returns undefined if the group cannot belong to a custom
+   * resource.
    */
   readonly waitForType = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
@@ -155,12 +155,12 @@ export class CustomResources {
     // Serves the type before the status is written, so that a client that receives the condition Established can use
     // the type.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
-    // A different definition may have reserved the name first.
+    // The definition has lost its name to another definition, so stop serving it.
     else if (!summary.established) this.#served.remove(summary.name)
     await writeStatus(this.#establishing, summary, { granted, signal })
   }
 
-  /** Requeues the definitions that wait for a name when the accepted names of a definition change. */
+  /** When the accepted names of a definition change, reconciles the other definitions that want these names. */
   #requeueCompetitors(name: string, summary: DefinitionSummary | undefined): void {
     const granted = summary === undefined ? undefined : JSON.stringify(summary.acceptedNames)
     if (this.#granted.get(name) === granted) return

@@ -28,7 +28,7 @@ export interface DefinitionStatusParts {
   readonly catalogue: Catalogue
 }
 
-/** Returns the names that would currently be accepted for a definition. */
+/** Determines which of its requested names a definition would get now. */
 export function namesFor({ known, catalogue }: DefinitionStatusParts, definition: DefinitionSummary): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
   const takenNames = namesTaken(others.map(({ acceptedNames: granted }) => granted))
@@ -39,7 +39,7 @@ export function namesFor({ known, catalogue }: DefinitionStatusParts, definition
   })
 }
 
-/** Whether the status is already up to date. */
+/** Whether writing the status would not change it. */
 export function isUpToDate(definition: CustomResourceDefinition, granted: GrantedNames, now: number): boolean {
   const status = definition.status ?? {}
   return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)
@@ -54,7 +54,7 @@ export async function writeStatus(
   const { resource } = parts
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await updateObject(context, definition.name, (previous) => {
-    // Skips the write if the definition has changed, because the change triggers another reconciliation.
+    // Skip the write if the definition has changed. Its change has already queued another reconciliation.
     const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
     if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
       return { object: previous, managed: true }

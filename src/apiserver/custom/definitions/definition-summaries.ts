@@ -18,7 +18,7 @@ export interface DefinitionSummary {
   readonly revision: number
   readonly uid: string
   readonly group: string
-  /** The requested names and the accepted names. */
+  /** The names that the definition requests and, of these, the names that it got. */
   readonly requestedNames: DefinitionNames
   readonly acceptedNames: DefinitionNames
   readonly accepted: boolean
@@ -26,19 +26,18 @@ export interface DefinitionSummary {
   readonly terminating: boolean
   /** Whether the objects of the definition must be deleted before it is removed. */
   readonly cleanup: boolean
-  /** An ID for the served types. It changes whenever the types change. */
+  /** Identifies what is served for the definition. It changes whenever the served types must be replaced. */
   readonly servedAs: string
 }
 
-/** Returns an ID for a state of a definition and its accepted names. Two states with the same ID are served alike. */
+/** Returns a string that identifies what is served for a definition with the given accepted names. */
 export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
   return JSON.stringify([metadata.uid, metadata.generation, plural, singular, kind, listKind, shortNames, categories])
 }
 
 /**
- * Returns the group of a definition. The name of a definition consists of the plural and the group, as in
- * `widgets.stable.example.com`.
+ * Returns the API group in the name of a definition. For `widgets.stable.example.com`, this is `stable.example.com`.
  */
 export function groupOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
@@ -65,7 +64,7 @@ export class DefinitionSummaries {
   readonly #resource: Resource
   readonly #catalogue: Catalogue
   readonly #known = new Map<string, DefinitionSummary>()
-  /** Names of all definitions that have ever been in the cache, by group. Undefined after a reset. */
+  /** Names of definitions by group, including deleted ones. Undefined until they are first needed after a reset. */
   #groups: Map<string, Set<string>> | undefined
 
   /** Starts tracking the definitions that `resource` stores. */
@@ -86,7 +85,7 @@ export class DefinitionSummaries {
     return this.#known.get(name)
   }
 
-  /** Returns the names of all definitions that are or have been in the cache. */
+  /** Returns the names of all cached definitions and of those whose deletion has not been processed yet. */
   names(): Set<string> {
     const stored = [...this.#resource.cache.slices({ namespace: undefined })].flat().map(({ name }) => name)
     return new Set([...stored, ...this.#known.keys()])
@@ -105,7 +104,10 @@ export class DefinitionSummaries {
     return summaries
   }
 
-  /** Returns the stored definition, or undefined if it does not exist. The caller must not modify the definition. */
+  /**
+   * Returns a definition from the cache, or undefined if it does not exist. The result is shared, so callers must not
+   * modify it.
+   */
   read(name: string): CustomResourceDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached === undefined) {

@@ -26,18 +26,18 @@ export type DefinedKinds =
 
 export interface MadeWith {
   readonly vendor: Vendor
-  /** The webhook conversion between versions. Undefined if it is not configured. */
+  /** Converts objects between versions with the definition's webhook. Undefined if the definition has none. */
   readonly convert: Convert | undefined
 }
 
-/** Creates the kinds of a definition, under its accepted names. */
+/** Creates one kind for each served version of a definition. The names are those that were accepted for it. */
 export async function kindsOf(
   definition: CustomResourceDefinition,
   names: DefinitionNames,
   { vendor, convert }: MadeWith,
 ): Promise<DefinedKinds> {
   const { versions = [] } = definition.spec ?? {}
-  // The storage version must come first, because the other versions refer to it.
+  // Create the storage version first, because all other versions refer to it.
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
   const evolutions = new Map<string, Evolution>()
@@ -96,16 +96,16 @@ async function schemaFaultsOf(
   return faults
 }
 
-/**
- * Returns the inputs of schema validation as text: the schema, whether the status subresource is enabled, and the
- * selectable fields.
- */
+/** Serializes everything that affects the validation of a version's schema, to detect whether an update changes it. */
 function schemaText({ schema, subresources, selectableFields }: DefinitionVersion): string {
   const inputs = [schema?.openAPIV3Schema ?? null, subresources?.status !== undefined, selectableFields ?? []]
   return JSON.stringify(inputs, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** Returns a kind that accepts any object, for deleting the objects of a definition. */
+/**
+ * Returns a kind that accepts any object, so that the objects of a terminating definition can be deleted whatever they
+ * contain.
+ */
 export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
   const { spec } = definition
   const [version = {}] = spec?.versions ?? []
@@ -117,7 +117,7 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   return made.kind
 }
 
-/** Objects are deleted in their stored form, so the conversion is never called. */
+/** Deletions work on objects as they are stored, so a conversion would be a bug. */
 const refuseToConvert: Convert = () =>
   Promise.reject(new TypeError('a deletion requested a conversion, but deletions use the stored version'))
 

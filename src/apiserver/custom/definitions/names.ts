@@ -9,7 +9,7 @@
 import type { DefinitionCondition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindNames, resourceNames } from '../../../api/kinds/apiextensions/definition-names.ts'
 
-/** Names that are in use. */
+/** Names of one API group that other definitions or built-in kinds use. */
 export interface TakenNames {
   /** Plural, singular and short names. */
   readonly resources: ReadonlySet<string>
@@ -33,9 +33,9 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 }
 
 /**
- * Returns the names in a status that the server may have accepted. The server never accepts a name of a built-in kind.
- * It never accepts a plural or kind that differs from the requested plural or kind, because both are immutable once
- * accepted.
+ * Filters the accepted names in a definition's status, which other programs can write. Drops names that the server
+ * would never accept: those of built-in kinds, and a plural or kind other than the requested one, since both are
+ * immutable.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }
@@ -48,7 +48,7 @@ export function credibleNames(reported: DefinitionNames, requested: DefinitionNa
   return names
 }
 
-/** Whether a type can be served under the given names. */
+/** Whether a definition has the two names that serving its types requires. */
 export function hasPluralAndKind({ plural = '', kind = '' }: DefinitionNames): boolean {
   return plural !== '' && kind !== ''
 }

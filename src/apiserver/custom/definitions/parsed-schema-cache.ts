@@ -1,7 +1,7 @@
 /**
- * Caches a parsed schema from its validation until it is served. A definition is validated when it is written, and
- * served a moment later with the same schema. Entries are keyed by the full text, so different schemas cannot be
- * confused. The cache is bounded and evicts schemas that are validated but never served, as in dry runs.
+ * Caches parsed schemas, so that a schema that has just been validated is not parsed again when its definition is
+ * served a moment later. Entries are keyed by the full text, so different schemas cannot be confused. The cache is
+ * bounded and evicts schemas that are validated but never served, as in dry runs.
  */
 
 /** Maximum total length of the schema texts. A parsed schema takes a small multiple of its length in memory. */

@@ -1,6 +1,7 @@
 /**
- * Updates the catalogue when definitions change. Kinds are added when their cache is filled, replaced when the
- * definition changes and removed with the definition. Watches on a changed or removed kind end.
+ * Adds the kinds of definitions to the catalogue of served types, and keeps them up to date. Kinds are added when their
+ * cache is filled, replaced when the definition changes and removed with the definition. Watches on a changed or
+ * removed kind end.
  */
 import type { CustomResourceDefinition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { ApiError, forbiddenError, noSuchPath, type ResourceRef } from '../../../api/model/api-error.ts'
@@ -30,7 +31,7 @@ export interface ServingParts {
   readonly registry: RegistryParts
   readonly known: DefinitionSummaries
   readonly conversion: ConversionParts
-  /** Returns a promise that resolves when all known changes to a definition have been processed. */
+  /** Waits until all changes to a definition that are already known have been processed. */
   readonly settled: (name: string) => Promise<void>
 }
 
@@ -42,7 +43,7 @@ export class ServedDefinitions {
     this.#parts = parts
   }
 
-  /** Whether the given state of the definition is being served. */
+  /** Whether the definition is already served in this state. */
   isServed({ name, servedAs }: DefinitionSummary): boolean {
     return this.#serving.get(name)?.servedAs === servedAs
   }
@@ -65,7 +66,7 @@ export class ServedDefinitions {
     if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
-    // Watches end when the definition changes, so that clients start new watches and receive objects in the new form.
+    // End the watches of the old types, so that clients start new ones and get objects in the new form.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)
@@ -117,14 +118,15 @@ export class ServedDefinitions {
 }
 
 /**
- * Returns an error if objects cannot be changed, because the definition has changed or was removed, or else undefined.
+ * Returns the error for writing an object whose definition was changed or removed. Returns undefined if the definition
+ * is unchanged.
  */
 function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (summary === undefined || summary.uid !== uid) return noSuchPath()
   return summary.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Returns an error if no objects can be created, or else undefined. */
+/** Returns the error for creating an object if its definition does not allow this now. Returns undefined if it does. */
 function whyNone(
   summary: DefinitionSummary | undefined,
   definition: DefinitionRef,
@@ -149,6 +151,6 @@ function terminating(context: EmulationContext, type: ResourceRef, name = ''): A
 interface DefinitionRef {
   readonly name: string
   readonly uid: string
-  /** Identifies the state of the definition when the type was created. */
+  /** Identifies how the definition was served when the type was created. */
   readonly servedAs: string
 }

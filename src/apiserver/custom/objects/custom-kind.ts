@@ -53,19 +53,19 @@ export interface CustomKindDefinition {
   /** Paths of the fields that field selectors of this version can use, such as `spec.color`. */
   readonly selectable?: readonly string[]
   /**
-   * The fields that field selectors of any version can use. Their values are stored with each object. Defaults to the
-   * fields of this version.
+   * Field paths that selectors can use in any version. Each object is stored with their values. Defaults to
+   * `selectableFields`.
    */
   readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
-  /** The storage version. Undefined if this version is the storage version. */
+  /** The kind of the storage version. Undefined for the storage version itself. */
   readonly storage?: Kind | undefined
-  /** The readers of all versions, by `apiVersion`. Each version adds its own reader. */
+  /** Readers of stored objects by the version that the objects are stored in. Each version adds its own reader. */
   readonly versions?: Map<string, Evolution>
   /** The webhook conversion between versions. Undefined if it is not configured. */
   readonly convert?: Convert | undefined
-  /** An ID that changes whenever the definition changes. */
+  /** Identifies the state of the definition. It changes whenever the definition changes. */
   readonly id?: string
 }
 
@@ -135,14 +135,16 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
 }
 
 /**
- * Whether an error reports a duplicate element. Such an error is ignored if the stored object already has duplicates.
+ * Whether an error reports a duplicate list element. An update tolerates duplicates if the stored object already has
+ * some.
  */
 function isRepetition({ fault }: FieldError): boolean {
   return fault === 'FieldValueDuplicate'
 }
 
 /**
- * Combines the rules for the structure of objects with the CEL rules, which run second because they need valid objects.
+ * Combines the structural rules of a kind with its CEL rules. The CEL rules run last because they only work on
+ * well-formed objects.
  */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
@@ -165,7 +167,7 @@ function unenforcedWarning(pattern: string): string {
 /** The verbs, in the order that Kubernetes uses. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
-/** Returns the names of the kind. The group ID of a custom group is its full name followed by a dot. */
+/** Returns the names of the kind. The internal ID of its group is the group's full name with a dot appended. */
 function namesOf(definition: CustomKindDefinition): KindNames {
   const { group, version, kind, plural, singular, listKind, shortNames, categories, scope } = definition
   const lists = defined({
@@ -178,8 +180,8 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 const common = ['apiVersion', 'kind', 'metadata']
 
 /**
- * Returns the status subresource. Status updates change only the status and the managed fields. Since 1.36, they do not
- * own metadata fields.
+ * Returns the status subresource, through which clients can change only the status. Since Kubernetes 1.36, its writers
+ * do not own metadata fields.
  */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)
@@ -196,7 +198,7 @@ function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   }
 }
 
-/** Copies the top-level fields that `isMeant` accepts from `previous` to `next`. */
+/** Resets the top-level fields whose names match `isMeant` to their values in `previous`. */
 function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) => boolean): void {
   for (const name of Object.keys(next)) if (isMeant(name)) delete next[name]
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)
@@ -207,7 +209,10 @@ interface StatusOption {
   readonly status: boolean
 }
 
-/** Returns the object without its metadata and, if the status is a subresource, without its status. */
+/**
+ * Returns the fields whose changes increment the generation: all but the metadata and, with a status subresource, the
+ * status.
+ */
 function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')
   return Object.fromEntries(Object.entries(asJson(object)).filter(([name]) => isAsked(name)))

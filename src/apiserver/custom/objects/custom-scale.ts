@@ -14,7 +14,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string
 }
 
-/** Creates the scale subresource. `prepareForUpdate` is the update function of the custom kind. */
+/** Creates the scale subresource. It calls `prepareForUpdate` of the custom kind for each update of a Scale. */
 export function customScale(
   paths: ScalePaths,
   kind: KindRef,
@@ -81,7 +81,7 @@ function numberAt(object: ApiObject, path: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** Sets a value at a path and creates missing parents. The function modifies `object`. */
+/** Sets the value at a path of `object`. Creates missing parent objects. */
 function setAt(object: ApiObject, path: string, value: number): void {
   const names = namesIn(path)
   const last = names.pop()!

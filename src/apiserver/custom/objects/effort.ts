@@ -12,10 +12,7 @@ const uncounted = 500_000
 /** Maximum CPU time per object, in microseconds. */
 const maxMicroseconds = 50_000
 
-/**
- * Whether the given number of additional steps is allowed. Once the function has returned false, it always returns
- * false.
- */
+/** Counts the given number of steps. Returns false once the object has used up its limit. */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false
   effort.began ??= threadMicroseconds()

@@ -1,6 +1,6 @@
 /**
- * Validates embedded objects in custom objects: apiVersion, kind and metadata must be present and well formed. Objects
- * that defaults create are validated too.
+ * Validates embedded objects in custom objects: apiVersion, kind and metadata must be present and well formed. This
+ * includes objects that come from defaults.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import { objectMeta } from '../../../api/schema/object-meta.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import { validateInnerMetadata } from '../../registry/writes/metadata.ts'
 
-/** Returns the errors in one embedded object whose members have the right types. */
+/** Validates an embedded object whose apiVersion, kind and metadata are known to have the right types. */
 export function embeddedFaults(value: JsonObject, path: FieldPath): FieldError[] {
   const metadata = own(value, 'metadata')
   return [
@@ -39,8 +39,8 @@ function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: Field
 }
 
 /**
- * Returns the errors in all embedded objects of an undecoded value. If several members have a wrong type, reports only
- * the first.
+ * Validates all embedded objects in a value that has not been decoded. If members have wrong types, returns only the
+ * first such error.
  */
 export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath): FieldError[] {
   const all = [...embeddedIn(schema, value, path)]
@@ -48,7 +48,7 @@ export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath):
   return misfit === undefined ? all.flatMap((each) => embeddedFaults(...each)) : [misfit]
 }
 
-/** Returns the errors in an undecoded value that is an embedded object. */
+/** Validates an embedded object that has not been decoded. */
 export function rawObjectFaults(value: JsonObject, path: FieldPath): FieldError[] {
   const misfits = misfitsOf(value, path)
   return misfits.length > 0 ? misfits : embeddedFaults(value, path)
@@ -86,7 +86,7 @@ function* embeddedIn(schema: Schema, value: Json | undefined, path: FieldPath): 
   }
 }
 
-/** Returns the value without the metadata of embedded objects, because that metadata cannot contain unknown fields. */
+/** Returns the value with the metadata of its embedded objects removed, to search the rest for unknown fields. */
 export function withoutInnerMetadata(schema: Schema, value: Json): Json {
   if (schema.type === 'list' && Array.isArray(value))
     return value.map((item) => withoutInnerMetadata(schema.items, item))

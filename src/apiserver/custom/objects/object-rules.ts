@@ -22,18 +22,18 @@ const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object schema whose schemas have rules beyond single values, at any depth. */
+/** Returns the fields of an object schema that need this validation, directly or somewhere below. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
 })
 
-/** Returns the errors in an object. Yields to other tasks between steps. */
+/** Validates an object in steps, so that other requests can run in between. */
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
- * Creates the validation for a schema. Returns undefined if no object can violate these rules. Metadata is skipped,
- * because the rules for all kinds cover it.
+ * Returns the validation for a schema, or undefined if the schema needs none. Metadata is left to the validation that
+ * all kinds share.
  */
 export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
   const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))
@@ -45,14 +45,14 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   }
 }
 
-/** Number of embedded objects between yields. An embedded object takes about ten microseconds. */
+/** Number of embedded objects to validate in one step. Each takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
 /** The traversal of one object. */
 class Search {
-  /** Errors found so far, up to a limit. */
+  /** The errors found so far. Their number is limited. */
   readonly faults: FieldError[]
-  /** Number of embedded objects since the last yield. */
+  /** Number of embedded objects validated in the current step. */
   #embedded = 0
 
   constructor(faults: FieldError[]) {
@@ -68,8 +68,8 @@ class Search {
   }
 
   /**
-   * Traverses large values in steps and small values at once. A list may have many small elements with many embedded
-   * objects, so the number of objects is counted across elements.
+   * Validates a value. A large value is divided into steps. Small elements of a list are validated at once, but the
+   * embedded objects in them count toward the same step.
    */
   *findSliced(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
     if (!hasRules(schema)) return
@@ -136,10 +136,7 @@ class Elements {
   readonly #schema: ListSchema
   readonly #path: FieldPath
   readonly #search: Search
-  /**
-   * String elements and keys, which are nearly all. Other elements are compared by their Go syntax, which is slower to
-   * format.
-   */
+  /** Elements seen so far. Nearly all are strings. Others are compared in Go syntax, which is slower. */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()
 
@@ -169,7 +166,7 @@ function isNew(seen: Set<string>, text: string): boolean {
   return seen.add(text).size > size
 }
 
-/** Returns the key of an element if its list has a single key field. Otherwise returns undefined. */
+/** Returns the key of a list element if the list has exactly one key field. Returns undefined otherwise. */
 function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
   return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
 }
@@ -219,7 +216,10 @@ function selectorFaults(object: JsonObject, path: string): FieldError[] {
 
 type FollowedPath = { readonly value: Json | undefined } | { readonly blocked: Json }
 
-/** Returns the value at a simple path. If a value blocks the path, returns that value. */
+/**
+ * Follows a path into an object and returns the value there. If the path cannot be followed because a value is not an
+ * object, returns this value.
+ */
 function follow(object: JsonObject, path: string): FollowedPath {
   let here: Json | undefined = object
   for (const name of namesIn(path)) {

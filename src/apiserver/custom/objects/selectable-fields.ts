@@ -14,12 +14,12 @@ import {
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { namesIn } from './custom-scale.ts'
 
-/** Returns the paths of a version in the syntax of field selectors, such as `spec.color`. */
+/** Returns the selectable fields of a version as clients write them in field selectors, such as `spec.color`. */
 export function selectablePaths({ selectableFields = [] }: DefinitionVersion): string[] {
   return selectableFields.map(({ jsonPath = '' }) => jsonPath.replace(/^\./, ''))
 }
 
-/** Returns a function that reads the values of the selectable fields. The value of an absent field is ''. */
+/** Returns a function that reads the selectable fields of an object. The value of a missing field is ''. */
 export function selectableFields(paths: readonly string[]): (object: ApiObject) => { [path: string]: string } {
   const steps = paths.map((path) => [path, namesIn(`.${path}`)] as const)
   return (object) => Object.fromEntries(steps.map(([path, names]) => [path, textAt(asJson(object), names)]))
@@ -33,7 +33,7 @@ function textAt(object: JsonObject, names: readonly string[]): string {
 
 const maxFields = 8
 
-/** Returns the errors in the selectable fields of a version. `place` is the path of the version. */
+/** Validates the list of selectable fields in a version of a definition. `place` is the path of that version. */
 export function selectableFieldFaults(
   { selectableFields = [], schema }: DefinitionVersion,
   prefix: string,

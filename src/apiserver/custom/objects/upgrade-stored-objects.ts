@@ -23,20 +23,23 @@ import { ConversionFailed } from '../../registry/reads/conversion-failed.ts'
 import { ConversionCache } from '../conversion/conversion-cache.ts'
 import { UpgradedObjectCache } from './upgraded-object-cache.ts'
 
-/** Converts objects to one version in a single call, in the same order. Throws ConversionFailed. */
+/**
+ * Converts objects to an API version with one webhook call, and returns them in the same order. Throws
+ * ConversionFailed.
+ */
 export type Convert = (objects: readonly JsonObject[], apiVersion: string) => Promise<JsonObject[]>
 
 export interface Evolving {
   readonly names: KindNames
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** An ID that changes whenever the definition changes. */
+  /** Identifies the state of the definition. It changes whenever the definition changes. */
   readonly id: string
-  /** An ID that changes whenever the schema or its interpretation changes (schema-id.ts). */
+  /** Identifies the form that objects of this schema have when they are complete (schema-id.ts). */
   readonly schemaId: string
   /** The reader of the storage version. Undefined if this version is the storage version. */
   readonly storage?: Evolution | undefined
-  /** The readers of all versions, by `apiVersion`. Readers may be added later. */
+  /** Readers of stored objects by the version that the objects are stored in. Readers may be added later. */
   readonly versions?: ReadonlyMap<string, Evolution> | undefined
   /** The webhook conversion. Undefined if versions differ only in their schemas. */
   readonly convert?: Convert | undefined
@@ -64,7 +67,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods that a kind overrides if a webhook converts between its versions. */
+/** Returns the methods that read objects through a conversion webhook, in place of the synchronous ones. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {
@@ -92,11 +95,11 @@ function remoteForms(
   }
 }
 
-/** A reader of one version of a kind. */
+/** Reads stored objects as objects of one API version. */
 class Version {
   readonly apiVersion: string
   readonly #evolving: Evolving
-  /** The first bytes of most objects of this version. */
+  /** How the JSON of nearly every object of this version starts, which is faster to compare than parsing it. */
   readonly #start: Buffer
   readonly #upgraded = new UpgradedObjectCache()
   readonly #lacking = new WeakSet<Buffer>()
@@ -123,8 +126,8 @@ class Version {
   }
 
   /**
-   * Converts an object to its stored form. Objects written in this version are complete, except for defaults that the
-   * write itself has removed.
+   * Prepares an object for storage by converting it to this version. An object that has all defaults is stored as
+   * complete for its schema, so that reads need not upgrade it.
    */
   *store(object: ApiObject): Sliced<ReadyToStore> {
     const { schema, schemaId } = this.#evolving
@@ -182,7 +185,10 @@ class Version {
     return asJson(asObject((yield* decodeSliced(schema, { ...source!, apiVersion: this.apiVersion })).value))
   }
 
-  /** Converts objects with the webhook. Objects that already have this version are skipped. */
+  /**
+   * Converts objects to this version with one webhook call. Objects that already have this version are returned
+   * unchanged.
+   */
   async #ask(objects: readonly JsonObject[]): Promise<JsonObject[]> {
     const others = objects.filter(({ apiVersion }) => apiVersion !== this.apiVersion)
     if (others.length === 0) return [...objects]
@@ -203,7 +209,7 @@ class Version {
       : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
-  /** Converts an object from another version. Its defaults come from the version that it was written in. */
+  /** Converts an object that was written in another version, after adding the defaults of that version. */
   *#fromOther(object: ApiObject): Sliced<ApiObject> {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving
@@ -211,7 +217,7 @@ class Version {
     return yield* soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
   }
 
-  /** Reads an object with the reader of the version it was written in. */
+  /** Upgrades an object to the current schema of the version that it was written in. */
   *#source(object: ApiObject): Sliced<ApiObject> {
     const { versions, convert } = this.#evolving
     const written = versions?.get(object.apiVersion)
@@ -222,8 +228,8 @@ class Version {
 }
 
 /**
- * Returns an object without fields of the wrong type. Validation rejects such fields in new writes, but objects stored
- * earlier must remain readable.
+ * Drops fields of the wrong type from an object that cannot be decoded. Such objects may have been stored before the
+ * schema changed, and must remain readable.
  */
 function* soundly(schema: ObjectSchema, object: ApiObject): Generator<void, ApiObject> {
   try {

@@ -13,7 +13,7 @@ interface CacheEntry {
 let bytes = 0
 const queue = new Set<CacheEntry>()
 
-/** The cached objects of one version of a kind, by their stored bytes. */
+/** Caches the upgraded objects of one version. The key is the buffer with an object's stored bytes. */
 export class UpgradedObjectCache {
   readonly #upgraded = new WeakMap<Buffer, Buffer>()
   readonly #byId = new Map<string, Buffer>()
@@ -22,14 +22,14 @@ export class UpgradedObjectCache {
     return this.#upgraded.get(json)
   }
 
-  /** Finds a cached object by content ID, because identical bytes may be in memory more than once. */
+  /** Finds an upgraded object by the ID of its content, because different buffers can contain the same bytes. */
   find(id: string): Buffer | undefined {
     return this.#byId.get(id)
   }
 
   set(json: Buffer, upgraded: Buffer, id?: string): void {
     this.#upgraded.set(json, upgraded)
-    // A buffer that is unchanged, or already cached under the same ID, takes no additional memory.
+    // Not counted, because the buffer is the stored one or is already in the cache.
     if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
     if (id !== undefined) this.#byId.set(id, upgraded)
     this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })

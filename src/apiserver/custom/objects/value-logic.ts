@@ -22,13 +22,16 @@ import {
 /** The result of validating a value. */
 interface Outcome {
   readonly faults: readonly FieldError[]
-  /** Number of parts of the value that were validated. */
+  /** Number of parts of the value that were validated. Determines the best alternative for the error message. */
   readonly reach: number
 }
 
 type Demand = (...about: About) => Outcome
 
-/** Returns an error for a logic keyword. Such an error has no field, but its text contains the path. */
+/**
+ * Returns the error for an unmet logic keyword. As in kube-apiserver, it has no field, and the message contains the
+ * path.
+ */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
   return { ...invalid(nowhere, '', text), once: text }
@@ -105,7 +108,7 @@ function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
 function negation(demand: Demand): Demand {
   return (...about) => {
     const holds = demand(...about).faults.length === 0
-    // If validation stopped because it took too much work, it is unknown whether the value violates the schema.
+    // If validation stopped because it took too much work, the result is unknown, so `not` cannot be evaluated.
     if (isSpent(about)) return spent(about)
     return holds ? failed(unmet(about[1], 'must not validate the schema (not)'), undefined) : nothing
   }
@@ -118,10 +121,10 @@ function sum(outcomes: readonly Outcome[]): Outcome {
   }
 }
 
-/** Cost of validating a value against one alternative, in pattern steps. */
+/** Cost of trying one alternative, expressed in steps of pattern matching. */
 const alternativeSteps = 40
 
-/** Returns a function that validates a value against a whole schema, including its type and all nested values. */
+/** Returns a function that validates a value against a schema and everything below it. */
 function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   const rules = [typeRule(schema, tools), keywordRule(schema, tools)].filter((rule) => rule !== undefined)
   const logic = logicOf(schema, tools)
@@ -136,8 +139,8 @@ function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
 }
 
 /**
- * Returns a function that validates members and elements. In early versions, errors of elements contain the path of the
- * list.
+ * Returns a function that validates the members and elements of a value. Before Kubernetes 1.25, their errors contain
+ * the path of the list.
  */
 function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => Outcome {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
@@ -159,8 +162,8 @@ function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => O
 }
 
 /**
- * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere. Returns undefined if
- * the schema has no keywords and no logic.
+ * Returns the rule for a schema's keywords, including logic keywords. Types, members and elements are validated
+ * elsewhere. Returns undefined if there are no such keywords.
  */
 export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const keywords = keywordRule(schema, tools)
@@ -172,7 +175,7 @@ export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefi
   }
 }
 
-/** Returns the rule for a whole schema, including members and elements. */
+/** Returns a rule that validates a value against everything in a schema, including members and elements. */
 export function deepRule(schema: JsonObject, tools: RuleTools): ValueRule {
   const demand = deepDemand(schema, tools)
   return (...about) => [...demand(...about).faults]

@@ -30,7 +30,7 @@ export type ValueRule = (value: Json, path: FieldPath, context: RuleContext, eff
 /** Validates only the type of a value. */
 export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => FieldError[]
 
-/** The arguments of a validation rule. */
+/** What a rule validates: a value, its path and the context. */
 export type About = Parameters<ValueRule>
 
 /** Creates the rule for a keyword. `schema` is the schema that contains the keyword. */
@@ -42,17 +42,17 @@ export interface RuleTools {
   readonly prefix: string
 }
 
-/**
- * Whether errors are precise. Since Kubernetes 1.25, errors contain the kind of error and the path of the list element.
- */
+/** Whether errors have a specific reason and the path of the list element, as in Kubernetes since 1.25. */
 export function isPrecise(context: RuleContext): boolean {
   return isSince('1.25', context)
 }
 
-/** The path of errors that have no field, as in kube-apiserver. */
+/** The path in errors that name no field. kube-apiserver prints a nil path in the same way. */
 export const nowhere: FieldPath = '<nil>'
 
-/** The requirement that a keyword expresses: its wording, and the error reason in versions with precise reasons. */
+/**
+ * What a keyword requires, in the words of the error message, and the specific error reason if the version has them.
+ */
 interface Demand {
   readonly rule: string
   readonly precise?: FieldFault
@@ -64,8 +64,8 @@ interface Place {
 }
 
 /**
- * Returns an error for a violated requirement, worded like the schema. Equal texts are reported once, because the
- * elements of a list have the same path in early versions.
+ * Returns the error for an unmet requirement. An error with the same text is reported only once, because all elements
+ * of a list can have the same path.
  */
 function broken({ path, context }: Place, value: Json, { rule, precise }: Demand): FieldError {
   const text = `${path} in body ${rule}`
@@ -92,7 +92,7 @@ const ofCounts =
     return found === undefined || test(found) ? [] : [broken({ path, context }, found, demand)]
   }
 
-/** The error for these keywords contains the limit but not the actual count. */
+/** As in kube-apiserver, these errors contain the limit, but not the actual number of members. */
 const ofMembers =
   (limit: Json, test: (count: number) => boolean, demand: Demand): ValueRule =>
   (value, path, context) => {
@@ -110,7 +110,7 @@ const hasAtMost = (text: string, limit: number) =>
 const hasAtLeast = (text: string, limit: number) =>
   text.length >= 2 * limit || (text.length >= limit && [...text].length >= limit)
 
-/** Keywords whose rules are independent of each other. */
+/** Keywords that are checked even if other keywords have failed. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
   enum: (wanted) => {
     const texts = new Set((wanted as Json[]).filter((item) => typeof item === 'string'))
@@ -151,7 +151,7 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Whether numbers are checked against their format, as in Kubernetes since 1.35. The error has no field. */
+/** Whether numbers must fit their format, such as int32. Kubernetes checks this since 1.35. */
 const checksNumbers = (context: RuleContext) => isSince('1.35', context)
 
 function wrongNumber(path: FieldPath, format: string): FieldError {
@@ -173,8 +173,8 @@ export function tooMuch(path: FieldPath): FieldError {
 }
 
 /**
- * Keywords of objects. Early versions report only the first failing rule: they do not check required members if an
- * object has too few or too many members.
+ * Keywords of objects. Before Kubernetes 1.25, only the first failure is reported, so that missing members are not
+ * reported if there are too few or too many.
  */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
@@ -221,7 +221,7 @@ function tooLong(path: FieldPath, maxLength: number): FieldError {
   return forbidden(path, `must have at most ${maxLength} characters to be matched against its pattern`)
 }
 
-/** Returns the rule for the keywords of this schema, without logic. Returns undefined if the schema has no keywords. */
+/** Returns the rule for a schema's keywords other than logic. Returns undefined if the schema has none of them. */
 export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
   const ofMembers = makeRules(memberKeywords, schema, tools)
@@ -232,7 +232,7 @@ export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | u
   return rules.length === 0 ? undefined : (...about) => rules.flatMap((rule) => rule(...about))
 }
 
-/** Whether an object has too few or too many members. In this case, early versions do not validate the members. */
+/** Whether an object has too few or too many members. Before Kubernetes 1.25, its members are then not validated. */
 export type MemberLimit = (value: Json, context: RuleContext) => boolean
 
 export function memberLimit({ minProperties, maxProperties }: JsonObject): MemberLimit | undefined {
@@ -266,7 +266,7 @@ function firstFaults(rules: readonly ValueRule[], about: About): FieldError[] {
   return []
 }
 
-/** Returns the types that a schema allows in the form used in errors, such as `integer,string` for an int-or-string. */
+/** Returns the allowed types as error messages list them. For an int-or-string, this is `integer,string`. */
 function typesOf(schema: JsonObject, prefix: string): string[] {
   if (schema[`${prefix}int-or-string`] === true) return ['integer', 'string']
   return typeof schema.type === 'string' && schema.type !== '' ? [schema.type] : []
@@ -281,7 +281,7 @@ export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
-  // The rule references only one part of the schema, so that the garbage collector can free the rest.
+  // Do not capture `schema` in the closure, so that it can be garbage-collected.
   const isNullable = schema.nullable === true
   return (value, path, context) => {
     const actualType = jsonType(value)

@@ -38,7 +38,7 @@ import { type CompiledRule, type RuleNode, readRules } from './rule-tree.ts'
 const maxRuleCost = 2_000_000
 const maxObjectCost = 20_000_000
 
-/** The expensive part of validation (`KindRules.judge`). */
+/** The part of validation that can take long and runs after all other rules. */
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
@@ -58,7 +58,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     if (!gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
-    // The schema text contains the keyword for rules, but the keyword may be part of a description.
+    // There are no rules after all: the keyword only occurs in a description, for example.
     if (root === undefined) return []
     const isPrecise = isAtLeast(version, '1.25')
     if (faults.some(({ fault }) => !isPrecise || preventsRules(fault, version)))
@@ -70,7 +70,10 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   }
 }
 
-/** Errors that prevent rules from being evaluated on an object, apart from values that are not in an enum. */
+/**
+ * Errors after which CEL rules are not evaluated, because they could not handle the object. Wrong enum values are
+ * treated separately.
+ */
 const preventing: ReadonlySet<FieldFault> = new Set([
   ...(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany'] as const),
   ...(['FieldValueTypeInvalid', 'FieldValueForbidden'] as const),
@@ -88,13 +91,12 @@ interface Validating {
   /** The emulated version, which determines how errors are reported. */
   readonly version: EmulatedVersion
   /**
-   * Called for errors in unchanged values, which then do not prevent a write. If undefined, such errors prevent the
-   * write.
+   * Called for violations in unchanged values, which an update tolerates (ratcheting). If undefined, they are errors.
    */
   readonly forgive?: (text: string) => void
 }
 
-/** Validates an object. Each rule is a separate step. */
+/** Validates an object with the CEL rules of its schema, one rule per step. */
 export function* validationFaults(root: RuleNode, judged: ValueAtPath, validating: Validating): SlicedErrors {
   const changes = validating.forgive && new Changes()
   const judging: Judging = { ...validating, faults: [], remainingCost: maxObjectCost, changes }
@@ -113,7 +115,7 @@ interface Judging extends Validating {
 
 interface ValueAtPath {
   readonly value: Json
-  /** The previous value. Undefined if it is unknown. */
+  /** The value before the update. Undefined for a create, or if it cannot be matched with the new value. */
   readonly previous: Json | undefined
   readonly path: FieldPath
 }
@@ -144,8 +146,7 @@ function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generato
 }
 
 /**
- * Returns a function that finds the previous version of a list element. Only elements of lists of type map can be
- * matched.
+ * Returns a function that finds the old value of a list element by its keys. Returns undefined if the list has no keys.
  */
 function previousItems({ correlation, keys }: RuleNode, previous: Json | undefined) {
   if (correlation !== 'keyed items' || !Array.isArray(previous)) return undefined
@@ -183,10 +184,10 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
     const outcome = runRule(program, rule, { values, judging })
     if (outcome === 'broken') {
       const where = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), base)
-      // In Kubernetes 1.28, the path is appended to the path of the previous error.
+      // Reproduces Kubernetes 1.28, which appends the path to that of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
-      // An error in a transition rule always prevents the write.
+      // Ratcheting does not apply to transition rules, so they always prevent the write.
       if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
       else judging.faults.push(fault)
     } else if (outcome !== undefined) report(outcome)
@@ -206,7 +207,10 @@ function isTransition(rule: Rule, { used }: Program): boolean {
   return used.has('oldSelf') && !rule.optionalOldSelf
 }
 
-/** Returns the value that an error shows: the type of the value or, in later versions, a scalar value itself. */
+/**
+ * Returns what an error shows as the invalid value: its type or, since Kubernetes 1.35, the value itself if it is a
+ * scalar.
+ */
 function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
   if (!isAtLeast(version, '1.35')) return type
   return typeof value === 'object' ? undefined : value

@@ -33,7 +33,7 @@ interface RulesContext {
   readonly path: FieldPath
   readonly timeSlice: TimeSlice
   readonly emulation: Emulation
-  /** The expressions in the stored definition. They may use the functions of all versions. */
+  /** Expressions that are already stored. They may use functions of any version. */
   readonly stored: ReadonlySet<string>
 }
 
@@ -69,7 +69,7 @@ export async function judgeRules(
   return faults.length > 0 ? faults : await timeSlice.run(defaultFaults(root, emulation))
 }
 
-/** Validates the defaults in a schema with the rules of that schema. */
+/** Evaluates the CEL rules of a schema on its own defaults. */
 function* defaultFaults(node: RuleNode, { version }: Pick<Emulation, 'version'>): Generator<void, FieldError[]> {
   const { default: value, path } = node
   const faults: FieldError[] = []
@@ -98,8 +98,8 @@ interface Around {
   /** Maximum number of occurrences of the value in an object. Undefined if only the request size limits the number. */
   readonly occurrences: number | undefined
   /**
-   * Path of the innermost list or map whose elements cannot be matched with previous elements. Undefined if there is no
-   * such list or map.
+   * Path of the innermost list or map around the schema whose elements have no old values to compare with. Undefined if
+   * there is none.
    */
   readonly uncorrelated: FieldPath | undefined
 }
@@ -114,14 +114,14 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
     if (faults.length === 0) judgeRule({ node, rule, place }, judging, around)
   }
   const below = { ...around, uncorrelated: around.uncorrelated ?? (correlation === 'none' ? path : undefined) }
-  // An atomic object's fields have names, so they can still be matched with the previous fields.
+  // Fields of an atomic object still have old values, because they are matched by name.
   for (const member of members.values()) judge(member, judging, around)
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)
   if (items) judge(items, judging, each)
 }
 
-/** Returns the error for a rule on a schema whose type CEL does not support. */
+/** Returns the error for a rule at a place whose values CEL cannot represent. */
 function unseenFault({ path, type }: RuleNode, { prefix }: Judging): FieldError {
   const about = `type: '${type}' ${prefix}preserve-unknown-fields: '${type === ''}'`
   return notJudged(
@@ -178,7 +178,7 @@ function judgeProgram(compiled: Compiled, { rule, path, occurrences, what }: Jud
   if (cost > maxRuleCost) judging.faults.push(forbidden(path, excess(`estimated ${what} cost`, cost / maxRuleCost)))
 }
 
-/** Returns an error that shows the rule as a Go struct, as Kubernetes does. */
+/** Returns the error for an invalid rule. Like Kubernetes, it prints the rule as a Go struct. */
 function invalidRule(path: FieldPath, { rule, message }: Rule, why: string): FieldError {
   const shown = `apiextensions.ValidationRule{Rule:${JSON.stringify(rule)}, Message:${JSON.stringify(message)}}`
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${shown.slice(0, maxShown)}: ${why}` }

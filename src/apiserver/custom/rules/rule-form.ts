@@ -23,15 +23,15 @@ export interface Rule {
   readonly message: string
   /** The expression that returns the message. It takes precedence over `message`. */
   readonly messageExpression: string
-  /** The reason of the error. The text has not been validated yet. */
+  /** The reason for the error response, as written in the rule. It may be invalid. */
   readonly reason: string | undefined
-  /** The path of the reported field, relative to the value. */
+  /** Path of the field to report, relative to the validated value. Empty for the value itself. */
   readonly fieldPath: string
-  /** Whether the rule also runs without an old value. Undefined if the field is not set. */
+  /** Whether a rule that uses `oldSelf` also runs on a create. Undefined if the field is not set. */
   readonly optionalOldSelf: boolean | undefined
 }
 
-/** Returns the rules of one schema node. */
+/** Reads the CEL rules at one node of a schema. Ignores fields that the emulated version does not have. */
 export function rulesOf(schema: JsonObject, prefix: string, { version, gates }: Emulation): Rule[] {
   const rules = schema[`${prefix}validations`]
   if (!Array.isArray(rules)) return []
@@ -92,8 +92,8 @@ function fieldPathFaults({ fieldPath }: Rule, schema: JsonObject, path: FieldPat
 const step = /\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\['\\])*)'\]/y
 
 /**
- * Returns the names on a path such as `.spec['a.b']`, or undefined if the schema has no such field. A path cannot lead
- * into a list.
+ * Parses a path such as `.spec['a.b']` and follows it in a schema. Returns undefined if the schema has no such field,
+ * or if the path leads into a list.
  */
 export function resolveFieldPath(path: string, schema: JsonObject): readonly PathStep[] | undefined {
   const steps: PathStep[] = []
@@ -112,7 +112,7 @@ export function resolveFieldPath(path: string, schema: JsonObject): readonly Pat
   return steps.length === 0 ? undefined : steps
 }
 
-/** A name on a path: a field, or a key of a map. */
+/** One step of a path: the name of a field or the key of a map. */
 export interface PathStep {
   readonly name: string
   readonly isKey: boolean

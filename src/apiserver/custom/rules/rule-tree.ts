@@ -13,7 +13,7 @@ import type { Emulation } from '../../../api/versions/availability.ts'
 import { minorOf } from '../../../api/versions/emulated-version.ts'
 import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form.ts'
 
-/** A rule with its compiled programs. */
+/** A rule together with its compiled expressions. */
 export interface CompiledRule extends Rule {
   readonly compiled: Compiled
   /** The program of `messageExpression`. Undefined if the rule has no message expression. */
@@ -29,17 +29,17 @@ export interface RuleNode {
   readonly declared: DeclaredType | undefined
   /** The type in the schema, for messages. */
   readonly type: string
-  /** The maximum number of elements or members of the value. */
+  /** Maximum number of elements or members that the schema allows. Undefined if it sets no limit. */
   readonly limit: number | undefined
-  /** Path of the schema in the definition. */
+  /** Path of the schema node in the definition. */
   readonly path: FieldPath
   readonly members: ReadonlyMap<string, RuleNode>
   readonly values?: RuleNode | undefined
   readonly items?: RuleNode | undefined
-  /** Determines which parts of the previous value correspond to parts of the new value. */
+  /** How the parts of a value are matched with those of its old value, for transition rules. */
   readonly correlation: 'members' | 'keyed items' | 'none'
   readonly keys: readonly string[]
-  /** The default value. Undefined if there is no default. */
+  /** The default in the schema. Undefined if there is none. */
   readonly default?: Json | undefined
 }
 
@@ -52,7 +52,7 @@ export interface RuleReader {
   readonly readPattern: ReadPattern
 }
 
-/** Reads the rules in steps, because a schema may have many. Returns undefined if the schema has no rules. */
+/** Compiles all rules of a schema, in steps because there may be many. Returns undefined if there are none. */
 export function* readRules(schema: JsonObject, reader: RuleReader, path: FieldPath): Walk {
   if (!hasRules(schema, reader.prefix)) return undefined
   const declared = declaredTypeOf(schema, { prefix: reader.prefix, isResource: true })

@@ -12,8 +12,8 @@ import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 const limits = { bytes: 1024 * 1024, values: 100_000 }
 
 /**
- * Returns the errors in a schema's defaults. Works in steps, because a schema may have many defaults. `path` is the
- * path of the schema.
+ * Returns an error for each default in a schema that would grow too large. Works in steps, because a schema can have
+ * many defaults.
  */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(limits)
@@ -36,7 +36,7 @@ export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: Field
 interface Part {
   readonly schema: Schema
   readonly path: FieldPath
-  /** The default value in the schema. */
+  /** The default as written in the schema. */
   readonly defaultValue: Json | undefined
 }
 

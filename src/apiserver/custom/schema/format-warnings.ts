@@ -20,7 +20,7 @@ export function formatWarnings(versions: readonly DefinitionVersion[], context: 
     .map((format) => `unrecognized format ${JSON.stringify(shorten(format, maxShown))}`)
 }
 
-/** Returns the formats of a schema and of its nested schemas, in schema order. */
+/** Returns the `format` of a schema and of all schemas nested in it, in document order. */
 function formatsIn(schema: Json | undefined): string[] {
   const formats: string[] = []
   const stack: (Json | undefined)[] = [schema]

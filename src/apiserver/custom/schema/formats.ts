@@ -53,8 +53,8 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
 const firstVersions: { readonly [format: string]: KubeVersion } = { k8sshortname: '1.35', k8slongname: '1.35' }
 
 /**
- * Returns the name of a validated format without dashes. Returns undefined for a format that is only a hint. Without a
- * context, formats of all versions are accepted.
+ * Returns the name of a format without dashes, if values are validated against it. Returns undefined for other formats.
+ * Without a context, accepts the formats of all versions.
  */
 export function knownFormat(format: unknown, context?: RuleContext): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''
@@ -128,7 +128,7 @@ const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|
 /** Whether the text is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  // Matches only the last digit of each number, because matching all digits would take quadratic time.
+  // Looking at the last digit of each number suffices, and keeps the running time linear.
   return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 

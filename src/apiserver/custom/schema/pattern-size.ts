@@ -5,16 +5,16 @@
  * pattern is valid.
  */
 
-/** The cost of a Unicode class (`\pL`) or a range, in equivalent steps. */
+/** Cost of a Unicode class such as `\pL`, in steps. The second number applies to case-insensitive patterns. */
 const unicodeClass = 75
 const unicodeClassFolded = 200
-/** The cost of a case-insensitive range, which visits each of its characters. */
+/** Cost of a large range in a case-insensitive pattern. The compiler visits each of its characters. */
 const wideRangeFolded = 3000
 
 interface Reader {
   readonly text: string
   at: number
-  /** Whether any part of the pattern is case-insensitive. */
+  /** Whether the pattern is case-insensitive, at least in part. */
   readonly folded: boolean
 }
 
@@ -69,8 +69,9 @@ function atomSize(reader: Reader): number {
 }
 
 /**
- * Returns the size of an escape: one step, except for Unicode classes. `\Q...\E` is read character by character. Names
- * in braces are limited to a hundred characters, because many unclosed braces would otherwise take quadratic time.
+ * Estimates the size of an escape: one step, or more for a Unicode class. The text in `\Q...\E` counts character by
+ * character. Names in braces are limited to a hundred characters, because many unclosed braces would otherwise take
+ * quadratic time.
  */
 function escapeSize(reader: Reader): number {
   const unicode = /\\[pP](?:\{[^}]{0,100}\}|.)?/sy

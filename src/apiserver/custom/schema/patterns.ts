@@ -33,7 +33,7 @@ const maxSizes = 100_000
 
 export interface CompiledPatterns {
   readonly compile: CompilePattern
-  /** Patterns that are not enforced because they exceed a limit. */
+  /** Patterns that exceed a current limit, so that they match any text. */
   readonly unenforced: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export async function compilePatterns(
 
 interface PatternOptions {
   readonly timeSlice?: TimeSlice | undefined
-  /** Whether the schema was accepted earlier. */
+  /** Whether the schema is already stored. Its patterns are then not rejected for exceeding a limit. */
   readonly stored?: boolean | undefined
 }
 
@@ -130,7 +130,7 @@ function patternOf(compiled: RE2JS): Pattern {
   }
 }
 
-/** Returns the first matches. As in Go, an empty match directly after another match is ignored. */
+/** Returns the first matches of a pattern. Like Go, ignores an empty match directly after another match. */
 function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
   const matches: string[] = []
   const matcher = compiled.matcher(text)

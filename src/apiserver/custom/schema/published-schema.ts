@@ -71,7 +71,7 @@ const extensions = [
 ]
 const logic = ['allOf', 'anyOf', 'oneOf']
 
-/** Whether a value has the same meaning as an absent value. */
+/** Whether a keyword's value means the same as omitting the keyword. */
 function saysNothing(value: Json | undefined): boolean {
   return value === undefined || value === null || value === false || value === '' || isEmptyList(value)
 }
@@ -117,7 +117,7 @@ function writeLogic(schema: JsonObject, words: Words): JsonObject {
   }
 }
 
-/** Returns the reduced schema for OpenAPI v2. */
+/** Returns the part of a schema that OpenAPI v2 can express. */
 function reduce(schema: JsonObject, prefix: string): JsonObject {
   const isOpen = schema[`${prefix}preserve-unknown-fields`] === true
   const { nullable, type, items, properties, required, additionalProperties, default: _, ...rest } = schema

@@ -38,7 +38,7 @@ export function extensionFaults(schema: JsonObject, reader: ExtensionReader, pat
   ]
 }
 
-/** Returns an error if a keyword is used in a schema without a type or with the wrong type. */
+/** Returns an error unless a schema has the type that one of its keywords requires. */
 export function needType(
   { type }: JsonObject,
   path: FieldPath,

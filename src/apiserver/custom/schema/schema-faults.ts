@@ -47,7 +47,8 @@ export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPat
   if (!isObject(schema)) return [required(path, 'schemas are required')]
   const faultsOfNodes = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
   const faults = [...rootFaults(schema, reader, path), ...faultsOfNodes]
-  // A schema that cannot be structural is not validated further.
+  // Skip the structural checks if keywords have wrong types or are unsupported, because they would report the same
+  // problems again.
   if (faultsOfNodes.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema)))
     return faults
   return [...faults, ...(yield* structuralFaults(schema, reader, path))]
@@ -68,8 +69,8 @@ export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
 }
 
 /**
- * Keywords that are allowed at the root if the status subresource is enabled. The status is then validated with a part
- * of the schema.
+ * Keywords that the root of a schema may have together with the status subresource. Status updates validate only the
+ * status, so other root keywords would not be enforced.
  */
 const withStatus = new Set(
   `description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems
@@ -93,11 +94,11 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** The position of a schema node in the whole schema. */
+/** Where a node is in the schema. */
 interface Place {
   readonly path: FieldPath
   readonly isRoot: boolean
-  /** Whether the node describes metadata, apiVersion or kind. */
+  /** Whether the node describes metadata, apiVersion or kind of an object. */
   readonly inMetadata: boolean
   readonly mayDefault: boolean
 }
@@ -172,7 +173,7 @@ function typeFaults({ type }: JsonObject, path: FieldPath): FieldError[] {
   ]
 }
 
-/** Whether any node uses a keyword that structural schemas do not support. */
+/** Whether a schema uses a keyword that custom resources do not support. */
 function* hasUnsupported(schema: JsonObject): Generator<void, boolean> {
   yield
   const { id, items } = schema

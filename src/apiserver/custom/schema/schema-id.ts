@@ -1,9 +1,9 @@
 /**
- * Identifies the complete form of objects in one version. A complete object has only known fields, and all defaults are
- * set. Each stored object contains the ID of the schema that it is complete for (`completeFor`). Readers with the same
- * schema use the object unchanged. The ID depends on the content of the schema, not on the uid or generation of the
- * definition. It is therefore the same on all servers, after a restore, and after changes to the definition that do not
- * affect its objects.
+ * Computes the ID of a schema, by which readers recognize objects that need no upgrade. A stored object contains the ID
+ * of the schema that it is complete for (`completeFor`): it has only known fields, and all defaults are set. If the
+ * current schema has the same ID, the object is used unchanged. The ID depends on the content of the schema, not on the
+ * uid or generation of the definition. It is therefore the same on all servers, after a restore, and after changes to
+ * the definition that do not affect its objects.
  */
 import { createHash } from 'node:crypto'
 

@@ -1,4 +1,6 @@
-/** Helpers for schema validation: a reader of keywords, and the nested schemas with their paths. */
+/**
+ * Helpers for the validation of schemas: a reader for keywords, and an iterator over nested schemas with their paths.
+ */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldError, type FieldPath, maxFaults } from '../../../api/model/field-error.ts'
@@ -9,10 +11,7 @@ export interface SchemaReader {
   readonly compile: CompilePattern
   /** The prefix of vendor extensions, `x-orch-`. */
   readonly prefix: string
-  /**
-   * Whether the schema is new. If the schema was accepted earlier, only the properties that other code relies on are
-   * checked.
-   */
+  /** Whether the schema is new or changed. A stored schema is only checked for what the code that uses it relies on. */
   readonly isNew: boolean
   /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean
@@ -20,14 +19,14 @@ export interface SchemaReader {
   readonly version: EmulatedVersion
 }
 
-/** A validation that runs in steps and returns the errors in the schema. */
+/** The errors found by a validation that runs in steps. */
 export type Faults = Generator<void, FieldError[]>
 
 export const logic = ['allOf', 'anyOf', 'oneOf'] as const
 
 export interface SchemaPart {
   readonly keyword: string
-  /** Name of the property in the schema. */
+  /** Name of the property that the schema describes. Undefined for any other nested schema. */
   readonly name?: string
   readonly schema: Json
   readonly path: FieldPath
@@ -60,7 +59,7 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Adds errors up to the reporting limit. Without the limit, a schema could have one error per keyword. */
+/** Appends errors until the maximum number is reached. A schema could otherwise cause an error per keyword. */
 export function addFaults(faults: FieldError[], more: readonly FieldError[]): void {
   for (const fault of more.slice(0, Math.max(0, maxFaults - faults.length))) faults.push(fault)
 }

@@ -1,6 +1,6 @@
 /**
- * Shared schema nodes that only specify a type. Most nodes of a large schema specify nothing else, so all schemas share
- * one immutable instance for each type.
+ * Saves memory by sharing schema nodes. Most nodes of a large schema specify only a type, so all schemas share one
+ * immutable node per type.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type Field, field, type Schema } from '../../../api/schema/schema.ts'
@@ -26,10 +26,10 @@ export function scalarType(schema: JsonObject, prefix: string): ScalarType | und
     : undefined
 }
 
-/** Properties that any node can have in addition to its type. */
+/** Properties of a node besides its type. */
 export type NodeProperties = Pick<Schema, 'check' | 'lenient' | 'nullable' | 'misfit' | 'skipsParts'>
 
-/** Creates a node that is not shared. */
+/** Creates a scalar node with properties of its own, which cannot be shared. */
 export function scalarPart(type: ScalarType, said: NodeProperties): Schema {
   return { ...scalars[type], ...said }
 }
@@ -50,7 +50,7 @@ export function plainPart(type: ScalarType, schema: JsonObject, prefix: string):
   return made
 }
 
-/** Returns a field of this type without a default. */
+/** Returns an optional field with the given schema and no default. Fields with shared nodes are shared too. */
 export function plainField(schema: Schema): Field {
   return fields.get(schema) ?? fieldOf(schema)
 }

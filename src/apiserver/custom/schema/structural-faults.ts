@@ -9,7 +9,7 @@ import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { needType } from './schema-extensions.ts'
 import { addFaults, type Faults, listOf, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
 
-/** Validates a schema whose keywords are well formed. */
+/** Validates that a schema is structural. The types of its keywords have already been checked. */
 export function* structuralFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
   const faults = yield* nodeFaults(schema, { ...reader, isRoot: true }, path)
   return reader.isNew ? [...faults, ...(yield* incompleteFaults(schema, schema, path))] : faults
@@ -50,7 +50,7 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   // Kubernetes 1.25 and later ignore the type in logic keywords.
   if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
     return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
-  // A missing type of an embedded resource is reported by the validation of embedded resources.
+  // For an embedded resource, another check reports the missing type.
   if (isUnsaid)
     return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]
   return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []
@@ -127,7 +127,7 @@ function patternFaults({ pattern }: JsonObject, { compile }: SchemaReader, path:
   return [invalid(child(path, 'pattern'), pattern, `must be a valid pattern: ${compiled.why}`)]
 }
 
-/** The position of a constraint: in a structural node, as the first element of its `allOf`, or elsewhere. */
+/** Where a constraint is: in a structural node, first in its `allOf`, or anywhere else. */
 interface DemandReader extends SchemaReader {
   readonly place: 'structure' | 'first of all' | 'demand'
 }
@@ -169,9 +169,7 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
-/**
- * Checks that the structure has every field that constraints at the root mention. `path` is the path of the structure.
- */
+/** Requires that the structure declares every field that a constraint mentions. `path` is the path of the structure. */
 function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
   yield
   const faults: FieldError[] = []

@@ -108,20 +108,22 @@ export async function readStructuralSchema(
 
 const readAhead = new ParsedSchemaCache<ReadSchema>()
 
-/** Returns the whole object that contains a value. */
+/** Builds the embedded object around a value of one of its fields. */
 type Surround = (value: Json) => JsonObject
 
 interface Reader extends SchemaReader {
   readonly vendor: Vendor
-  /** The context for validating defaults. */
+  /** The context in which defaults are validated. */
   readonly context: RuleContext
   readonly selectable: readonly string[]
   /**
-   * Returns the object that contains a value. Defined only for a part of an embedded object's metadata, apiVersion or
-   * kind.
+   * Builds the embedded object around a value. Defined only inside the metadata, apiVersion or kind of an embedded
+   * object.
    */
   readonly whole?: Surround | undefined
-  /** Errors in defaults. They can only be found once the schema is usable. */
+  /**
+   * Errors in defaults. They are collected here because defaults can only be validated against the converted schema.
+   */
   readonly faults: FieldError[]
 }
 
@@ -130,7 +132,7 @@ interface RootReader extends Reader {
   readonly bytes: Buffer
 }
 
-/** Reads the root of a schema and adds apiVersion, kind and metadata, which every object has. */
+/** Converts the root of a schema. Adds apiVersion, kind and metadata, which every object has. */
 function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Generator<void, ObjectSchema> {
   reader.faults.push(...rootDefaultFaults(schema, reader, child(path, 'default')))
   const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
@@ -145,7 +147,7 @@ function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Gen
   }
 }
 
-/** Returns the errors in the default of the whole object. The default must be an object that includes its type. */
+/** Validates the default of the root. Since Kubernetes 1.25, it must contain apiVersion and kind. */
 function rootDefaultFaults({ default: value }: JsonObject, reader: Reader, path: FieldPath): FieldError[] {
   if (!reader.isNew || !isAtLeast(reader.version, '1.25') || !isObject(value)) return []
   return ['apiVersion', 'kind'].flatMap((name) => (own(value, name) === undefined ? [required(child(path, name))] : []))
@@ -183,7 +185,7 @@ function nodeProperties(schema: JsonObject, reader: Reader): NodeProperties {
 }
 
 /**
- * Reads a node without a type. Values of any type are preserved. Constraints on members or elements apply to objects
+ * Converts a node without a type, which allows any value. Its constraints on members and elements apply only to objects
  * and lists.
  */
 function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
@@ -210,14 +212,17 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   return { type: 'list', items, list, ...keys }
 }
 
-/** Returns the schema with its default. The default of a list element replaces null, unless null is allowed. */
+/**
+ * Returns the schema of a list element or map value with a default. The default replaces null, unless the schema allows
+ * null.
+ */
 function withDefault(schema: Schema, defaultValue: Json | null | undefined): Schema {
   return defaultValue === undefined || defaultValue === null || schema.nullable
     ? schema
     : { ...schema, ifNull: defaultValue }
 }
 
-/** Returns the schema with unknown fields preserved. For a list, this includes its elements and nested lists. */
+/** Returns the schema such that objects keep unknown fields. This also applies to objects in lists. */
 function opened(schema: Schema): Schema {
   switch (schema.type) {
     case 'object':
@@ -236,11 +241,11 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // A schema that preserves unknown fields allows any value, but does not know the fields of objects in that value.
+  // Values may be anything here, but no fields of nested objects are known.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
-    // As in kube-apiserver, the default of map values is not validated. The resulting object is validated.
+    // As in kube-apiserver, this default is not validated itself, but the resulting object is.
     return { type: 'map', values: withDefault(values, others.default), ...atomic }
   }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
@@ -251,7 +256,7 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   return isWhole ? embedded(object, schema.properties, reader) : object
 }
 
-/** Creates an object with the given members and a placeholder type. */
+/** Builds an embedded object with the given members and a placeholder type. */
 const beginWhole: Surround = (members) => ({
   apiVersion: 'validation/v1',
   kind: 'Validation',
@@ -259,8 +264,8 @@ const beginWhole: Surround = (members) => ({
 })
 
 /**
- * Returns a function that creates the whole object around a member. Only apiVersion, kind and metadata of a whole
- * object are relevant.
+ * Returns the function that builds the embedded object around the member `name`. Returns undefined if the member's
+ * default need not be validated as part of the object.
  */
 function wholeAround({ whole }: Reader, name: string): Surround | undefined {
   if (whole === undefined) return undefined
@@ -283,7 +288,10 @@ function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Ge
   return Object.fromEntries(fields)
 }
 
-/** Returns the default, which must be valid according to the schema. A default of null means no default. */
+/**
+ * Returns the default of a node, and adds an error if the default does not match the schema. A default of null counts
+ * as none.
+ */
 function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): Json | undefined {
   const value = json.default
   if (value === undefined || value === null) return undefined
@@ -291,7 +299,7 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
   return value
 }
 
-/** Returns the errors in a default. An invalid embedded object is not validated further. */
+/** Validates a default against its schema. If it contains an invalid embedded object, reports only that. */
 function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
   const { isNew } = reader
   const whole = isNew ? reader.whole?.(value) : undefined
@@ -306,7 +314,9 @@ function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath
   ]
 }
 
-/** Returns the errors in a default inside embedded metadata. The resulting metadata must be valid. */
+/**
+ * Validates a default inside the metadata of an embedded object. The embedded object must be valid with the default.
+ */
 function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError[] {
   const faults = rawObjectFaults(whole, '')
   if (faults.length === 0) return []
@@ -332,7 +342,7 @@ function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Re
   return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
 }
 
-/** Returns the metadata schema with the defaults and rules of the user's schema. */
+/** Returns the schema for metadata, with the defaults and rules that the user's schema adds. */
 function withRules(nodeProps: Schema, check: ObjectSchema['check']): ObjectSchema {
   const presets = nodeProps.type === 'object' ? nodeProps.fields : {}
   const fields = Object.entries(objectMeta.fields).map(([name, each]): [string, Field] => {
