@@ -23,8 +23,8 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 export interface ReviewParts {
   readonly vendor: Vendor
   /**
-   * Returns the access functions. Must not be called during startup, because authorization needs the catalogue and the
-   * catalogue needs the endpoints.
+   * Returns the functions that decide about permissions. Call it only while handling a request: they need the
+   * catalogue, which in turn needs these endpoints.
    */
   readonly access: () => Access
 }
@@ -60,7 +60,7 @@ function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']):
   return { ...common, kind, recordsManager: true, doc, answer }
 }
 
-/** Returns the user in the spec of a review. */
+/** Returns the user whose permissions a review asks about. */
 export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
   return { name: user, uid, groups, extra: new Map(Object.entries(extra)) }
 }
@@ -78,7 +78,8 @@ function hasSelectors({ fieldSelector, labelSelector }: NonNullable<Question['re
 }
 
 /**
- * Returns the attributes of the action in a review, which sets either the resource attributes or the path attributes.
+ * Returns the action that a review asks about, as attributes for the authorizer. A review names either a resource or a
+ * path.
  */
 export function attributesOf(question: Question): ResourceAttributes | PathAttributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = question

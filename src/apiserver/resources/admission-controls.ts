@@ -10,7 +10,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AdmissionControlParts {
   readonly vendor: Vendor
-  /** Returns the plugins in execution order. Must be called only once the server has created them. */
+  /** Returns the admission plugins in execution order. They exist only after the server has started. */
   readonly controls: () => readonly ControlState[]
 }
 

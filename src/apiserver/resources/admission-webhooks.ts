@@ -34,7 +34,10 @@ export function admissionWebhooks({ vendor, webhooks }: AdmissionWebhookParts): 
   }
 }
 
-/** Returns the name of a webhook, such as `validating:policy:pods.policy.example.com`. */
+/**
+ * Returns a unique name for a webhook: its phase, its configuration and its own name, as in
+ * `validating:policy:pods.policy.example.com`.
+ */
 function nameOf({ phase, configuration, name }: Webhook): string {
   return `${phase}:${configuration}:${name}`
 }

@@ -43,15 +43,15 @@ export interface EndpointParts
     Pick<NodeUsageParts, 'caller'>,
     HistoryParts {
   readonly lookup: Lookup
-  /** Connects to nodes and pods. */
+  /** Finds network destinations for requests to nodes and pods. */
   readonly ways: NodeConnector
-  /** Returns the storage version of a kind, for endpoints that write objects. */
+  /** Returns the storage version of a type, for endpoints that write stored objects. */
   readonly stored: (type: StoredType) => Resource
-  /** The components that the server depends on. */
+  /** The components whose health `componentstatuses` reports, such as the store. */
   readonly components: readonly Component[]
 }
 
-/** Returns all endpoints of the server. */
+/** Returns all endpoints, to add to the catalogue of served types. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, ways, components } = parts
   return [

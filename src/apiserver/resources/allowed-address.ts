@@ -20,16 +20,13 @@ export interface AddressPolicyParts {
   readonly advertised: string
 }
 
-/**
- * Loopback addresses, unspecified addresses and addresses of "this network". The kernel routes all of them to the
- * machine itself.
- */
+/** Addresses that the kernel routes to the machine itself: loopback, unspecified, and "this network". */
 const thisMachine = rangesOf('0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128')
 
 const refused = [
   ...thisMachine,
   ...rangesOf('169.254.0.0/16', 'fe80::/10'),
-  // Multicast, reserved and broadcast addresses.
+  // Addresses that no single host has: multicast, reserved and broadcast addresses.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
   // Metadata and host services of Alibaba, Azure, Oracle (with all IETF protocol assignments), Amazon, Google, Scaleway
   // and Akamai, and the deprecated site-local addresses.
@@ -40,15 +37,15 @@ const refused = [
 
 interface Embedding {
   readonly contains: (number: bigint) => boolean
-  /** Returns the IPv4 addresses that an IPv6 address of this kind can embed. */
+  /** Returns the IPv4 addresses embedded in an IPv6 address of this kind. */
   readonly embedded: (number: bigint) => readonly bigint[]
 }
 
 const lowBits = (number: bigint) => [number & 0xffffffffn]
 
-/** The kinds of IPv6 addresses that a machine or router translates to IPv4 addresses. */
+/** Kinds of IPv6 addresses that contain an IPv4 address, to which a host or router may translate them. */
 const embeddings: readonly Embedding[] = [
-  // IPv4-compatible addresses (::/96) and IPv4-translated addresses (::ffff:0:0:0/96).
+  // IPv4-compatible (::/96) and IPv4-translated (::ffff:0:0:0/96) addresses.
   { contains: (number) => number >> 32n === 0n && number > 1n, embedded: lowBits },
   { contains: (number) => number >> 32n === 0xffff0000n, embedded: lowBits },
   // NAT64 addresses, with the well-known prefix and the prefix for local use.
@@ -70,7 +67,10 @@ const embeddings: readonly Embedding[] = [
   },
 ]
 
-/** Decides which addresses of nodes and pods the server may connect to. */
+/**
+ * Checks whether the server may connect to an address in the status of a Node or Pod, to prevent server-side request
+ * forgery.
+ */
 export class AddressPolicy {
   readonly #parts: AddressPolicyParts
 
@@ -82,7 +82,7 @@ export class AddressPolicy {
     const family = isIP(address)
     const ip = parseIp(address)
     if (family === 0 || ip === undefined) return false
-    // IPv4-mapped IPv6 addresses (::ffff:a.b.c.d) are rejected, because users can write them as IPv4 addresses.
+    // Reject IPv4-mapped IPv6 addresses (::ffff:a.b.c.d). Users can write the IPv4 address instead.
     if (family === 6 && ip.family === 'IPv4') return false
     return this.#isAllowedIp(ip, port)
   }
@@ -120,7 +120,7 @@ export class AddressPolicy {
   }
 }
 
-/** The error message for an address that is not allowed. */
+/** Error message for an address that the server must not connect to. */
 export const notAllowed =
   'address not allowed: it belongs to this machine or to a metadata service, or it is link-local or an IPv6 address that embeds IPv4 (allow it with --allowed-proxy-cidrs)'
 

@@ -8,7 +8,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AuditEventParts {
   readonly vendor: Vendor
-  /** Returns the recent audit events as JSON texts, oldest first. */
+  /** Returns the audit events that this server still has in memory, as JSON, oldest first. */
   readonly recentEvents: () => readonly string[]
 }
 
@@ -60,7 +60,7 @@ function describe(text: string) {
   }
 }
 
-/** Returns the name of a resource, such as `deployments.apps/scale`. */
+/** Returns the resource of an audit event as one word, such as `deployments.apps/scale`. */
 function resourceIn(reference: JsonObject): string {
   const [resource, group, subresource] = ['resource', 'apiGroup', 'subresource'].map((key) => textIn(reference, key))
   return `${resource}${group && `.${group}`}${subresource && `/${subresource}`}`

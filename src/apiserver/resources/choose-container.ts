@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { badRequest } from '../../api/model/api-error.ts'
 
-/** Returns the node of a pod. Empty if the pod is not scheduled. */
+/** Returns the name of the node that the pod is assigned to, or '' if there is none. */
 export function nodeOf({ spec }: Pod): string {
   return spec?.nodeName ?? ''
 }

@@ -7,14 +7,14 @@ import { notFound } from '../../api/model/api-error.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
-/** A component that this server depends on. */
+/** A component whose health is reported, such as the store. */
 export interface Component {
   readonly name: string
   /** Checks the component. Returns a description of the problem, or undefined if the component is healthy. */
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** The name of the resource in a Status object. Clients expect the singular. */
+/** How error responses name the resource. Kubernetes clients expect the singular. */
 const componentsRef = { group: '', plural: 'componentstatus' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {

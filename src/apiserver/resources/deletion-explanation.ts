@@ -68,9 +68,7 @@ async function explain(
 
 type Dependent = NonNullable<NonNullable<DeletionExplanation['status']>['dependents']>[number]
 
-/**
- * Returns the objects that have this object as an owner. Dependents of a namespaced object are in the same namespace.
- */
+/** Returns the objects that name this object as an owner. Searches only the object's own namespace if it has one. */
 async function dependentsOf(
   parts: VisibleTypesParts,
   { metadata: { uid = '', namespace } }: ApiObject,
@@ -112,8 +110,8 @@ function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent
 }
 
 /**
- * Returns the time when the deletion began. The deletionTimestamp is the end of the grace period, so the grace period
- * is subtracted.
+ * Returns when the deletion of an object began, or undefined if it is not being deleted. The deletionTimestamp lies in
+ * the future by the grace period.
  */
 function beganAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }: ApiObject): string | undefined {
   if (deletionTimestamp === undefined) return undefined

@@ -8,7 +8,7 @@ import { shownName, type User } from '../../api/model/user.ts'
 import { keyOf, type Resource, waitForCaches } from '../registry/catalogue/resource.ts'
 import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
-/** The objects whose history a request reads. */
+/** What the history is requested of: an object, or all objects of a type. */
 export interface HistorySubject {
   readonly group?: string | undefined
   readonly resource?: string | undefined
@@ -16,15 +16,17 @@ export interface HistorySubject {
   readonly name?: string | undefined
 }
 
-/** The history that the caller may read: of all objects that ever had the name, or only of the existing object. */
+/**
+ * Whether the caller may see the history of all objects that ever had the name, or only that of the existing object.
+ */
 export interface HistoryAccess {
   readonly type: Resource
   readonly sees: 'all' | 'present'
 }
 
 /**
- * Returns the caller's access to the history. Throws 404 if the type is not served, and 403 if the caller may not read
- * the history.
+ * Decides how much of the history the caller may see. Throws 404 if the type is not served, and 403 if the caller may
+ * see nothing.
  */
 export async function historyAccess(
   parts: VisibleTypesParts,

@@ -24,7 +24,7 @@ export interface LiveJudgingParts extends InvocationParts, VisibleTypesParts {
   readonly vendor: Vendor
 }
 
-/** The preliminary result of an evaluation: the numbers of checked and violating objects, with examples. */
+/** The result of an evaluation, updated while it runs: the number of objects checked and rejected, with examples. */
 export interface LiveJudgement {
   checked: number
   violating: number
@@ -40,11 +40,11 @@ export function newJudgement(): LiveJudgement {
 const maxObjects = 100_000
 const maxExamples = 20
 const maxMessage = 300
-/** Work is done in short periods, each followed by a pause nine times as long. */
+/** Duration of each period of work and of the pause after it, in milliseconds. */
 const workMs = 10
 const pauseMs = 90
 
-/** The user in the requests that the policies evaluate. */
+/** The user that the evaluated requests come from. Policies can refer to it. */
 const reporter: User = { name: 'system:policy-report', uid: '', groups: [authenticatedUsers], extra: new Map() }
 
 /** Adds the violations of all objects to `judgement`. Ends early if the signal aborts. */

@@ -26,13 +26,13 @@ export interface NodeConnectorParts {
   readonly trust: () => Promise<AgentTrust>
   /** Returns the CA certificates and credentials for nodes of this process, regardless of flags. */
   readonly localTrust: () => Promise<AgentTrust>
-  /** Whether an agent's certificate must contain the name of its node. */
+  /** Whether a node agent's certificate must be for its own node (common name `system:node:NAME`). */
   readonly requiresNodeSubject: boolean
   /** The types of node addresses, in order of preference. */
   readonly addressTypes: readonly string[]
-  /** Maximum wait in milliseconds for the start of a node's response. */
+  /** Maximum time in milliseconds until the response of a node or pod starts. */
   readonly timeoutMs: number
-  /** Decides which addresses the server may connect to. */
+  /** Decides which addresses of nodes and pods the server may connect to. */
   readonly addresses: AddressPolicy
 }
 
@@ -51,14 +51,14 @@ const defaultAgentPort = 10250
  */
 const maxIdle = 2
 
-/** The scheme and port of a request to a pod or a node. */
+/** Which port of a pod or node to connect to, and whether with TLS. */
 export interface Target {
-  /** The scheme: `http`, `https`, or '', which means `http`. */
+  /** The URL scheme: `http` or `https`. Empty means `http`. */
   readonly scheme: string
   readonly port: number
 }
 
-/** Finds the network destinations of nodes and pods. */
+/** Finds out how to connect to nodes and pods: the address, the TLS settings and the credentials. */
 export class NodeConnector {
   readonly relay: HttpsRelay
   readonly timeoutMs: number
@@ -70,17 +70,14 @@ export class NodeConnector {
     this.timeoutMs = parts.timeoutMs
   }
 
-  /**
-   * Returns the latest state of a Node. Throws 404 if the Node does not exist. The error names a resource of the type
-   * `plural`.
-   */
+  /** Returns the latest state of a Node. If it does not exist, throws 404 for a resource of the type `plural`. */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
     const storedNode = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
     if (storedNode === undefined) throw notFound({ group: '', plural }, name)
     return storedNode.object
   }
 
-  /** Returns the destination for requests to a node's agent. */
+  /** Returns how to connect to the agent of a node. */
   async toAgent(node: Node): Promise<Destination> {
     const { localNodes, trust, localTrust, requiresNodeSubject } = this.#parts
     const { name = '' } = node.metadata
@@ -96,7 +93,7 @@ export class NodeConnector {
     return { host: address, port, ...named, maxIdle, ...(await trust()) }
   }
 
-  /** Returns the destination for requests to any other port of a node. */
+  /** Returns how to connect to a port of a node that is not its agent's port. */
   async toNode(node: Node, target: Target): Promise<Destination> {
     if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
       throw new CallError('connection', 'a simulated node has no other ports')
@@ -140,14 +137,14 @@ export class NodeConnector {
   }
 }
 
-/** Returns the port of a node's agent. */
+/** Returns the port on which a node's agent listens, according to the node's status. */
 export function agentPort({ status }: Node): number {
   return status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultAgentPort
 }
 
 /**
- * Returns a destination without credentials, because the server does not trust nodes and pods at this port.
- * Certificates are not verified, because users run the programs behind the port.
+ * Returns a destination to which the server sends no credentials. Certificates are not verified, because the programs
+ * behind the port are the users' own.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }
@@ -159,7 +156,7 @@ function hostHeader(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Returns the errors for a node agent that cannot be reached. */
+/** Returns the error responses for a node agent that does not respond or cannot be reached. */
 export function agentErrors(node: string): ProxyErrors {
   return {
     noAnswer: ({ fault, message }) =>
@@ -171,7 +168,7 @@ export function agentErrors(node: string): ProxyErrors {
   }
 }
 
-/** Returns the errors for a pod or service that cannot be reached. */
+/** Returns the error responses for a pod or service that does not respond or cannot be reached. */
 export function proxyErrors(what: string): ProxyErrors {
   return {
     noAnswer: ({ fault, message }) =>

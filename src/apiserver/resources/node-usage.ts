@@ -17,18 +17,18 @@ import type { HttpsCaller } from '../outbound/https-caller.ts'
 import { assertFewValues } from '../outbound/json-effort.ts'
 import type { NodeConnector } from './node-connector.ts'
 
-/** Amounts of resources, as in the `usage` of the metrics API. */
+/** CPU and memory usage as quantities, in the format of the metrics API. */
 export interface Usage {
   readonly cpu: string
   readonly memory: string
 }
 
-/** The usage of a node and its pods from one response of the node's agent. */
+/** The usage of one node and its pods, as its agent reported it. */
 export interface NodeUsageReport {
   /** Time of the measurement, in RFC 3339 format. */
   readonly time: string
   readonly usage: Usage
-  /** The usage of the containers by pod UID. */
+  /** The usage of each pod's containers, by pod UID. */
   readonly pods: ReadonlyMap<string, PodUsageReport>
 }
 
@@ -83,7 +83,7 @@ export class NodeUsage {
       assertFewValues(body)
       return reportOf((await new TimeSlice().run(parseSliced(body))).value)
     } catch (error) {
-      // A node whose agent cannot be read is omitted, as in other metrics servers.
+      // Omit a node whose agent cannot be reached, as other metrics servers do.
       if (error instanceof CallError || error instanceof ApiError) return undefined
       throw error
     }
@@ -111,7 +111,10 @@ function reportOf(summary: Json): NodeUsageReport | undefined {
   return { ...measured, pods: new Map(pods) }
 }
 
-/** Returns the CPU and memory usage in a part of the summary, or undefined if an amount or the time is missing. */
+/**
+ * Reads the CPU and memory usage of a node or container in an agent's summary. Returns undefined if a number or the
+ * time is missing.
+ */
 function usageIn(part: Json): { readonly time: string; readonly usage: Usage } | undefined {
   const cpu = memberOf(part, 'cpu')
   const nanoCores = numberIn(cpu, 'usageNanoCores')

@@ -15,7 +15,7 @@ import type { VisibleTypesParts } from './visible-types.ts'
 const limits = { default: 20, max: 100 }
 
 export interface HistoryParts extends VisibleTypesParts {
-  /** Whether the history contains the values of Secrets. */
+  /** Whether the history includes the values of Secrets. */
   readonly showsSecrets: boolean
 }
 
@@ -71,7 +71,7 @@ function shownChange(change: JournaledChange, { lifecycle }: Kind, concealed: re
     revision: formatVersion(revision),
     ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
     ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
-    // When an object expires, the store records only the time of its removal.
+    // An expired object was removed by the store itself, so no request is recorded for its deletion.
     ...(note === undefined && deleted && lifecycle.expires ? { verb: 'expire' } : {}),
     ...(note?.created ? { created: true } : {}),
     ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
@@ -90,8 +90,8 @@ function shown({ path, before, after }: JsonChange) {
 }
 
 /**
- * Returns changes without confidential values: the paths that the writer recorded for these values, and the changes of
- * all other fields.
+ * Returns the changes without confidential values. For a confidential field, only the paths that the writer recorded
+ * are returned.
  */
 function withoutValues({ note, changes = [] }: JournaledChange, concealed: readonly string[]) {
   const isSecret = ({ path: [first] }: JsonChange) =>
@@ -102,14 +102,14 @@ function withoutValues({ note, changes = [] }: JournaledChange, concealed: reado
   ]
 }
 
-/** Splits a recorded path at its first dot into a field and a key in this field. */
+/** Parses a recorded path. It has two steps, a field and a key in this field, separated by the first dot. */
 function concealedPlace(place: string) {
   const dot = place.indexOf('.')
   const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]
   return { path: pathText(steps), steps, concealed: true }
 }
 
-/** Removes the annotations from the values of a change. */
+/** Removes annotations from the old and new value of a change. */
 function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
   const drop = (value: Json | undefined): Json | undefined => {
     if (!isObject(value)) return value
@@ -120,8 +120,8 @@ function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
 }
 
 /**
- * Returns whether a change is inside the annotations, which may repeat confidential content of the object. An example
- * is the last-applied annotation of kubectl.
+ * Returns whether a change is within the annotations, which may quote confidential fields. For example, kubectl stores
+ * the applied configuration there.
  */
 function mayQuote({ path }: JsonChange): boolean {
   return path.some((step) => 'member' in step && step.member === 'annotations')

@@ -50,7 +50,7 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
   const resource = stored(pod)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
-  // No field manager owns the fields that a Binding sets, because no client applies them.
+  // The managed fields stay as they are, because no field manager owns what a Binding sets.
   const isExactVersion = namesVersion(sent)
   await updateObject(context, name, (previous) => ({
     object: bound(previous, sent, resource),
@@ -86,7 +86,7 @@ function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
   }
 }
 
-/** Returns the reason why the pod cannot be assigned to a node. Undefined if it can be assigned. */
+/** Returns why the pod cannot be assigned to a node, or undefined if it can. */
 function obstacle({ metadata, spec = {} }: Pod): string | undefined {
   if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
   if ((spec.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`
@@ -96,7 +96,7 @@ function obstacle({ metadata, spec = {} }: Pod): string | undefined {
 type PodStatus = NonNullable<Pod['status']>
 type Condition = NonNullable<PodStatus['conditions']>[number]
 
-/** Returns the status without the nominated node, because the pod now has a node. */
+/** Clears the nominated node in a pod's status, because the pod is now assigned to a node. */
 function withoutNomination(status: PodStatus, context: RuleContext): PodStatus {
   if (!isEnabled('ClearingNominatedNodeNameAfterBinding', context)) return status
   const { nominatedNodeName: _, ...others } = status
@@ -105,7 +105,7 @@ function withoutNomination(status: PodStatus, context: RuleContext): PodStatus {
 
 function withScheduled(status: PodStatus, now: string): PodStatus {
   const { conditions = [] } = status
-  // The condition is in its stored form, in which unknown times are null.
+  // In stored conditions, an unknown time is null.
   const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }
   const before = conditions.findIndex(({ type }) => type === scheduled.type)
   const condition = scheduled as unknown as Condition

@@ -16,7 +16,7 @@ import { agentErrors, type NodeConnector, proxyErrors } from './node-connector.t
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
 
-/** The name of the resource in a Status object. */
+/** How error responses name the resource. */
 const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
@@ -58,7 +58,7 @@ interface Means {
 }
 
 const opened: readonly Verb[] = ['create', 'get']
-/** The verbs of proxied requests. A proxied request can use any HTTP method. */
+/** Verbs of a proxied request, which correspond to all HTTP methods. */
 export const proxied: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update']
 
 function way(subresource: string, doc: string, connects: Connection): Omit<Endpoint, 'answer'> {
@@ -71,7 +71,7 @@ async function findPod({ lookup }: Means, { namespace, name }: { namespace: stri
   return storedPod.object
 }
 
-/** The options of a command after admission, under the names that node agents expect. */
+/** The parameters of exec and attach as node agents name them. */
 type CommandOptions = ApiObject & {
   readonly stdin?: boolean
   readonly stdout?: boolean
@@ -138,7 +138,10 @@ async function throughProxy(means: Means, request: EndpointRequest): Promise<For
   return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`pod "${name}"`) })
 }
 
-/** Returns the requested port as a number, or the first port of the pod if the request names no port. */
+/**
+ * Parses the port of a proxied request. Without a port, returns the first container port of the pod. Throws 400 if the
+ * port is not a number.
+ */
 function portOf({ spec }: Pod, asked: string): number | undefined {
   if (asked === '') return spec?.containers?.flatMap(({ ports = [] }) => ports)[0]?.containerPort
   if (/^\d{1,5}$/.test(asked) && Number(asked) >= 1 && Number(asked) <= 0xffff) return Number(asked)

@@ -67,8 +67,8 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
 }
 
 /**
- * Throws an error if the pod does not exist. This check runs before the options are validated, because a missing pod
- * must be reported first.
+ * Throws 404 if the pod does not exist. Called before the options are validated, so that a missing pod is reported
+ * first.
  */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
   if ((await lookup.getLatest(pod, { namespace, name })) === undefined)
@@ -81,7 +81,7 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
   const storedPod = await parts.lookup.getLatest(pod, { namespace, name })
   if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { object } = storedPod
-  // The preconditions are checked before the budget is charged, because the deletion could fail.
+  // Check the preconditions before charging the budget, so that a deletion that would fail anyway costs nothing.
   assertPreconditions(parts.stored(pod), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata
@@ -144,13 +144,16 @@ function withReason(object: Pod, now: string): Pod {
   return { ...object, status: { ...status, conditions: [...others, condition] } }
 }
 
-/** The permission to evict a pod. */
+/** The approval of an eviction, with the budget that approved it, if any. */
 interface Leave {
-  /** Whether only this version of the pod may be deleted, because a budget could protect a later version. */
+  /**
+   * Whether the deletion must name the current version of the pod. Set if no budget was charged but one could protect a
+   * later version, such as a pending pod that becomes ready.
+   */
   readonly ofThisVersion: boolean
-  /** The name of the budget that allowed the eviction without a charge. */
+  /** The name of the budget that allowed the eviction without being charged. */
   readonly budget?: string
-  /** Whether a budget was charged. */
+  /** Whether the eviction was charged to a budget. */
   readonly taken?: boolean
 }
 
@@ -184,12 +187,12 @@ function isReady({ status = {} }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
-/** Returns whether the budget always allows the eviction of unready pods. */
+/** Returns whether the budget lets unready pods be evicted at any time. */
 function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }
 
-/** Returns whether enough other pods are healthy to evict an unhealthy pod without charging the budget. */
+/** Returns whether a budget is met without the unhealthy pod, so that its eviction need not be charged. */
 function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 } = status
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy
@@ -207,7 +210,7 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
   })
 }
 
-/** Maximum number of approved evictions that the disruption controller has not observed. */
+/** Maximum number of approved evictions that the disruption controller has not processed yet. */
 const maxWaiting = 2000
 
 function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus): void {

@@ -11,7 +11,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import { chooseContainer, nodeOf } from './choose-container.ts'
 import { agentErrors, type NodeConnector } from './node-connector.ts'
 
-/** The name of the resource in a Status object. */
+/** How error responses name the resource. */
 const podsRef = { group: '', plural: 'pods' }
 
 export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
@@ -32,7 +32,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
       const nodeName = nodeOf(storedPod.object)
       if (nodeName === '') return undefined
       const node = await ways.node(nodeName, 'pods')
-      // A user who may read the log may also skip the verification of the node's certificate.
+      // As in Kubernetes, users who may read the log may skip the verification of the node's certificate.
       const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
       return new ForwardRequest({
         to: `node ${nodeName}`,
@@ -48,11 +48,11 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
   }
 }
 
-/** The minimum values of numeric query parameters. */
+/** Minimum values of the numeric log options. */
 const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
 const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
 
-/** Converts log options to a query for the node agent. */
+/** Returns the URL query for the node agent, with the log options that it supports. */
 function agentQuery(query: URLSearchParams): string {
   const parameters = passed.flatMap((option) => {
     const value = query.get(option) ?? ''
@@ -61,7 +61,7 @@ function agentQuery(query: URLSearchParams): string {
   return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
 }
 
-/** Converts an error response from the node agent to an API error. */
+/** Converts an error response of the node agent to the error for the client. */
 function refusalOf(name: string, status: number, text: string): ApiError {
   if (status === 400) return badRequest(text)
   if (status === 500) return internalError(text)

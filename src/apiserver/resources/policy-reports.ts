@@ -33,17 +33,17 @@ export interface PolicyReportParts extends LiveJudgingParts {
 const maxAgeMs = 60_000
 
 interface Report {
-  /** Identifies the version of the policy and its bindings. */
+  /** Identifies the version of the policy and its bindings that the report is about. */
   readonly state: string
   phase: 'Pending' | 'Running' | 'Complete'
   readonly judgement: LiveJudgement
   completedAt: number | undefined
 }
 
-/** The policy reports of one server. */
+/** Computes and caches the policy reports of this server. */
 export class PolicyReports {
   readonly #parts: PolicyReportParts
-  /** Reports by the name of their policy. */
+  /** The latest report of each policy, by policy name. */
   #reports = new Map<string, Report>()
   readonly #queue = new Set<string>()
   readonly #ended = new AbortController()
@@ -72,7 +72,7 @@ export class PolicyReports {
     const names = [...this.#parts.lookup.names(validatingAdmissionPolicy)].map(({ name }) => name).sort()
     const existing = new Set(names)
     this.#reports = new Map([...this.#reports].filter(([name]) => existing.has(name)))
-    // Grouped once, because there may be thousands of policies and of bindings.
+    // Group the bindings once, because there can be thousands of policies and bindings.
     const bindings = Map.groupBy(this.#allBindings(), ({ spec }) => spec?.policyName ?? '')
     return new Map(names.map((name) => [name, this.reportOf(name, bindings.get(name) ?? [])]))
   }
@@ -109,7 +109,7 @@ export class PolicyReports {
     if (state === undefined || policy === undefined) return
     const report = newReport(state)
     report.phase = 'Running'
-    // An earlier report on the same policy version remains visible until the new report is complete.
+    // Until the new report is complete, the previous one for the same version of the policy remains visible.
     const isVisible = this.#reports.get(name)?.completedAt === undefined
     if (isVisible) this.#reports.set(name, report)
     const { signal } = this.#ended
@@ -164,7 +164,7 @@ function newReport(state: string): Report {
 
 export interface PolicyReportEndpointParts {
   readonly vendor: Vendor
-  /** Returns the policy reports. Must be called only after the server has created the admission plugins. */
+  /** Returns the policy reports of this server. They exist only after the admission plugins have been created. */
   readonly policyReports: () => PolicyReports
 }
 

@@ -3,7 +3,9 @@ import { badRequest } from '../../api/model/api-error.ts'
 
 const schemes = ['', 'http', 'https']
 
-/** Returns the name of the object in a proxy path. `what` is the kind of the object in error messages. */
+/**
+ * Returns the object's name from a name such as `https:web:8080`. `what` is the kind of object for the error message.
+ */
 export function proxiedName(text: string, what: string): string {
   const parts = text.split(':')
   const [scheme = '', name = ''] = parts.length === 3 ? parts : ['', parts[0]]
@@ -11,13 +13,13 @@ export function proxiedName(text: string, what: string): string {
   throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
 }
 
-/** Returns the scheme of a proxy path, `http` or `https`. Empty if the path has no scheme. */
+/** Returns the scheme from a name such as `https:web:8080`, or '' if there is none. */
 export function proxiedScheme(text: string): string {
   const parts = text.split(':')
   return parts.length === 3 ? parts[0]! : ''
 }
 
-/** Returns the number or name of the port in a proxy path. Empty if the path has no port. */
+/** Returns the port from a name such as `https:web:8080`, which can be a name, or '' if there is none. */
 export function proxiedPort(text: string): string {
   return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')
 }

@@ -12,8 +12,8 @@ interface ProxiedTo {
   readonly destination: () => Destination | Promise<Destination>
   readonly errors: ProxyErrors
   /**
-   * Identifies the proxied object. Concurrent requests to the same object count together, even if their paths are
-   * spelled differently.
+   * Identifies the proxied object, so that limits on concurrent requests apply to each object however its URL is
+   * written.
    */
   readonly to: string
 }
@@ -44,10 +44,10 @@ function redirectBelow(base: string, location: string): string | undefined {
   return `${base}${pathname}${search}`
 }
 
-/** Rewrites a link to a path on the same server, unless the path is already below the base. */
+/** Rewrites a link to `/path` so that it stays below the proxy path. Returns undefined if it need not be rewritten. */
 function linkBelow(base: string, link: string): string | undefined {
   if (!isPathOfServer(link) || link === base || link.startsWith(`${base}/`)) return undefined
-  // Characters that could end an HTML attribute are escaped.
+  // Escape characters that could end an HTML attribute.
   return base.replace(/["'<>\s]/g, (character) => `%${character.charCodeAt(0).toString(16)}`) + link
 }
 

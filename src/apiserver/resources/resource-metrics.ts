@@ -21,10 +21,7 @@ export interface ResourceMetricsParts {
   readonly nodeUsage: NodeUsage
 }
 
-/**
- * The measurement period that the response reports. In fact, the agent's report contains the usage at one point in
- * time.
- */
+/** The measurement period to report. Agents actually report the usage at a single point in time. */
 const window = '10s'
 
 export function resourceMetrics(parts: ResourceMetricsParts): Endpoint[] {
@@ -78,7 +75,7 @@ async function metricsOfPods({ lookup, nodeUsage }: ResourceMetricsParts, reques
   })
 }
 
-/** Returns the named object, or the objects that the label selector of a list matches. */
+/** Selects the objects for the response: the named one, or those that the label selector of a list matches. */
 function select<T extends ObjectBase>(
   all: readonly { readonly object: T }[],
   { verb, name, query }: EndpointRequest,

@@ -39,25 +39,25 @@ export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesR
         incomplete,
         ...(notes.length === 0 ? {} : { evaluationError: notes.join(', ') }),
       }
-      // The response omits the spec of the request, as in kube-apiserver.
+      // As in kube-apiserver, the response does not repeat the request's spec.
       return { ...object, metadata: {}, spec: {}, status }
     },
   }
 }
 
-/** The rules of one role, as the JSON elements of the two lists in a response. */
+/** The rules of one role as JSON, without the brackets: rules for resources and rules for paths. */
 interface Written {
   readonly resources: string
   readonly paths: string
 }
 
-/** Cost of encoding one rule, in TimeSlice units. */
+/** Estimated cost of encoding one rule, charged to the time slice. */
 const unitsPerRule = 5
 
 class WrittenRules {
   readonly #encodedRules = new WeakMap<readonly PolicyRule[], Written>()
 
-  /** Joins the encoded rules of several roles, including duplicates. */
+  /** Encodes the rules of several roles, reusing cached encodings. Duplicate rules are not removed. */
   async join(roles: readonly (readonly PolicyRule[])[]) {
     const timeSlice = new TimeSlice()
     const texts: Written[] = []

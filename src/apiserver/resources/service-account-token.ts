@@ -34,7 +34,7 @@ export interface ServiceAccountTokenParts {
   readonly tokens: TokenPolicy
 }
 
-/** The settings for issuing tokens. */
+/** How the server issues service account tokens. */
 export interface TokenPolicy {
   readonly issuer: TokenIssuer
   /** Maximum lifetime of a token in seconds. Undefined means no limit. */
@@ -80,8 +80,8 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
 }
 
 /**
- * Returns the metadata of the response: the metadata in the request, plus the account's name and the time since 1.24,
- * and the UID since 1.34.
+ * Returns the metadata of the response: that of the request, with the account's name and the time since Kubernetes
+ * 1.24, and the account's UID since 1.34.
  */
 function metadataOf(
   { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,
@@ -94,10 +94,7 @@ function metadataOf(
   return { name, namespace, ...ofAccount, creationTimestamp: timestamp(clock.now()), ...sent }
 }
 
-/**
- * Throws an error if the name in the request body differs from the name of the account. Versions before 1.24 do not
- * check the name.
- */
+/** Throws 422 if the request names another account in its body. Before Kubernetes 1.24, that name is ignored. */
 function assertName({ emulation }: ServiceAccountTokenParts, { object, name }: EndpointRequest<TokenRequest>): void {
   const { name: sent = '' } = object.metadata
   if (!isAtLeast(emulation.version, '1.24') || sent === '' || sent === name) return
@@ -122,7 +119,7 @@ function kindRef({ apiVersion, kind }: TokenRequest): { group: string; kind: str
   return { group: apiVersion.slice(0, apiVersion.indexOf('/')), kind }
 }
 
-/** Returns the requested spec with the server's defaults and limits. */
+/** Returns the spec of a token request with default values, and with a lifetime within the limits. */
 function completed(parts: ServiceAccountTokenParts, spec: Spec, warn: EndpointRequest['warn']) {
   const { audiences = [], expirationSeconds: asked = 3600 } = spec
   const { maxLifetimeSeconds = Number.POSITIVE_INFINITY } = parts.tokens
@@ -142,7 +139,7 @@ type Bindable =
   | { readonly kind: 'secret'; readonly type: StoredType<Secret> }
   | { readonly kind: 'node'; readonly type: StoredType<Node> }
 
-/** Returns the kinds of objects that a token can be bound to. */
+/** Returns the kinds of objects to which tokens can be bound, according to the feature gates. */
 function bindableKinds({ gates }: Emulation): ReadonlyMap<string, Bindable> {
   const always: [string, Bindable][] = [
     ['Pod', { kind: 'pod', type: pods }],
@@ -183,7 +180,9 @@ async function boundObject(
   return { kind: of.kind, name, uid, node: node ? await nodeOf(lookup, storedObject.object as Pod) : undefined }
 }
 
-/** Returns the node of a pod. If the Node object does not exist, returns only the name of the node. */
+/**
+ * Returns the name of the pod's node and, if the Node object exists, its UID. Returns undefined if the pod has no node.
+ */
 async function nodeOf(lookup: Lookup, { spec }: Pod): Promise<Holder | undefined> {
   const { nodeName: name = '' } = spec ?? {}
   if (name === '') return undefined

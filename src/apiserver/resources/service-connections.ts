@@ -47,7 +47,7 @@ interface Place {
   readonly name: string
 }
 
-/** Returns the name of a port, because Endpoints identify ports by name. The Service maps a port number to its name. */
+/** Returns the name of a Service port that is given by name or number, because Endpoints refer to ports by name. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
   const storedEndpoints = await lookup.getLatest(service, place)
@@ -67,7 +67,7 @@ interface PodBehind {
 
 interface WantedPort {
   readonly namespace: string
-  /** The name of the port. Empty for an unnamed port. */
+  /** The name of the port, or '' if it has none. */
   readonly port: string
 }
 

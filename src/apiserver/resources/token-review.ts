@@ -12,11 +12,11 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface TokenReviewParts {
   /**
-   * Returns the authenticator for tokens, which never returns the anonymous user. Must be called only after the
+   * Returns the authenticator for tokens, which never accepts a request as anonymous. It exists only after the
    * catalogue has been created.
    */
   readonly authenticateToken: () => Authenticator
-  /** The audiences of this server, which are the default. */
+  /** The audiences that the API server itself accepts, used if the review specifies none. */
   readonly audiences: readonly string[]
 }
 

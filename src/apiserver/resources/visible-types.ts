@@ -1,7 +1,4 @@
-/**
- * Determines the stored types, and which of them a caller may list. Used by endpoints that report on objects of many
- * types.
- */
+/** Finds the stored types whose objects a caller may list, for endpoints that report on objects of many types. */
 
 import type { User } from '../../api/model/user.ts'
 import type { Access } from '../authz/access.ts'
@@ -19,7 +16,7 @@ export function storedTypes({ served }: VisibleTypesParts): Resource[] {
   return [...new Map(stored.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource])).values()]
 }
 
-/** Determines which types a caller may list. Decisions are cached per type and namespace. */
+/** Checks which types a caller may list. Decisions are cached by type and namespace. */
 export class VisibleTypes {
   readonly #parts: VisibleTypesParts
   readonly #user: User

@@ -48,7 +48,7 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPrev
   }
 }
 
-/** Collects the objects for one response. */
+/** Collects the matching objects for one response. */
 class Preview {
   readonly #parts: WebhookPreviewParts
   readonly #visible: VisibleTypes
