@@ -10,10 +10,7 @@ interface Counted {
   metadata: ObjectMeta
 }
 
-/**
- * Returns rules that increment the generation if `part` of the object changes. `rules` contains the other rules of the
- * kind.
- */
+/** Adds counting the generation to the rules of a kind. The generation increases when `part` changes. */
 export function countsGeneration<T extends Counted>(part: (object: T) => unknown, rules: KindRules<T> = {}) {
   return {
     ...rules,

@@ -51,7 +51,10 @@ export function checkSelected(spec: Selecting, path: FieldPath, kind: string): F
   ]
 }
 
-/** If the selector is invalid, the template is not validated, because the required labels are unknown. */
+/**
+ * Returns the fields to skip in validation: the template, if its required labels are unknown because the selector is
+ * invalid.
+ */
 export function templateUnjudged({ selector }: Selecting): readonly string[] {
   return isMalformed(selector) ? ['template'] : []
 }

@@ -35,7 +35,7 @@ export function scaleOf<T extends Scalable>(
         const replicas = spec?.replicas ?? 0
         assertSound(metadata, replicas, context)
         object.spec = { ...object.spec, replicas }
-        // An update through Scale uses only the identifying fields of the metadata.
+        // Of the metadata, an update through Scale uses only the UID and the resourceVersion, as preconditions.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion

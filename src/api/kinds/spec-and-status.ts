@@ -13,7 +13,7 @@ interface SpecAndStatus {
   status?: unknown
 }
 
-/** The rules of a kind with a spec and a status, plus the initial status and the generation. */
+/** Rules for kinds with a spec and a status. `newStatus` and `generation` are optional features. */
 interface StatusRules<T extends SpecAndStatus> extends Omit<KindRules<T>, 'readOnly'> {
   /** Returns the status of a new object, after `prepareForCreate`. If undefined, clients may send a status. */
   readonly newStatus?: (object: T, context: PrepareContext) => NonNullable<T['status']>
@@ -45,19 +45,19 @@ function setStatus(object: SpecAndStatus, status: unknown): void {
   object.status = status
 }
 
-/** Copies the stored spec or status to `next`. */
+/** Discards changes to the spec or the status of `next`. */
 export function keep(next: SpecAndStatus, previous: SpecAndStatus, part: 'spec' | 'status'): void {
   next[part] = previous[part]
 }
 
-/** The `status` subresource of kinds without additional rules. */
+/** A `status` subresource without rules of its own. */
 export const plainStatus: Subresource<SpecAndStatus> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: ['spec'],
   prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
 }
 
-/** Paths of the metadata that clients can change at any time. */
+/** Metadata fields that belong to clients: labels, annotations, owner references and finalizers. */
 export const metadataOfClients = ['labels', 'annotations', 'ownerReferences', 'finalizers'].map(
   (name) => `metadata.${name}`,
 )

@@ -59,14 +59,13 @@ export interface ApplyRequest {
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
-  /** Paths of fields that this type of write cannot set. They are neither owned nor in conflict. */
+  /** Paths of fields that this write must ignore, such as `status` in a write to the main resource. */
   readonly readOnly: readonly string[]
   /**
-   * Whether the configuration is of another kind, such as Scale, which represents only a part of the object. If so, the
-   * other parts of the object are ignored.
+   * Whether the configuration is for a view of the object, such as Scale. Fields outside the view are left unchanged.
    */
   readonly view?: boolean
-  /** The other versions of the kind. Undefined unless the versions of the kind differ in structure. */
+  /** Converts between versions of the kind. Undefined if all versions have the same structure. */
   readonly versions?: OtherVersions | undefined
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly emulated?: EmulatedVersion | undefined
@@ -99,7 +98,7 @@ export function* applySliced(request: ApplyRequest): Sliced<Applied> {
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : yield* settle(plan)
 }
 
-/** The inputs of conflict detection. */
+/** An apply before conflict detection: the merged object, and what each manager owns. */
 interface Plan extends ApplyRequest {
   readonly config: JsonObject
   readonly current: JsonObject
@@ -125,7 +124,7 @@ function* makePlan(request: ApplyRequest): Sliced<Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  // Some fields can be set when an object is created but not changed later.
+  // Ignore read-only fields on updates. Some of them can be set on creation.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
   const laid = (yield* mergeConfigSliced(schema, current, merging)) as JsonObject
   yield

@@ -19,21 +19,21 @@ export interface FieldChange {
   readonly changes: Changes
 }
 
-/** A comparison and the sets that are derived from it. The sets are computed once for all managers. */
+/** A comparison of two objects, with derived field sets that are computed only once. */
 export interface Changes extends Comparison {
-  /** The fields that a write added or changed. */
+  /** Added and modified fields. */
   readonly set: FieldSet
-  /** The fields that a write added, changed or removed. */
+  /** Added, modified and removed fields. */
   readonly touched: FieldSet
 }
 
-/** Returns a comparison with its derived sets. */
+/** Computes the derived field sets of a comparison. */
 export function changesOf(comparison: Comparison): Changes {
   const set = changedBy(comparison)
   return { ...comparison, set, touched: union(set, comparison.removed) }
 }
 
-/** The other versions of a kind. Conversion may need a remote call. */
+/** Access to the other versions of a kind. Conversion may need to call a webhook. */
 export interface OtherVersions {
   /** Returns the schema of a version, or undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
@@ -47,11 +47,11 @@ export interface ChangeToSee {
   readonly apiVersion: string
   readonly before: JsonObject
   readonly after: JsonObject
-  /** Fields that this type of write cannot set. */
+  /** Paths of fields that this write must ignore. */
   readonly readOnly: readonly string[]
   /** The other versions of the kind. Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
-  /** The managers whose versions the caller needs. */
+  /** Managers in whose versions the change is needed. */
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 

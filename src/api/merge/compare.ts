@@ -73,7 +73,7 @@ export function* compareSliced(
   return gather(parts)
 }
 
-/** A member or element of the two values. It may be absent in one of them. */
+/** A field or element at the same path in both values. Undefined on one side if it was added or removed. */
 interface Pair {
   readonly step: string
   readonly type: Schema
@@ -199,7 +199,7 @@ function* joinDuplicates(schema: ListSchema, { pairs, before, after }: PairedEle
   return joined
 }
 
-/** The schema of a value that is compared as a whole. */
+/** Schema that makes `compare` treat a value as a whole. */
 const wholeValue: Schema = { type: 'any' }
 
 function* groupElements(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json[]>> {

@@ -81,7 +81,7 @@ function statedMember(schema: Membered, name: string, path: FieldPath) {
 interface StatedMember {
   readonly name: string
   readonly item: Json
-  /** The set that contains the fields below the member. */
+  /** The fields below the member that the applier owns. */
   readonly set: FieldSet
 }
 

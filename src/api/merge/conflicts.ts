@@ -60,7 +60,7 @@ export function* conflictsOf(contest: Contest, path: readonly string[] = []): Ge
   return conflicts
 }
 
-/** The schema of paths that the object's schema does not contain. Such paths have no value. */
+/** Schema for paths that the object's schema does not describe. */
 const undescribed: Schema = { type: 'any' }
 
 /** Returns a function that looks up the child of a value by path element. */

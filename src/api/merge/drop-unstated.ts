@@ -19,9 +19,9 @@ export interface Dropping {
   readonly writer: Writer
   readonly versions?: OtherVersions | undefined
   readonly merged: JsonObject
-  /** The fields that the writer applies in this write. */
+  /** Fields in the configuration of this apply. */
   readonly configFields: FieldSet
-  /** The writer's managedFields entry before the write. */
+  /** The manager's entry as of its last apply. Undefined if it has none. */
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
 }

@@ -24,7 +24,7 @@ import { escapeMarkup } from './path-elements.ts'
 export interface FieldSet {
   /** Whether the field itself belongs to the set. */
   readonly member: boolean
-  /** The fields below this field, by path element. No branch is empty. */
+  /** Subsets by path element. None of them is empty. */
   readonly children: ReadonlyMap<string, FieldSet>
 }
 
@@ -38,7 +38,7 @@ export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
-/** Returns the subset below a path element. */
+/** Returns the fields below a path element. Returns an empty set if there are none. */
 export function below(set: FieldSet, step: string): FieldSet {
   return set.children.get(step) ?? emptySet
 }
@@ -84,7 +84,7 @@ interface Rebuilding {
   readonly change: (branch: FieldSet, step: string) => Generator<void, FieldSet>
 }
 
-/** Returns the branches that precede the given branch. */
+/** Copies the branches that precede the given one, as the start of a modified set. */
 function before(set: FieldSet, end: string): Map<string, FieldSet> {
   const children = new Map<string, FieldSet>()
   for (const [step, branch] of set.children) {
@@ -140,7 +140,7 @@ export function* intersectionSliced(a: FieldSet, b: FieldSet): Generator<void, F
   })
 }
 
-/** Returns the fields in `a` that are not in `b`. Fields below a member of `b` remain. */
+/** Returns the fields in `a` that are not in `b`. A field below one in `b` remains. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a
   return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
@@ -202,7 +202,7 @@ export function* sameSetSliced(a: FieldSet, b: FieldSet): Generator<void, boolea
   return true
 }
 
-/** Returns the set of the fields at the given paths. Each path is a list of path elements. */
+/** Returns a set of the fields at the given paths. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return unionAll(
     paths.map((path) => path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere)),
@@ -258,7 +258,7 @@ const nothingBelow: JsonObject = Object.freeze({})
 /** Parses a path element. Returns its canonical spelling, or undefined if it is invalid. */
 export type ReadElement = (text: string) => string | undefined
 
-/** Returns the path element unchanged. Used for sets that this server wrote in the canonical spelling. */
+/** Accepts path elements without normalizing them. For sets that this server wrote itself. */
 export const asWritten: ReadElement = (text) => text
 
 /** Decodes `fieldsV1`. Returns undefined if the value is malformed. */
@@ -274,7 +274,7 @@ export function* fromFieldsSliced(
   return rootOf(yield* branchSliced(fields, readElement))
 }
 
-/** Removes the root from a set, because the root of an object is not a field. */
+/** Returns the set without the object itself, which is not a field. */
 function rootOf(set: FieldSet | undefined): FieldSet | undefined {
   return set === undefined || !set.member ? set : { member: false, children: set.children }
 }

@@ -46,7 +46,7 @@ export function* operationsSliced(value: Json): Generator<void, PatchOperation[]
   return operations
 }
 
-/** Returns the distinct names of unknown members in the operations, for strict field validation. */
+/** Returns the names of unknown members in the operations of a patch, for strict field validation. */
 export function unknownMembers(patch: Json): string[] {
   const names = new Set<string>()
   for (const operation of Array.isArray(patch) ? patch : []) {
@@ -96,10 +96,10 @@ function valueMember(operation: JsonObject, i: number): Json {
 
 type Container = Json[] | JsonObject
 
-/** A document while it is being patched. */
+/** The state of a document that is being patched. */
 interface Draft {
   root: Json
-  /** Containers that this patch created and that have a single reference, so that they can be modified in place. */
+  /** Objects and lists that this patch created. They can be modified in place, because nothing else refers to them. */
   readonly ours: Set<Container>
   copiedBytes: number
   /** Number of list elements that insertions and removals have shifted. */
@@ -220,7 +220,10 @@ function existing(draft: Draft, path: Pointer): Json {
   return value === undefined ? nothingAt(path) : value
 }
 
-/** Returns the position of a path in a container that can be modified. Containers are copied if necessary. */
+/**
+ * Returns the parent of the value at a path, and the last token. Copies every container on the way, so that the parent
+ * can be modified.
+ */
 function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; token: string } {
   if (path.length === 0) return 'root'
   let parent = open(draft, draft.root, path)

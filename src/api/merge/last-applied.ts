@@ -19,7 +19,7 @@ import type { Writer } from './managed-fields.ts'
 const defaultManagers = new Set(['orchctl', 'kubectl'])
 const maxAnnotationBytes = 256 * 1024
 
-/** Whether the manager takes over fields from client-side apply. */
+/** Whether this manager is the default manager of a client that may have used client-side apply before. */
 export function followsLastApplied({ name }: Writer): boolean {
   return defaultManagers.has(name)
 }

@@ -8,17 +8,17 @@ import { at, child, type FieldError, type FieldPath } from '../model/field-error
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
 
-/** One kind of fault. */
+/** A kind of fault that list elements can have, such as a missing key. */
 export interface ListFault {
   /** Whether a value of the schema can contain the fault. Parts that cannot contain it are not traversed. */
   readonly mayHold: (schema: Schema) => boolean
-  /** Returns the check of one list's elements, which the search calls for each element in order. */
+  /** Returns a function that checks the elements of one list. It is called for each element in order. */
   readonly checkOf: (schema: ListSchema) => (item: Json, path: FieldPath) => FieldError | undefined
 }
 
 type SlicedFieldError = Generator<void, FieldError | undefined>
 
-/** Searches values for one kind of fault. */
+/** Searches all lists in a value for one kind of fault. */
 export class ListFaultSearch {
   readonly #fault: ListFault
 

@@ -9,7 +9,7 @@
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** The identity of an element. An element without identity is undefined and equals no other element. */
+/** What identifies an element in its list. Undefined for an element that equals no other element. */
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 
@@ -18,7 +18,7 @@ export function identifyScalar(value: Json | undefined): Identity {
   return value === undefined || value === null || typeof value === 'object' ? undefined : `${typeof value} ${value}`
 }
 
-/** Returns a function that identifies objects by one of their fields. */
+/** Returns a function that identifies objects by the value of their merge key. */
 export function identifyBy(key: string): Identify {
   return (element) => (isObject(element) ? identifyScalar(own(element, key)) : undefined)
 }

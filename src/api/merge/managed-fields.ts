@@ -21,7 +21,7 @@ import {
 export interface Manager extends ManagerId {
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The encoded form of `fields`. Undefined if it is not known. */
+  /** The `fieldsV1` form of `fields`, if it has already been encoded. */
   readonly encoded?: JsonObject | undefined
 }
 
@@ -32,7 +32,7 @@ export interface ManagerId {
   readonly subresource: string
 }
 
-/** The manager of a write, the subresource, and the time. */
+/** Who writes: the manager with its API version and subresource, and when. */
 export interface Writer {
   readonly name: string
   readonly apiVersion: string
@@ -134,7 +134,7 @@ function identity({ name, operation, apiVersion, subresource }: ManagerId): stri
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
 
-/** Whether both entries belong to the same manager (see `identity`). */
+/** Whether both are the same entry of managedFields (see `identity`). */
 export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&

@@ -16,7 +16,7 @@ export function applyMergePatch(document: Json | undefined, patch: Json): Json {
 /** Number of members between yields. */
 const membersPerSlice = 1000
 
-/** Copies an object and yields periodically. */
+/** Copies an object. Yields periodically if it has many members. */
 export function* copySliced(object: JsonObject): Generator<void, JsonObject> {
   const keys = Object.keys(object)
   if (keys.length < membersPerSlice) return { ...object }

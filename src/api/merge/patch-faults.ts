@@ -29,7 +29,7 @@ export class FailedTest extends ApiError {
   }
 }
 
-/** The error for a patch that would need too much work. */
+/** Thrown for a patch that would take too much work to apply. */
 export class ExpensivePatch extends ApiError {
   constructor(why: string) {
     super(422, 'Invalid', `the patch cannot be applied: ${why}`, {})

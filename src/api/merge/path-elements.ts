@@ -13,7 +13,7 @@ export function fieldElement(name: string): string {
   return `f:${name}`
 }
 
-/** Returns the path element for an element of a set or keyed list. */
+/** Returns the path element of a list element, such as `k:{"name":"a"}` or, in a set, `v:"a"`. */
 export function itemElement(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
   let text = 'k:{'
@@ -21,7 +21,7 @@ export function itemElement(schema: ListSchema, item: Json): string {
   return `${text}}`
 }
 
-/** The key fields of a list in order, each with the text that precedes its value in a path element. */
+/** Key fields of a list in order. `before` is the text before the value of the key in a path element. */
 const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
   keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
 )

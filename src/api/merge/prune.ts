@@ -16,9 +16,9 @@ import { fieldElement, itemElement, itemsByElement } from './path-elements.ts'
 import { hasElements, hasMembers, isSchemaField, type Membered, memberSchema } from './shape.ts'
 
 export interface Ownership {
-  /** The fields that the applier set in its last apply. */
+  /** Fields that the applier owned after its last apply. */
   readonly last: FieldSet
-  /** The fields that any manager owns after the apply, including the applier. */
+  /** Fields that any manager owns after this apply. They are not removed. */
   readonly owned: FieldSet
 }
 

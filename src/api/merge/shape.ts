@@ -22,7 +22,7 @@ export function hasElements(schema: Schema): schema is ListSchema {
   return schema.type === 'list' && schema.list !== 'atomic'
 }
 
-/** The schema of the members that an open object has in addition to its declared fields. */
+/** Schema of unknown members in an object that preserves them. */
 const undescribed: AnySchema = { type: 'any', granular: true }
 
 /** Returns the schema of a member, even if the object's schema does not describe the member. */
@@ -30,9 +30,9 @@ export function memberSchema(schema: Membered, name: string): Schema {
   return memberOf(schema, name).schema
 }
 
-/** A member of an object, as merging uses it. */
+/** A member of an object, with its path element and its schema. */
 export interface Member {
-  /** The path element of the member. */
+  /** Path element of the member, such as `f:spec`. */
   readonly step: string
   readonly schema: Schema
 }
@@ -57,7 +57,7 @@ export function memberOf(schema: Membered, name: string): Member {
   return named ?? { step: fieldElement(name), schema: schema.type === 'map' ? schema.values : undescribed }
 }
 
-/** Whether the schema defines the field, so that it is not a user-defined key. */
+/** Whether the name is a field in the schema, as opposed to a user-defined key. */
 export function isSchemaField(schema: Membered, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name)
 }

@@ -30,7 +30,7 @@ const deletionPrefix = '$deleteFromPrimitiveList'
  */
 const maxRepeats = 10
 
-/** The schema used for values without a schema: objects are merged, and all other values are replaced. */
+/** Schema of values that no schema describes: objects are merged, and other values are replaced. */
 const undescribed: Schema = { type: 'any' }
 
 /** Returns the patched document. The schema determines how lists are merged. */
@@ -60,7 +60,7 @@ function mergeMember(schema: Schema, result: JsonObject, name: string, value: Js
 
 function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
   if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
-  // An empty list counts as absent, so the value in the patch is used as sent.
+  // With nothing to merge into, the value of the patch is used as sent.
   if (Array.isArray(present) && present.length > 0 && Array.isArray(value)) return mergeList(schema, present, value)
   return value
 }
@@ -71,7 +71,7 @@ function memberSchema(schema: Schema, name: string): Schema {
   return undescribed
 }
 
-/** Whether patches replace the member as a whole instead of merging it. */
+/** Whether a patch replaces this member instead of merging it (`patch: 'replace'`). */
 function isReplaced(schema: Schema, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name) && schema.fields[name]!.patch === 'replace'
 }
@@ -187,7 +187,7 @@ function membersText(element: Json): string {
   return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
 }
 
-/** Whether an element of a patch list is merged, as opposed to a directive about other elements. */
+/** Whether an element of a patch is to be merged. Elements with a `$patch` directive are not. */
 function isElement(element: Json): boolean {
   return elementMode(element) === 'merge'
 }

@@ -44,14 +44,14 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 
 export interface UpdateToTrack {
   readonly schema: ObjectSchema
-  /** The stored object. On create, the empty object of the kind. */
+  /** The object before the write. For a new object, an empty object of the kind. */
   readonly before: ApiObject
   readonly after: ApiObject
   readonly writer: Writer
-  /** Paths of fields that this type of write cannot set. */
+  /** Paths of fields that this write must ignore, such as `status` in a write to the main resource. */
   readonly readOnly: readonly string[]
   readonly create: boolean
-  /** The other versions of the kind. Undefined unless the versions of the kind differ in structure. */
+  /** Converts between versions of the kind. Undefined if all versions have the same structure. */
   readonly versions?: OtherVersions | undefined
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly emulated?: EmulatedVersion | undefined

@@ -5,7 +5,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
-/** The object that a Status refers to. */
+/** The `details` of a Status: the object concerned and the causes of the error. */
 export interface StatusDetails {
   name?: string
   group?: string
@@ -15,7 +15,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** The type of a response body that contains no object. */
+/** The response body of errors, and of successful requests that return no object. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
@@ -76,13 +76,13 @@ export function success(details: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
 
-/** A resource type in an error: its plural name and the name of its group in the API. */
+/** A resource type that an error message names. */
 export interface ResourceRef {
   readonly group: string
   readonly plural: string
 }
 
-/** A kind in an error: its name and the name of its group in the API. */
+/** A kind that an error message names. */
 export interface KindRef {
   readonly group: string
   readonly kind: string

@@ -35,7 +35,7 @@ const bounds: readonly Bounds[] = [
   { low: 0, high: 6, names: days },
 ]
 
-/** The values that a field of a schedule matches. */
+/** A parsed cron field: the set of values that it matches. */
 export interface ScheduleField {
   readonly values: ReadonlySet<number>
   /** Whether the field is `*`. If one of the two day fields is `*`, only the other day field restricts the days. */
@@ -63,7 +63,7 @@ export function parseSchedule(text: string): ParsedSchedule | string {
   if (zone !== undefined && !isZone(zone)) return `provided bad location ${shorten(zone, 100)}: unknown time zone`
   const times = parseTimes(prefix === null ? text : text.slice(prefix[0].length).trim())
   if (typeof times === 'string') return times
-  // In Go, an empty time zone name means UTC.
+  // As in Go, an empty name means UTC.
   return { zone: zone === '' ? 'UTC' : zone === 'Local' ? undefined : zone, times }
 }
 
@@ -74,7 +74,7 @@ function isZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    // The JavaScript runtime throws an error for an unknown time zone.
+    // The runtime throws for an unknown time zone.
     return false
   }
 }

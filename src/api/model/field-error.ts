@@ -114,7 +114,7 @@ export const maxFaults = 1000
 const maxPathLength = 500
 const maxTextLength = 2000
 
-/** Returns the first errors of a list, with long messages shortened. */
+/** Returns the errors to report: at most the maximum number, each with a shortened message. */
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
   return errors.slice(0, maxReportedErrors).map(({ fault, path, text }) => ({
     fault,

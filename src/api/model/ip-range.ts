@@ -1,10 +1,10 @@
 /** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical form. */
 import { ipVersion, withoutLeadingZeros } from './names.ts'
 
-/** An IP version, 4 or 6. */
+/** IP address family. */
 export type IpFamily = 'IPv4' | 'IPv6'
 
-/** An address as a number within its family. */
+/** An IP address as a number. */
 export interface IpAddress {
   readonly family: IpFamily
   readonly number: bigint
@@ -22,7 +22,7 @@ export interface IpRange {
 }
 
 const widths = { IPv4: 32, IPv6: 128 } as const
-/** The prefix of IPv4-mapped addresses. For example, `::ffff:10.0.0.1` stands for 10.0.0.1. */
+/** The 16 bits before the IPv4 address in an IPv4-mapped address, such as `::ffff:10.0.0.1`. */
 const mapped = 0xffffn
 
 /** Parses an address. Returns undefined if the string is not an address. Numbers with leading zeros are decimal. */
@@ -71,7 +71,7 @@ export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   return inner.base - (inner.base % outer.size) === outer.base
 }
 
-/** Returns the digits of an IPv4 address in hexadecimal, two digits for each number. */
+/** Converts an IPv4 address to eight hexadecimal digits. */
 function hexOfIpv4(text: string): string {
   let hex = ''
   for (const part of text.split('.')) hex += Number(part).toString(16).padStart(2, '0')

@@ -8,13 +8,13 @@
 import type { ApiObject } from './object.ts'
 
 /**
- * A stored kind, by the short ID of its group, such as `{ group: 'core', plural: 'namespaces' }`. `T` is the type of
- * its objects (see `api/kinds/stored-types.ts`).
+ * A kind as it is stored, such as `{ group: 'core', plural: 'namespaces' }`. The group is given by its short ID. `T` is
+ * the type of the objects (see `api/kinds/stored-types.ts`).
  */
 export interface StoredType<T = ApiObject> {
   readonly group: string
   readonly plural: string
-  /** A field with the type of the objects, which is never set at run time. */
+  /** Carries the object type for the compiler. Never set at run time. */
   readonly infer?: T
 }
 
@@ -31,7 +31,7 @@ export interface StoredObject<T = ApiObject> {
   readonly object: T
 }
 
-/** Looks up stored objects. */
+/** Read access to stored objects, usually through the caches. */
 export interface Lookup {
   /** Returns the object from the cache, which may lag briefly if servers share a store. */
   getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): StoredObject<T> | undefined
@@ -40,10 +40,7 @@ export interface Lookup {
     type: StoredType<T>,
     name: ObjectName,
   ): StoredObject<T> | undefined | Promise<StoredObject<T> | undefined>
-  /**
-   * Resolves when the cache is as recent as the store at the time of the call. Returns undefined if the cache is
-   * already up to date.
-   */
+  /** Waits until the cache has caught up with the store. Returns undefined if it is already current. */
   waitUntilCurrent(): Promise<void> | undefined
   /** Lists the objects of a namespace from the cache. With `undefined`, lists the objects of all namespaces. */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
@@ -67,13 +64,13 @@ export interface Lookup {
 }
 
 export interface Follower {
-  /** Handles an object that has been created, changed or deleted. */
+  /** Called after an object was created, changed or deleted. */
   changed(name: ObjectName): void
-  /** Handles a reload, after which any object may have changed. */
+  /** Called after a reload, in which any object may have changed. */
   reset(): void
 }
 
-/** Selects the objects to list. */
+/** Which objects to list. */
 export interface ListQuery {
   readonly namespace: string | undefined
   /**

@@ -1,4 +1,4 @@
-/** The parts shared by all API objects: type and metadata. */
+/** Types for apiVersion, kind and metadata, which all API objects have, and functions for copying objects. */
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
 
 /** A reference to an owner of the object. When the owner is deleted, the object is deleted too. */
@@ -42,7 +42,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** The fields that every API object has. */
+/** apiVersion, kind and metadata: the fields that every object has. */
 export interface ObjectBase {
   apiVersion: string
   kind: string

@@ -1,6 +1,6 @@
 /** Finds the Secrets that a pod uses: as image pull secrets, in its environment and in its volumes. */
 
-/** The parts of a pod spec that can refer to Secrets. */
+/** The fields of a pod spec that can refer to Secrets. */
 interface SecretUser {
   readonly imagePullSecrets?: readonly Named[]
   readonly initContainers?: readonly Container[]
@@ -18,7 +18,7 @@ interface Container {
   readonly envFrom?: readonly { readonly secretRef?: Named }[]
 }
 
-/** A volume, which has a name and one source. */
+/** A volume of a pod. Its source may refer to a Secret. */
 interface Volume extends Named {
   readonly secret?: { readonly secretName?: string }
 }

@@ -24,12 +24,12 @@ const decimalSuffixes = new Map(Array.from(decimalExponents, ([suffix, exponent]
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 /**
- * The parts of a written quantity. For example, `-1.50Ki` has a negative sign, the digits 1 and 50, the binary form and
- * the exponent 10.
+ * A quantity, split into sign, digits and suffix. `-1.50Ki` has the digits 1 and 50, the binary form and the exponent
+ * 10.
  */
 interface Parts {
   readonly negative: boolean
-  /** The digits of the quantity without leading zeros. Zero is `0`. */
+  /** Digits before the decimal point, without leading zeros, or `0`. */
   readonly whole: string
   readonly fraction: string
   readonly form: Form
@@ -45,7 +45,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return parts && amountOf(parts)
 }
 
-/** The values of the most common suffixes. */
+/** Common suffixes as quantities, for the fast path of the parser. */
 const plainUnits = new Map<string, Quantity>([
   ...['m', '', 'k', 'M', 'G'].map((suffix): [string, Quantity] => [
     suffix,
@@ -138,7 +138,7 @@ const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 
 /** Matches quantities that are already in canonical form because they have at most three digits before their suffix. */
 const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
-/** Matches most quantities without a suffix. They are canonical unless they are multiples of a thousand. */
+/** Matches integers without a suffix. They are canonical unless divisible by 1000. */
 const plainNumber = /^[1-9][0-9]{0,17}$/
 
 function takeApart(text: string): Parts | undefined {
@@ -213,7 +213,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// Whether the original spelling is preserved. Kubernetes does not preserve the spelling of longer quantities either.
+// Whether formatting keeps a quantity as it was written. As in Kubernetes, long quantities are normalized.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

@@ -17,6 +17,6 @@ export function parseVersion(text: string): number {
       `invalid resource version ${JSON.stringify(shorten(text, 50))}: use a version that the server returned`,
     )
   const revision = Number(text)
-  // Larger numbers are reduced to this limit, which no store revision exceeds.
+  // Cap the revision. No store reaches this number.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)
 }

@@ -14,9 +14,9 @@ export const podFailures = [
 /** Failures of simulated nodes. */
 export const nodeFailures = ['down', 'partition', 'disk-pressure'] as const
 
-/** The name of a pod failure. */
+/** A failure that a rule can cause in pods, such as a crash. */
 export type PodFailure = (typeof podFailures)[number]
-/** The name of a node failure. */
+/** A failure that a rule can cause in nodes. */
 export type NodeFailure = (typeof nodeFailures)[number]
 
 /**

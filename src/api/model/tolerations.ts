@@ -26,7 +26,7 @@ export function tolerates(toleration: Toleration, { key = '', value = '', effect
   return isComparison(toleration.operator) ? compares(toleration, value) : (toleration.value ?? '') === value
 }
 
-/** Whether the operator compares the values of taint and toleration as integers. */
+/** Whether the operator is `Lt` or `Gt`, which compare integers. */
 export function isComparison(operator: string | undefined): boolean {
   return operator === 'Lt' || operator === 'Gt'
 }

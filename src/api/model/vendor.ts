@@ -10,7 +10,7 @@ import { keysOf } from '../json/json.ts'
 /** The name of a profile, which determines the names in the API. */
 export type ProfileName = 'orch' | 'kubernetes'
 
-/** All names that contain the vendor's domain. */
+/** All names in the API that depend on the vendor. */
 export interface Vendor {
   readonly profile: ProfileName
   /** The suffix of API groups with the vendor's domain: `storage.<groupDomain>`. */

@@ -1,4 +1,4 @@
-/** The verbs of resources. Authorization rules, discovery and kinds use them. */
+/** The API verbs, as authorization rules and discovery name them. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** The default verbs of a kind, in discovery order. */

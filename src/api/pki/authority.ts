@@ -55,7 +55,7 @@ export interface AuthorityOptions {
   readonly clock: Clock
   /** The common name of the CA. Defaults to `orch-ca`. */
   readonly commonName?: string
-  /** Returns random bytes for serial numbers. */
+  /** Returns random bytes, for serial numbers. Tests provide predictable ones. */
   readonly random?: (size: number) => Buffer
 }
 
@@ -108,7 +108,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
   const existingPair = await readPair(files).catch((error: unknown) => {
-    // A damaged CA in the directory is ignored because the new pair replaces it.
+    // Ignore a damaged CA in the directory, because the new pair replaces it.
     if (!(error instanceof DamagedFile)) throw error
     return {} as Partial<Pair>
   })

@@ -16,7 +16,7 @@ const withKey = ['digital signature', 'key encipherment']
 
 type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-/** A signer's rule in words, and a function that finds a request's violations of the rule. */
+/** A rule of a signer: its text, and a function that returns the violations by a request. */
 type Rule = readonly [rule: string, judge: Judge]
 
 const oneCommonName: Rule = [
@@ -43,10 +43,10 @@ const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
   legacyUnknown: [oneCommonName],
 }
 
-/** The result of checking a request against one rule. */
+/** The violations of one rule by a request. */
 export interface RuleVerdict {
   readonly rule: string
-  /** The violations, one sentence each. The list is empty if the request complies. */
+  /** Violations of the rule, one sentence each. Empty if the request complies. */
   readonly faults: readonly string[]
 }
 

@@ -22,10 +22,10 @@ export interface CertificateRequest {
 }
 
 export interface RequestedExtension {
-  /** The object identifier, as its DER content in hexadecimal. */
+  /** Object identifier of the extension, as its DER content in hexadecimal. */
   readonly id: string
   readonly critical: boolean
-  /** The DER value inside the octet string. */
+  /** Value of the extension in DER, without the enclosing octet string. */
   readonly value: Buffer
 }
 
@@ -119,7 +119,7 @@ function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signa
 
 interface Scheme {
   readonly keyType: 'rsa' | 'ec' | 'ed25519'
-  /** The hash algorithm. Null if the signature algorithm includes the hash. */
+  /** Hash algorithm, or null if the signature scheme includes its own, such as Ed25519. */
   readonly hash: string | null
   readonly pss?: boolean
 }

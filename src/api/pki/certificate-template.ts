@@ -43,7 +43,7 @@ export interface CertificateSubject {
   readonly organizations: readonly string[]
 }
 
-/** The issuer of a certificate. */
+/** The CA that issues a certificate, with its private key. */
 export interface Issuer {
   /** The issuer's certificate as PEM, or `self` if the certificate is signed with its own key. */
   readonly certificate: string | 'self'

@@ -19,7 +19,7 @@ import { type SignatureScheme, schemeOfKey } from './signature-scheme.ts'
 import { extensionOf, subjectOf } from './tbs.ts'
 import { writeName } from './write-name.ts'
 
-/** Object identifiers, as their DER content in hexadecimal. */
+/** Object identifiers of certificate extensions, as their DER content in hexadecimal. */
 const ids = {
   subjectKeyId: '551d0e',
   keyUsage: '551d0f',
@@ -41,7 +41,7 @@ export function issueCertificate(template: CertificateTemplate): string {
 
 /** The content of a certificate whose subject and names are already DER. */
 export interface CertificateContent extends Omit<CertificateTemplate, 'subject' | 'names'> {
-  /** The subject as a Name in DER. */
+  /** Distinguished name of the subject in DER. */
   readonly subject: Buffer
   /** The alternative names as a list of GeneralNames in DER. */
   readonly names: readonly Buffer[]

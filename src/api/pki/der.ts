@@ -7,7 +7,7 @@ import { MalformedInput } from './malformed-input.ts'
 
 export const maxDerBytes = 128 * 1024
 
-/** The tags that certificates and requests use. */
+/** DER tags by the name of their type. */
 export const tags = {
   boolean: 0x01,
   integer: 0x02,
@@ -22,7 +22,7 @@ export const tags = {
   set: 0x31,
 } as const
 
-/** A DER element with its tag and its bytes. */
+/** A parsed DER element. */
 export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly tag: number
   readonly content: Bytes
@@ -30,7 +30,7 @@ export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly whole: Bytes
 }
 
-/** An error for bytes that are not the expected DER. */
+/** Thrown if bytes are not valid DER, or not the expected element. */
 export class MalformedDer extends MalformedInput {
   override readonly name = 'MalformedDer'
 }
@@ -62,7 +62,7 @@ export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | un
 
 function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   const elements: Element<Bytes>[] = []
-  // In Node.js, a part of a Buffer is always a Buffer.
+  // The cast is safe, because `subarray` of a Buffer returns a Buffer.
   const part = (start: number, end: number) => bytes.subarray(start, end) as Bytes
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes[at] as number

@@ -44,7 +44,7 @@ function readOr<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {
-    // Crypto errors may quote the key, so callers report a generic message instead.
+    // Drop the error, because its message may quote the key. Callers report a generic message.
     return undefined
   }
 }

@@ -10,7 +10,7 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** The start of every begin and end line of a block. Other lines of a block do not start with it. */
+/** Start of the first and last line of a block. No other line of a block starts like this. */
 const mark = '\n-----'
 
 /** Yields the blocks of a PEM file. */

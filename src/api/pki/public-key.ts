@@ -60,7 +60,7 @@ function checkRsa(parameters: Element | undefined, key: Buffer): void {
 function checkPositive(element: Element | undefined, maxBytes: number): void {
   const { content } = expectTag(element, tags.integer)
   const [first = 0x80] = content
-  // If the first bit of a number is set, a leading zero byte makes the number positive. This byte is not counted.
+  // Do not count a leading zero byte, which only marks the number as positive.
   const size = first === 0 ? content.length - 1 : content.length
   if (first >= 0x80 || size === 0) throw new MalformedInput('a number in the RSA key is not positive')
   if (size > maxBytes) throw new MalformedInput(`a number in the RSA key has more than ${maxBytes * 8} bits`)

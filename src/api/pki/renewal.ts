@@ -6,9 +6,9 @@
  */
 import type { CertifiedKey } from './authority.ts'
 
-/** The certificate and key to renew. */
+/** A certificate to renew, and how to read and install it. */
 export interface Renewed {
-  /** The certificate and key that are currently used. */
+  /** The certificate and key that are installed now. */
   readonly current: CertifiedKey
   /** Returns the current certificate and key, renewed if due. */
   readonly read: () => Promise<CertifiedKey>
@@ -26,7 +26,7 @@ export interface RenewalOptions {
   readonly schedule?: Schedule
 }
 
-/** Runs a function once after a delay. Returns a function that cancels the call. */
+/** A timer function: runs a callback after a delay, and returns a function that cancels it. */
 export type Schedule = (run: () => Promise<void>, milliseconds: number) => () => void
 
 type Look = () => Promise<void>
@@ -68,7 +68,7 @@ function lookAt({ current, read, use }: Renewed): Look {
   }
 }
 
-// Schedules a function with a timer that does not keep the process alive.
+// Like `setTimeout`, but the timer does not keep the process alive.
 function scheduleUnreferenced(run: () => Promise<void>, milliseconds: number): () => void {
   const timer = setTimeout(run, milliseconds).unref()
   return () => clearTimeout(timer)

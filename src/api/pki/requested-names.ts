@@ -38,13 +38,13 @@ export function requestedNames({ extensions }: CertificateRequest): RequestedNam
   }
 }
 
-/** The part of a request that signers examine. */
+/** The parts of a request that the rules of signers check: the subject and the alternative names. */
 export interface JudgedRequest {
   readonly subject: Subject
   readonly names: Omit<RequestedNames, 'der'>
 }
 
-/** Extracts the part of a request that signers examine. */
+/** Extracts the subject and the alternative names of a request, for the rules of signers. */
 export function signerRelevantPart(request: CertificateRequest): JudgedRequest {
   return { subject: request.subject, names: requestedNames(request) }
 }

@@ -1,4 +1,4 @@
-/** How a private key signs certificates: the hash algorithm, and the identifier of the signature algorithm. */
+/** Selects the signature scheme for a private key: the hash algorithm, and the AlgorithmIdentifier to write. */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
 import { element, identifier, sequence } from './encode-der.ts'

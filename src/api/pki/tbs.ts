@@ -4,7 +4,7 @@
  */
 import { childrenOf, type Element, expectTag, readWhole, tags } from './der.ts'
 
-/** Returns the Name of the subject. */
+/** Returns the subject of a certificate, as a parsed Name. */
 export function subjectOf(certificate: Buffer): Element {
   const { fields, first } = fieldsOf(certificate)
   return expectTag(fields[first + 4], tags.sequence)

@@ -8,14 +8,14 @@
  */
 import type { X509Certificate } from 'node:crypto'
 
-/** A certificate and the chain that leads from it to a trusted CA. */
+/** A certificate chain that ends at a trusted CA, with its validity. */
 export interface Chain {
-  /** The certificates of the chain, from the certificate itself to the CA. */
+  /** The chain, from the client's certificate to the CA. */
   readonly certificates: readonly X509Certificate[]
   /** The validity period that all certificates of the chain have in common. */
   readonly from: number
   readonly to: number
-  /** Total lifetime of the certificate itself in milliseconds. */
+  /** Lifetime of the client's certificate in milliseconds. */
   readonly lifetime: number
 }
 

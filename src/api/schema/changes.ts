@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** Compares the parts of a new value with the parts of the previous value. */
+/** Compares values with their previous versions, and remembers the results. */
 export class Changes {
   readonly #known = new Map<object, { readonly previous: Json | undefined; readonly isSame: boolean }>()
 

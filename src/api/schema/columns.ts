@@ -5,7 +5,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Availability } from '../versions/availability.ts'
 
-/** A column of the table that clients print for objects. */
+/** A column of the table for a kind, as `kubectl get` prints it. */
 export interface Column<T = ApiObject> extends Availability {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
@@ -20,7 +20,7 @@ export interface Column<T = ApiObject> extends Availability {
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
-/** A condition of a table row. Clients may use it to hide or highlight the row. */
+/** A condition of a table row, such as Completed, by which clients may hide the row. */
 export interface RowCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -64,5 +64,5 @@ const createdColumn: Column<ApiObject> = {
   cell: ({ metadata }) => metadata.creationTimestamp ?? null,
 }
 
-/** The columns of kinds that define no columns. */
+/** Columns for kinds without their own: name and age. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdColumn]

@@ -1,4 +1,4 @@
-/** The context in which the rules of a kind or type are evaluated. */
+/** Defines the context that validation, defaulting and preparation rules receive. */
 import type { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { User } from '../model/user.ts'
@@ -7,7 +7,7 @@ import type { Emulation } from '../versions/availability.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from '../versions/emulated-version.ts'
 import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/feature-gates.ts'
 
-/** The context that validation rules receive in addition to the object. */
+/** What rules may depend on besides the object: the vendor, the request's subresource, and the emulated version. */
 export interface RuleContext {
   readonly vendor: Vendor
   /** The subresource of the request, or '' for the object itself. */
@@ -22,7 +22,7 @@ export interface RuleContext {
   readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
-/** The parts of a context that determine the emulated Kubernetes version. */
+/** The version and gates of a context, as far as they are set. */
 export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
 
 /** Returns the version and the gates of a context, for rules that depend on them. */
@@ -40,16 +40,16 @@ export function isEnabled(gate: FeatureGate, context: RuleContext): boolean {
   return emulationOf(context).gates.has(gate)
 }
 
-/** Context for long-running rules, which must yield to other requests. */
+/** Context for expensive rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
   readonly timeSlice: TimeSlice
   /** The errors that other rules have found so far. Some rules can only evaluate valid objects. */
   readonly faults: readonly FieldError[]
-  /** Adds a warning to the response, even if the response is an error. */
+  /** Adds a warning to the response, even if the request is rejected. */
   readonly warn: (text: string) => void
 }
 
-/** Context for rules that prepare an object for storage. Adds the user who writes the object and the time. */
+/** Context for rules that prepare an object for storage, with the writing user and the time. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
   /** Whether the server itself writes the object, as opposed to a client. */
@@ -62,7 +62,7 @@ export interface PrepareContext extends RuleContext {
   readonly onDropped?: ((field: DroppedField) => void) | undefined
 }
 
-/** A field that was dropped, and the feature gate that the field requires. */
+/** A dropped field, and the feature gate that would allow it. */
 export interface DroppedField {
   readonly path: string
   readonly feature: string

@@ -23,11 +23,13 @@ export interface Decoded {
   readonly value: Json
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
-  /** The unknown fields that exist in other Kubernetes versions, by path. Undefined if there are no such fields. */
+  /**
+   * For unknown fields that other Kubernetes versions have, the versions that have them. Undefined if there are none.
+   */
   readonly otherVersions: OtherVersions | undefined
 }
 
-/** The availability of fields that exist only in other Kubernetes versions, by path. */
+/** Unknown fields that other Kubernetes versions have, by path, with the versions that have them. */
 export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
@@ -191,7 +193,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** Returns the schema for decoding an object whose unknown members are dropped, or undefined if there is none. */
+  /** Returns the schema by which to prune a free-form object, or undefined if it is preserved as sent. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema
@@ -249,7 +251,7 @@ class Decoder {
     return items
   }
 
-  /** Small items are decoded without yielding, because most parts of a large value are small. */
+  /** Decode small items without a generator, which is faster. Most parts of a large value are small. */
   *#readItemSliced(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
     return isLarge(item) ? yield* this.readSliced(schema, item, path) : this.#readItem(schema, item, path)
   }
@@ -293,7 +295,7 @@ function setField(result: JsonObject, { name, field }: NamedField, item: Json): 
   else if (field.emptyCounts) noteExplicitEmpty(result, name)
 }
 
-/** Lists and maps that the decoder has added because their field is always written. */
+/** Empty lists and maps that the decoder itself added, because their field is always written. */
 const unsent = new WeakSet<object>()
 
 function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
@@ -315,7 +317,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Whether an object has any keys. Iterating over the keys avoids allocating an array of them. */
+/** Whether an object has any key. Faster than `Object.keys`, which allocates an array. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

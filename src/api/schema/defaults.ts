@@ -21,10 +21,10 @@ export const hasDefaults = containsSchema(
       (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined))),
 )
 
-/** The size of a value. */
+/** The size of a default value, for the size limit. */
 export interface Size {
   readonly bytes: number
-  /** Number of members and elements inside the value, plus one for the value itself. */
+  /** Number of JSON values, including nested ones and the value itself. */
   readonly values: number
 }
 
@@ -38,7 +38,7 @@ export class Room {
     this.#values = values
   }
 
-  /** Reserves a size for a default. Returns false if the size exceeds the remaining size. */
+  /** Subtracts the size of a default. Returns false if the limit is exceeded. */
   take({ bytes, values }: Size): boolean {
     this.#bytes -= bytes
     this.#values -= values
@@ -46,17 +46,17 @@ export class Room {
   }
 }
 
-/** The context for applying defaults. */
+/** The context for default rules, and the remaining room for defaults. */
 export interface Filling {
   readonly context: RuleContext
   /** The remaining size. If undefined, the size is unlimited. */
   readonly room?: Room
 }
 
-/** The elements of a path in reverse order, last element first. */
+/** Elements of a path, last element first. */
 type PathElements = (string | number)[]
 
-/** The fields that have a default, and the fields that contain fields with defaults. */
+/** Fields with defaults (`stated`), and fields whose values may contain defaults (`below`). */
 const concerned = memoizeByObject((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
   const below = fields.flatMap(([name, { schema }]) => (hasDefaults(schema) ? [{ name, schema }] : []))
@@ -125,7 +125,7 @@ function* fillPartsSliced(
   return undefined
 }
 
-/** Whether `fillDefaults` would leave the value unchanged. */
+/** Whether the value has all defaults, so that `fillDefaults` would not change it. */
 export function hasAllDefaults(schema: Schema, value: Json): boolean {
   if (!hasDefaults(schema)) return true
   switch (schema.type) {
@@ -199,7 +199,7 @@ function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): 
   return undefined
 }
 
-/** Applies the defaults of an object's direct members. */
+/** Applies the defaults of missing members. */
 function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling): PathElements | undefined {
   for (const { name, value: given, size } of concerned(schema).stated) {
     if (own(value, name) !== undefined) continue

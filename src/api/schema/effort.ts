@@ -1,13 +1,8 @@
-/**
- * Limits the work of validating one value. `validate` creates an `Effort` for the value, and expensive rules add their
- * work to it.
- */
+/** Limits the time spent on validating one value. Expensive rules add their work to the value's `Effort`. */
 
 /** The work that expensive rules have done for one value so far. */
 export interface Effort {
-  /**
-   * Whether no error has been found yet. If so, the rule for a value can assume that all parts of the value are valid.
-   */
+  /** Whether validation has found no errors so far. A rule can then rely on valid parts. */
   readonly isClean: () => boolean
   steps: number
   began: number | undefined

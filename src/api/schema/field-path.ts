@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../model/api-error.ts'
 
-/** The names of nested fields and keys, starting with the outermost. */
+/** Names of the nested fields and keys along a path, outermost first. */
 export type FieldSteps = readonly [string, ...string[]]
 
 const maxPaths = 100

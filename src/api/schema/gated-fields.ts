@@ -37,14 +37,14 @@ export function dropGatedFields(
   }
 }
 
-/** The position of a value in the object. */
+/** Where a value is: its path, and how to remove it. */
 interface Place {
   readonly path: FieldPath
-  /** Removes the object at this position from its parent. Undefined unless the object is the value of a field. */
+  /** Removes the containing object from its own parent. Undefined unless that object is the value of a field. */
   readonly dropOwner?: () => void
 }
 
-/** A field of an object that belongs to a disabled feature. */
+/** A value in a field whose feature gate is disabled. */
 interface GatedValue extends Place {
   readonly owner: JsonObject
   readonly name: string

@@ -25,7 +25,7 @@ import { typeMeta } from './type-meta.ts'
 /** Whether objects of a kind are namespaced. */
 export type Scope = 'Namespaced' | 'Cluster'
 
-/** The type of objects with the given fields. */
+/** The TypeScript type of objects with these fields, including apiVersion, kind and metadata. */
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
 /** The definition of a kind, as written in its file in `kinds/`. Empty groups are omitted. */
@@ -95,7 +95,10 @@ export interface KindRules<T> {
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
-  /** Adds fields that valid objects of all versions contain. Called after validation. Modifies the object in place. */
+  /**
+   * Completes a valid object so that it looks as if it had been written through any version. Called after validation.
+   * Modifies the object.
+   */
   readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object. `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
@@ -209,14 +212,14 @@ export function removalOf({ deprecated, until }: Pick<Kind, 'deprecated' | 'unti
   return deprecated.removal ?? until
 }
 
-/** A subresource that is a view of the object. */
+/** A subresource that reads and writes part of the object, such as `status` or `scale`. */
 export interface Subresource<T> extends Availability {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
   /** Restores all fields that writes to the subresource must not change. Modifies `next` in place. */
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
-  /** Paths of the fields that writes through the subresource cannot set. */
+  /** Paths of fields that writes through this subresource ignore. */
   readonly readOnly: readonly string[]
-  /** Paths that replace `readOnly` from a later version on, with the first such version. */
+  /** Replaces `readOnly` since the given version. */
   readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
@@ -240,7 +243,7 @@ export interface ShownAs<T> {
   readonly configOf?: (config: JsonObject) => JsonObject
 }
 
-/** The origin of a kind: a file in `kinds/` or a CustomResourceDefinition. */
+/** Whether a kind is defined in `kinds/` or by a CustomResourceDefinition. */
 export type KindOrigin = 'built-in' | 'custom'
 
 /**
@@ -274,7 +277,7 @@ export interface KindOf<T> extends Kind {
   readonly infer?: T
 }
 
-/** An object as the store or a cache encodes it. */
+/** JSON of an object, as the store or a cache contains it. */
 export interface StoredJson {
   readonly json: Buffer
   /**
@@ -375,8 +378,7 @@ export function defineKind<F extends Fields>(
     views,
     ...defined({ reservations, deprecated, since, until, gate, optIn }),
   }
-  // The registry passes only objects that were decoded with this kind's schema to the rules, so the narrower type is
-  // correct.
+  // The cast is safe: the registry calls the rules only with objects decoded by this kind's schema.
   return kind as unknown as Kind
 }
 
@@ -424,8 +426,8 @@ export function defineVersion<F extends Fields, S>(
   if (definition.fromStored === undefined) assertSameFields(stored, version, fields)
   const { deprecated, selectable: selectorNames, since, until, gate, optIn } = definition
   const { deprecated: _, since: _since, until: _until, gate: _gate, optIn: _optIn, ...shared } = stored
-  // The registry passes only objects that were decoded with the schema of this version or of the stored version to
-  // these functions.
+  // The cast is safe: the registry calls these functions only with objects decoded by the schema of this version or the
+  // stored version.
   return {
     ...shared,
     group,

@@ -26,7 +26,7 @@ interface ListedKind {
   readonly schema: ObjectSchema
 }
 
-/** Returns the list type of a kind, the response to a GET of its collection. */
+/** Returns the schema of lists of a kind, which are the response to a GET of a collection. */
 export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): ObjectSchema {
   return s.object(
     {

@@ -22,16 +22,16 @@ import { type DecodeOptions, decodeSliced, type OtherVersions } from './decode.t
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
-/** A version of a kind, with the context for completing objects of that version. */
+/** A kind in one API version, and the context for its rules. */
 export interface ObjectType {
   readonly kind: Kind
   readonly apiVersion: string
   readonly context: RuleContext
 }
 
-/** A complete object, and the problems that were found in the input. */
+/** A complete object, and the problems found in its JSON. */
 export interface Normalized {
-  /** A new object that no other code references. */
+  /** The complete object. It is not shared, so the caller may modify it. */
   readonly object: ApiObject
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
@@ -98,7 +98,7 @@ function identityOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletio
   return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
 }
 
-/** A version of a kind, together with the stored version if it is a different one. */
+/** A kind in one API version, and its stored version unless they are the same. */
 export interface VersionType extends ObjectType {
   readonly stored: ObjectType | undefined
 }
@@ -118,7 +118,7 @@ export function* decodeStoredSliced(
   return (yield* normalizeSliced(version.stored, asJson(converted))).object
 }
 
-/** Converts an object without completing it, for callers that only inspect the result. */
+/** Converts an object to the stored version without defaults. For callers that only inspect the result. */
 export function inStoredForm(version: VersionType, object: ApiObject, previous?: ApiObject): ApiObject {
   const { kind, stored, context } = version
   if (kind.conversion === undefined || stored === undefined) return object

@@ -11,7 +11,7 @@ import { type EmulatedVersion, isAtLeast, type KubeVersion } from '../versions/e
 import type { Kind } from './kind.ts'
 import type { AnySchema, Field, Fields, ObjectSchema, Schema, StringSchema } from './schema.ts'
 
-/** Returns the functions that derive the schemas and kinds of a version. */
+/** Returns the derivation of a version, creating it on the first call. */
 export function derivation(version: EmulatedVersion): Derivation {
   let derivationOfVersion = derivations.get(version)
   if (derivationOfVersion === undefined) {
@@ -33,21 +33,19 @@ class Derivation {
     this.version = version
   }
 
-  /** Returns the form that a schema has in the version. */
+  /** Returns the schema as it is in this version. */
   schema<S extends Schema>(schema: S): S {
     let derived = this.#schemas.get(schema)
     if (derived === undefined) {
       derived = this.#derive(schema)
       this.#schemas.set(schema, derived)
-      // If a derived schema is derived again, the result is the same schema.
+      // Deriving a derived schema returns it unchanged.
       this.#schemas.set(derived, derived)
     }
     return derived as S
   }
 
-  /**
-   * Returns the form that a kind has in the version. The function also supports kinds that the version does not serve.
-   */
+  /** Returns the kind as it is in this version, even if the version does not serve it. */
   kind<K extends Kind>(kind: K): K {
     let derived = this.#kinds.get(kind)
     if (derived === undefined) {

@@ -44,10 +44,7 @@ export class Definitions {
     return named === undefined ? this.#inline(schema, home) : this.#refer(schema, named, home)
   }
 
-  /**
-   * Records the kinds (group, version and kind) that use the type. Does nothing if the document does not define the
-   * type.
-   */
+  /** Adds the group, version and kind of objects to the definition of their type, if the document contains it. */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
     const definition = this.#definitions.get(this.#fullName(schema.name!, home))
     if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]

@@ -8,11 +8,14 @@ import type { JsonObject } from '../json/json.ts'
 /** Number of fields up to which checking all fields is faster. */
 const few = 64
 
-/** The fields of an object schema that a caller processes. */
+/**
+ * Selects the fields of a schema that must be processed for a value: those that are present, and those whose absence
+ * matters.
+ */
 export class PresentFields<T extends { readonly name: string }> {
   readonly #all: readonly T[]
   readonly #places: ReadonlyMap<string, number>
-  /** Indexes of the fields whose absence matters. */
+  /** Indexes of fields that must be processed even if absent. */
   readonly #always: readonly number[]
 
   /**

@@ -16,7 +16,7 @@ import { UnreadableValue } from './read-scalars.ts'
 import { type Fields, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { validate } from './validate.ts'
 
-/** An error in a configuration. The message contains the path of the field if the error belongs to a field. */
+/** Thrown for an invalid configuration. `path` is the path of the invalid field, or empty. */
 export class ConfigurationFault extends Error {
   override readonly name = 'ConfigurationFault'
   readonly path: FieldPath

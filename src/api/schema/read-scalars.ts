@@ -88,7 +88,7 @@ export function wrongType(path: FieldPath, value: Json, expectedType: string): n
   throw new UnreadableValue(path, `${path || 'the body'}: expected ${expectedType}, got ${typeName(value)}`)
 }
 
-/** Error texts. Clients compare the first words, which are the same as in kube-apiserver. */
+/** Beginnings of error messages, which clients compare with those of kube-apiserver. */
 const forms = {
   map: ['cannot restore map from', 'object'],
   slice: ['cannot restore slice from', 'array'],

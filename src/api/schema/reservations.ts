@@ -7,7 +7,7 @@
  */
 import type { FieldError } from '../model/field-error.ts'
 
-/** A value of a pool, such as `{ pool: 'node-ports', value: '30080' }`. Each value has exactly one spelling. */
+/** A value that an object reserves, and its pool. Equal values must be spelled equally. */
 export interface Reservation {
   readonly pool: string
   readonly value: string
@@ -39,7 +39,7 @@ interface Asking<T> extends Holding<T> {
 /** How a kind reserves values. */
 export type KindReservations<T> = Allocating<T> | Asking<T>
 
-/** Allocates values for one write. The allocations take effect only if the write is committed. */
+/** Allocates reserved values during one write. They are released if the write fails. */
 export interface Allocator {
   /** The names of the configured pools, in the order of the flags. */
   readonly pools: readonly string[]

@@ -45,7 +45,7 @@ export type Schema<T = unknown> =
   | ObjectSchema<T>
 
 interface Typed<T> {
-  /** A field with the TypeScript type of the values, which is never set at run time. */
+  /** Carries the value type for the compiler. Never set at run time. */
   readonly infer?: T
   /**
    * Validates a value beyond its type. For an object, validates the relations between fields. The function is called
@@ -76,7 +76,7 @@ interface Typed<T> {
   readonly anyType?: boolean
   /** Returns the errors for a value of the wrong type in a user-defined schema. The list may be empty. */
   misfit?(value: Json, path: FieldPath, context: RuleContext): FieldError[]
-  /** Whether to skip validation of a value's parts because the value as a whole is invalid. */
+  /** Whether to skip the parts of an invalid value, so that only one error is reported for it. */
   skipsParts?(value: Json, context: RuleContext): boolean
 }
 
@@ -94,7 +94,7 @@ export interface StringSchema<T = unknown> extends Typed<T> {
    * report others.
    */
   readonly listed?: readonly string[]
-  /** The availability of values that only some versions have. */
+  /** When each value is available, for values that only some versions have. */
   readonly availability?: { readonly [value: string]: Availability }
 }
 export interface BooleanSchema<T = unknown> extends Typed<T> {
@@ -139,16 +139,13 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly untyped?: boolean
   /** Whether the members of objects keep the client's order. */
   readonly asSent?: boolean
-  /** The published fields of a type that other code decodes. In Protobuf, they are the fields of its message. */
+  /** Published fields of a value that is otherwise stored as sent. They also define its Protobuf message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
   /** Whether the described fields differ between versions. */
   readonly versioned?: boolean
-  /**
-   * Whether decoding drops members that neither the description nor the alternatives contain. If false, such members
-   * are preserved.
-   */
+  /** Whether decoding drops members that `described` and `alternatives` do not define. */
   readonly pruned?: boolean
-  /** The first version that prunes the type. Earlier versions preserve unknown members. */
+  /** Since this version, unknown members are dropped. Earlier versions preserve them. */
   readonly prunedSince?: KubeVersion
   /**
    * The Protobuf message of the type, with one field per possible type of the value. If undefined, the value is encoded
@@ -214,11 +211,11 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly open?: boolean
   /** Whether the schema describes a complete object in a custom resource, with its own type and metadata. */
   readonly embedded?: boolean
-  /** The choices: groups of fields, exactly one of which must be set. */
+  /** A group of fields of which exactly one must be set. */
   readonly choice?: Choice
   /** Returns the fields whose validation is skipped because an error elsewhere makes their errors meaningless. */
   fieldsToSkip?(value: T, context: RuleContext): readonly string[]
-  /** Whether validation skips the rules of the field types. */
+  /** Whether to skip validation of the fields' values. */
   readonly unvalidated?: boolean
   /**
    * Whether writes preserve fields whose gate is disabled: `own` for the fields of this type itself, `all` for all
@@ -236,7 +233,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
 /** Writes a type for an OpenAPI document. */
 export type Publish = (publishing: Publishing) => JsonObject
 
-/** The arguments of a `Publish` function. */
+/** How to publish a type: the OpenAPI version, and functions for its parts. */
 export interface Publishing {
   readonly version: 2 | 3
   /** The Kubernetes version that the server emulates. */
@@ -251,7 +248,7 @@ export interface Publishing {
  */
 export interface Choice {
   readonly among: readonly string[]
-  /** The noun for such a field in error messages, such as `volume type`. */
+  /** What one of these fields is called in error messages, such as `volume type`. */
   readonly noun: string
 }
 
@@ -300,7 +297,7 @@ export interface Field<T = unknown> extends Availability {
   readonly earlier?: EarlierType
 }
 
-/** The type of a field in earlier Kubernetes versions. */
+/** The schema of a field before a given Kubernetes version. */
 export interface EarlierType {
   readonly until: KubeVersion
   readonly schema: Schema
@@ -316,7 +313,7 @@ export type Infer<S> = S extends Typed<infer T> ? T : never
 /** The TypeScript type of objects with the given fields. */
 export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
 
-/** The properties of a field that have a default or may be absent. */
+/** The options of a field. All of them may be omitted. */
 export type FieldOptions = Partial<Omit<Field, 'schema' | 'tag' | 'within'>>
 
 /** Creates a field. `tag` is its Protobuf field number. */
@@ -332,10 +329,7 @@ export function withVersions<V extends string>(
   return { ...schema, availability: availability as { readonly [value: string]: Availability } }
 }
 
-/**
- * Returns the type without validation of its content. Intended for values that are completed later, before they are
- * used.
- */
+/** Returns a schema without validation, for objects that are completed later. */
 export function unvalidated<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
   return { ...schema, unvalidated: true }
 }

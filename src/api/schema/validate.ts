@@ -82,16 +82,16 @@ export function* validateSliced(
   return validation.errors
 }
 
-/** A value that is validated, with its schema and path. */
+/** A value to be validated. */
 interface Judged {
   readonly value: Json
   readonly path: FieldPath
-  /** The value that this value replaces. Undefined if it is unknown. */
+  /** The value that it replaces, or undefined if unknown. Equal parts are not validated again. */
   readonly previous: Json | undefined
 }
 
 class Validation {
-  /** Errors found so far, in schema order. */
+  /** All errors so far, in the order of the schema. */
   readonly errors: FieldError[] = []
   readonly #context: RuleContext
   readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
@@ -143,7 +143,7 @@ class Validation {
     return lenient && !this.#namesElements ? path : at(path, index)
   }
 
-  /** Whether the parts of a value are validated. Adds an error if the value has the wrong type. */
+  /** Whether to validate the parts of a value. Reports a value of the wrong type. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value, this.#context)
@@ -323,7 +323,7 @@ class Validation {
   }
 }
 
-/** Returns the members of the previous value, for comparison with the members of the new value. */
+/** Returns the members of the previous value, or undefined if the value must be compared as a whole. */
 function membersBefore({ atomic }: { readonly atomic?: boolean }, previous: Json | undefined): JsonObject | undefined {
   return isObject(previous) && !atomic ? previous : undefined
 }
@@ -342,15 +342,15 @@ function elementsBefore(schema: ListSchema, previous: Json | undefined) {
   return (item: Json) => previousItems.get(identityOf(schema, item))
 }
 
-/** An object whose fields are being validated. */
+/** An object whose fields are being validated, and what is known about them. */
 interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** The names of the fields in the choice that are set. */
+  /** Names of fields in the choice that are set. Only one may be. */
   readonly setFields: readonly string[]
   readonly unvalidated: readonly string[] | undefined
-  /** The members of the object that is replaced. Undefined if they are unknown. */
+  /** Members of the previous object, or undefined if unknown. */
   readonly before: JsonObject | undefined
 }
 

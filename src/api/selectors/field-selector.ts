@@ -6,7 +6,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 
-/** A requirement of a field selector. */
+/** One requirement of a field selector, such as `type!=b`. */
 export interface FieldRequirement {
   readonly path: string
   readonly equal: boolean
@@ -69,14 +69,14 @@ function unescaped(value: string, term: string): string {
   return text
 }
 
-/** All requirements of a selector on one field. */
+/** All requirements for one field. */
 interface Demand {
-  /** The values that the field must equal. If there is more than one, no object matches. */
+  /** Values that the field must have. With more than one, nothing matches. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }
 
-/** A field selector prepared for matching. */
+/** Matches objects against a field selector. */
 export class FieldMatcher {
   readonly #demands: readonly (readonly [path: string, demand: Demand])[]
 

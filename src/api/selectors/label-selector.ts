@@ -10,7 +10,7 @@ import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 /** The labels of an object. */
 export type Labels = { readonly [key: string]: string } | undefined
 
-/** A requirement of a label selector. */
+/** One requirement of a label selector, such as `e in (f,g)`. */
 export type Requirement =
   | { readonly op: 'in'; readonly key: string; readonly values: readonly string[] }
   | { readonly op: 'notin'; readonly key: string; readonly values: readonly string[] }
@@ -65,7 +65,7 @@ function requirementOf(key: string, operator: string, values: readonly string[])
   }
 }
 
-/** All requirements of a selector on one label. */
+/** All requirements for one label, combined. */
 interface Demand {
   /** Whether an object must have the label in order to match. */
   readonly needed: boolean
@@ -85,7 +85,7 @@ const anything: Demand = {
   below: Number.POSITIVE_INFINITY,
 }
 
-/** A label selector prepared for matching. */
+/** Matches objects against a label selector. */
 export class LabelMatcher {
   readonly #demands = new Map<string, Demand>()
   /** Minimum number of labels that a matching object must have. */

@@ -3,7 +3,7 @@
  * on the node name, which must all be met. A term without requirements matches nothing.
  */
 
-/** The parts of a node that selectors use. */
+/** The properties of a node that node selectors match. */
 export interface SelectableNode {
   readonly name: string
   label(key: string): string | undefined

@@ -21,7 +21,7 @@ export interface Availability {
   readonly gate?: GateCondition
 }
 
-/** One gate, multiple gates that must all be enabled, or multiple gates at least one of which must be enabled. */
+/** One or more feature gates. If there are several, all of them or, with `anyOf`, at least one must be enabled. */
 export type GateCondition = FeatureGate | readonly FeatureGate[] | { readonly anyOf: readonly FeatureGate[] }
 
 /** The emulated version and the enabled feature gates of a server. */
@@ -66,7 +66,7 @@ export function isGateEnabled(gate: GateCondition, gates: Gates): boolean {
   return 'anyOf' in gate ? gate.anyOf.some((name) => gates.has(name)) : gate.every((name) => gates.has(name))
 }
 
-/** Returns the names of the gates in a condition. */
+/** Returns the feature gates that a condition names. */
 export function gateNames(gate: GateCondition): readonly FeatureGate[] {
   if (typeof gate === 'string') return [gate]
   return 'anyOf' in gate ? gate.anyOf : gate

@@ -49,7 +49,7 @@ export function minorOf(version: KubeVersion): number {
   return Number(version.slice(2))
 }
 
-/** A version with its patch release, as in `/version`. */
+/** A Kubernetes version including its patch release, as `/version` reports it. */
 export interface ReleaseVersion {
   readonly major: string
   readonly minor: string

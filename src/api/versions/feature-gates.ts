@@ -6,10 +6,10 @@ import { keysOf } from '../json/json.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from './emulated-version.ts'
 import { gateFacts } from './gate-facts.ts'
 
-/** The name of a feature gate in any version. */
+/** Name of a feature gate of any emulated version. */
 export type FeatureGate = keyof typeof gateFacts
 
-/** The names of the enabled gates. */
+/** The set of enabled feature gates. */
 export type Gates = ReadonlySet<FeatureGate>
 
 /** The stage of a feature in a Kubernetes version. */
@@ -38,7 +38,7 @@ export function gateState(name: FeatureGate, version: EmulatedVersion): GateStat
   return state === undefined || state === 'gone' ? undefined : readState(state)
 }
 
-/** Returns the states of a gate up to the version, oldest first. */
+/** Returns the states of a gate in all versions up to this one, oldest first. */
 function changesUpTo(name: FeatureGate, version: EmulatedVersion): string[] {
   return gateFacts[name]
     .split(' ')

@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // The common validation of all kinds already reports a missing name.
+  // A missing name is already reported by the validation of object metadata.
   const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [

@@ -192,7 +192,7 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   }
   const prefixed = Object.entries(extensions).map(([name, keyword]) => [`${extensionPrefix}${name}`, keyword] as const)
   const own = Object.entries({ ...plain, ...numbers, ...counts, ...nested })
-  // The fields are sorted by Protobuf tag, because they are encoded in this order.
+  // Sort by Protobuf tag, because fields are encoded in this order.
   const fields = [...own, ...prefixed].sort(([, a], [, b]) => a.tag - b.tag)
   return s.object(Object.fromEntries(fields), { name: 'JSONSchemaProps', doc })
 }

@@ -1,4 +1,4 @@
-/** Reads integers that are annotations in apps/v1 and were fields in older API versions. */
+/** Reads and writes integers that were fields in older API versions and are annotations in apps/v1. */
 import { badRequest } from '../../model/api-error.ts'
 
 /** Returns the integer in an annotation. Rejects other values with error 400, as for a field of the wrong type. */

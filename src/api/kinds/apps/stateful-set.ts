@@ -307,7 +307,7 @@ function checkRetention(value: InferFields<typeof retentionFields>, path: FieldP
   })
 }
 
-/** Returns a warning about a negative history limit, which means that all revisions are kept. */
+/** Returns a warning if `revisionHistoryLimit` is negative, which keeps all revisions. */
 function historyWarnings({ spec = {} }: StatefulSet, context: RuleContext): string[] {
   if ((spec.revisionHistoryLimit ?? 0) >= 0 || !isAtLeast(emulationOf(context).version, '1.33')) return []
   return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
@@ -351,7 +351,7 @@ interface MutableField extends Availability {
 }
 
 /**
- * The fields of a StatefulSet that may change. All other fields are immutable, because existing pods cannot adapt to a
+ * Fields of a StatefulSet's spec that may change. All others are immutable, because existing pods cannot adapt to a
  * change.
  */
 const mutableFields: readonly MutableField[] = [

@@ -38,7 +38,7 @@ export function withCarried(
   return bare
 }
 
-/** Removes the annotations in place. The metadata was just decoded, so no other code uses it. */
+/** Removes these annotations. Modifies the metadata, which must not be shared. */
 export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
   const { annotations } = metadata
   if (annotations === undefined) return

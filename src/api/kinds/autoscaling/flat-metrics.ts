@@ -281,9 +281,8 @@ export function statusFromV1({
 }
 
 /**
- * Merges metrics that a client sent in the flat format with the stored metrics. Returns the metrics in the client's
- * order. A metric that the client sent back unchanged keeps its stored form, which may contain more than the flat
- * format.
+ * Replaces metrics that a client read in the flat format and sent back unchanged with their stored form, which may
+ * contain more. Keeps the order of the client.
  */
 export function restoreMetrics<M>(
   sentMetrics: readonly M[],

@@ -23,7 +23,7 @@ export const olderStatusFields = {
   }),
 }
 
-/** The conditions of an autoscaler in API versions before v2, where the list is atomic. */
+/** The conditions of an autoscaler in versions before v2. Unlike in v2, the list has no merge keys. */
 export const olderConditions = field(6, s.list(condition), { doc: 'Current conditions of the autoscaler.' })
 
 const status = s.object(

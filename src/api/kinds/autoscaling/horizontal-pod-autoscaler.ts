@@ -125,7 +125,7 @@ export const horizontalPodAutoscaler = defineKind({
   doc: 'Adjusts the number of replicas of a workload to keep metrics near their targets.',
   fields,
   rules: specAndStatus<HorizontalPodAutoscaler>({
-    // In v2, fields contain the data that other versions store in these annotations.
+    // Drop the annotations, because v2 has fields for this data.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
     validateCreate: (object, context) => [

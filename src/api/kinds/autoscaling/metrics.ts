@@ -67,7 +67,7 @@ const metricValue = s.object(
   { name: 'MetricValueStatus', doc: 'Last observed value of a metric.' },
 )
 
-/** The options of fields that are encoded even if they are empty and that the published schema requires. */
+/** Options for fields that are always encoded, even if empty, and that are published as required. */
 const part = { zeroValue: 'write', published: 'required' } as const
 
 const target = field(2, metricTarget, { ...part, doc: 'Target of the metric.' })

@@ -15,7 +15,7 @@ export type ObjectReference = InferFields<typeof fields>
 
 export const objectReference = s.object(fields, { ...names, check: checkReference })
 
-/** A reference in a status, which is not validated. */
+/** An object reference whose fields are not validated, for use in a status. */
 export const freeObjectReference = s.object(fields, names)
 
 /** A reference in v1, which is atomic: server-side apply owns and replaces it as a whole. */

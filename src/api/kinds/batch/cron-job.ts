@@ -20,8 +20,8 @@ import { jobWarnings } from './job.ts'
 import { type JobSpec, jobSpec, unvalidatedFields } from './types/job-spec.ts'
 
 /**
- * The specification of the Jobs to create. The selector is not validated, because `checkMadeSelector` rejects every
- * selector. Fields of disabled features are preserved until a Job is created.
+ * The spec of the Jobs to create. Validation skips the selector, because `checkMadeSelector` rejects any selector.
+ * Fields of disabled features are dropped only when a Job is created.
  */
 const templateSpec: typeof jobSpec = {
   ...jobSpec,
@@ -217,7 +217,7 @@ function checkLength(name: string): FieldError[] {
     : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
 }
 
-/** The first Kubernetes version that rejects a time zone in a new schedule. */
+/** Since this Kubernetes version, the schedule of a new CronJob must not contain a time zone. */
 const onlyFieldSince = '1.29'
 
 /**

@@ -183,7 +183,8 @@ export const certificateSigningRequest = defineKind({
       },
       status: {
         verbs: ['get', 'update', 'patch'],
-        // Signers may write conditions, but the approval subresource remains the field owner of the conditions.
+        // Signers may set conditions through the status, but the approval subresource remains their owner in
+        // server-side apply.
         readOnly: ['spec', 'status.conditions'],
         prepareForUpdate: prepareStatus,
       },
@@ -209,7 +210,7 @@ function countOf({ status }: CertificateSigningRequest, type: string): number {
   return (status?.conditions ?? []).filter((condition) => condition.type === type).length
 }
 
-/** Accepts only the conditions that an approver sends. */
+/** Prepares a write to the approval subresource, which can change only the conditions. */
 function prepareApproval(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,

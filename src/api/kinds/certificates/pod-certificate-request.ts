@@ -201,7 +201,10 @@ function checkBytes(base64: string, path: FieldPath, check: (bytes: Buffer) => v
   return faultsOf(path, () => check(bytes))
 }
 
-/** Converts the errors that `check` throws. The converted errors do not contain the value, which may be long. */
+/**
+ * Runs a check that throws for malformed input, and returns the error as a field error. The error omits the value,
+ * which may be long.
+ */
 function faultsOf(path: FieldPath, check: () => void): FieldError[] {
   try {
     check()

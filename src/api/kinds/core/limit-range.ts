@@ -89,10 +89,7 @@ export const limitRange = defineKind({
   },
 })
 
-/**
- * Generates a name if the metadata contains no name. The name is optional, because no other object refers to a
- * LimitRange.
- */
+/** Generates a name for a LimitRange without one. Nothing refers to a LimitRange by name. */
 function nameIt(metadata: LimitRange['metadata']): void {
   metadata.name ||= randomUUID()
 }
@@ -230,8 +227,7 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
 }
 
 /**
- * Whether a field of an item takes part in the comparison. The defaults of a Pod item are not compared, because
- * `checkPlaces` already rejects them.
+ * Whether to compare this field. The defaults of items for pods are rejected by `checkPlaces` and not compared again.
  */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))

@@ -97,8 +97,7 @@ export const pod = defineKind({
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
       'status.podIP': status.podIP ?? '',
-      // The field `status.podIPs` can be selected but is always empty, because it is a list and a selector compares a
-      // single value.
+      // This selector field is always empty, because `podIPs` is a list and selectors compare single values.
       'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
@@ -208,7 +207,7 @@ function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): 
 function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldError[] {
   const { vendor, subresource } = context
   const { annotations = {} } = metadata
-  // Writes to the status and binding subresources do not change the spec, so the service account is not checked.
+  // Writes to status and binding leave the spec unchanged, so do not check for the service account.
   const hasAccount = spec.serviceAccountName || subresource === 'status' || subresource === 'binding'
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
@@ -332,7 +331,7 @@ function checkUpdate(next: Pod, previous: Pod, context: RuleContext): FieldError
       { next: nextSpec, previous: previousSpec, annotations: previous.metadata.annotations ?? {} },
       context,
     )
-  // Only the binding subresource may set the node name of an existing pod.
+  // Binding a pod is the only way to set its node name after creation.
   if (subresource === 'binding') return annotations
   return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec, context)]
 }

@@ -158,8 +158,8 @@ function checkAmounts(list: ResourceList = {}, path: FieldPath, vendor: Vendor):
 }
 
 /**
- * The resources that a quota with a given scope can count. BestEffort pods have no requests, so only their number is
- * counted. VolumeAttributesClass selects claims.
+ * For each scope, whether a quota with the scope can limit a resource. BestEffort pods have no requests, so only their
+ * number can be limited.
  */
 const counted: { readonly [scope: string]: (name: string) => boolean } = {
   Terminating: ofPods,

@@ -118,7 +118,7 @@ function checkJsonKey(object: Secret, key: string): FieldError[] {
   return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
 }
 
-/** The value `null` is accepted because clients read it as an empty object. */
+/** Accept `null`, because clients decode it as an empty object. */
 function isJsonObject(text: string): boolean {
   try {
     const value = parseNative(text)

@@ -67,10 +67,7 @@ export const serviceAccount = defineKind({
   },
 })
 
-/**
- * Removes everything except the names, because the Secrets are always in the namespace of the account. Modifies the
- * object.
- */
+/** Reduces the references to their names: the Secrets are always in the account's namespace. Modifies the object. */
 function keepNames(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
 }

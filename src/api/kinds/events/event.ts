@@ -71,7 +71,7 @@ const conversion = {
         regarding: involvedObject,
         note: message,
         series: series && { count: 0, ...series },
-        // In the core version of Event, these fields exist even if they are empty.
+        // Omit these if empty: the core version always contains them.
         reportingController: reportingComponent || undefined,
         reportingInstance: reportingInstance || undefined,
         deprecatedSource: source,
@@ -101,7 +101,7 @@ const conversion = {
 
 const parts = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
-/** Field selector names in the `events` group, mapped to the names of the core kind. */
+/** Field selectors of the `events` group, mapped to those of the core group. */
 const selectable = {
   ...Object.fromEntries(parts.map((part) => [`regarding.${part}`, `involvedObject.${part}`])),
   reason: 'reason',
@@ -111,7 +111,7 @@ const selectable = {
 
 export const eventV1 = defineVersion(coreEvent, { group: 'events', version: 'v1', fields, selectable, ...conversion })
 
-/** The fields of v1, validated with the looser rules of the core kind. */
+/** Event v1beta1, which has the fields of v1 but is validated with the looser rules of the core group. */
 export const eventV1beta1 = defineVersion(coreEvent, {
   group: 'events',
   version: 'v1beta1',

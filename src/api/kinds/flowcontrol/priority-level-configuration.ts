@@ -254,7 +254,7 @@ function checkLendable(percent: number = 0, path: FieldPath): FieldError[] {
   return percent >= 0 && percent <= 100 ? [] : [invalid(path, percent, 'must be between 0 and 100, inclusive')]
 }
 
-/** API versions that use the later name of the shares. The stored version uses the earlier name. */
+/** Versions with the newer field name `nominalConcurrencyShares`. */
 const laterVersions: readonly (string | undefined)[] = ['flowcontrol.apiserver/v1beta3', 'flowcontrol.apiserver/v1']
 
 function checkLimited(limited: InferFields<typeof limitedFields>, path: FieldPath, context: RuleContext): FieldError[] {

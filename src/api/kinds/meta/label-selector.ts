@@ -16,10 +16,10 @@ const requirementNames = {
   doc: 'A requirement on the value of a label.',
 }
 
-/** A requirement of a label selector, without validation. */
+/** A label requirement whose content is not validated. */
 export const labelSelectorRequirement = s.object(requirementFields, requirementNames)
 
-/** A requirement on a field, without validation. */
+/** A field requirement whose content is not validated. */
 export const fieldSelectorRequirement = s.object(
   {
     key: field(1, s.string(), { zeroValue: 'write', doc: 'Path of the field.' }),
@@ -40,7 +40,7 @@ const selectorNames = {
 const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that an object must have, with exactly these values.' })
 const expressionsDoc = { doc: 'Additional requirements on labels, all of which an object must meet.' }
 
-/** A label selector without validation. The controller that uses the selector interprets it. */
+/** A label selector that is not validated here, because the controller that uses it interprets it. */
 export const freeLabelSelector = s.object(
   { matchLabels, matchExpressions: field(2, s.list(labelSelectorRequirement), expressionsDoc) },
   selectorNames,

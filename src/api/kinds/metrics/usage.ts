@@ -7,7 +7,7 @@ export const measurementFields = {
   window: field(3, s.string(), { zeroValue: 'write', doc: 'Duration of the measurement, such as `10s`.' }),
 }
 
-/** Amounts of resources by name. */
+/** Resource usage, by resource name. */
 export const usage = s.map(s.quantity())
 
 type Usage = { readonly [resource: string]: string } | undefined

@@ -17,5 +17,5 @@ export const eviction = defineKind({
   lifecycle: { virtual: true },
 })
 
-/** The kind Eviction in v1beta1, for older clients. */
+/** Eviction in v1beta1, which has the same fields as v1. */
 export const evictionV1beta1: Kind = { ...eviction, version: 'v1beta1' }

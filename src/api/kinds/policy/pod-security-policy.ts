@@ -122,7 +122,7 @@ const runtimeClass = s.object(runtimeClassFields, {
   check: checkRuntimeClass,
 })
 
-/** Options of fields that are always written and that OpenAPI publishes as required. */
+/** Options for fields that are always encoded, even if empty, and that are published as required. */
 const part = { zeroValue: 'write', published: 'required' } as const
 
 const specFields = {

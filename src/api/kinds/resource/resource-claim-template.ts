@@ -9,7 +9,7 @@ import { immutableField } from '../immutable.ts'
 import { checkAdminRequests } from './types/admin-access.ts'
 import { resourceClaimSpec } from './types/claim-spec.ts'
 
-/** Descriptions of the template fields, which all versions share. */
+/** Documentation of fields that all versions of the template share. */
 export const claimTemplateDocs = {
   metadata: 'Labels and annotations for the claims.',
   spec: 'Specification of the claims.',

@@ -190,7 +190,10 @@ function checkTermCount({ nodeSelector: selector }: Spec, path: string): FieldEr
     : [invalid(child(path, 'nodeSelector.nodeSelectorTerms'), terms, 'must have exactly one term')]
 }
 
-/** Requires exactly one location. False counts as unset, but is an error as well. */
+/**
+ * Requires exactly one of the fields that specify where the devices are. A boolean that is explicitly false is an
+ * error.
+ */
 function checkLocation(
   value: Location,
   path: string,

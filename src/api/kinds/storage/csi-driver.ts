@@ -235,7 +235,7 @@ function checkPeriod(seconds: number | undefined, path: FieldPath): FieldError[]
   return [invalid(path, seconds, `must be greater than or equal to ${minUpdatePeriodSeconds} seconds`)]
 }
 
-/** Reports a repeated audience. The rest of its entry is not validated. */
+/** Validates token requests. For a duplicate audience, only the duplicate is reported. */
 function checkTokenRequests(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(requests.map(({ audience = '' }) => audience))
   return requests.flatMap(({ audience = '', expirationSeconds }, i) =>

@@ -129,7 +129,7 @@ function checkUpdate(next: StorageClass, previous: StorageClass, context: RuleCo
   ]
 }
 
-/** An empty policy is valid. It means that the client specified no policy. */
+/** Validates the reclaim policy. An empty policy is valid and means that none was specified. */
 function checkReclaimPolicy(policy: string): FieldError[] {
   if (policy === '' || reclaimPolicies.includes(policy)) return []
   return [notSupported('reclaimPolicy', policy, reclaimPolicies)]

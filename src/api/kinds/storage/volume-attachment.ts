@@ -163,7 +163,7 @@ function checkSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: S
     : []
 }
 
-/** Immutable names are validated only on creation. */
+/** Validates names on creation. They are immutable afterwards. */
 function checkNames({ spec = {} }: VolumeAttachment, context: RuleContext): FieldError[] {
   const { attacher = '', source: { persistentVolumeName: name } = {} } = spec
   const faults = name === undefined ? [] : checkDnsSubdomain(name)

@@ -95,7 +95,7 @@ function resourceOf({ spec }: StorageVersionMigration): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
-/** Pairs of conditions that must not both be true. */
+/** Pairs of conditions that exclude each other. */
 const exclusive = [
   ['Succeeded', 'Failed'],
   ['Succeeded', 'Running'],

@@ -1,11 +1,11 @@
-/** Amounts of resources by the names that quotas use, such as `requests.cpu` or `count/configmaps`. */
+/** Arithmetic on resource amounts, keyed by the names that quotas use, such as `requests.cpu` or `count/configmaps`. */
 import { own } from '../../json/json.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../quantity.ts'
 
-/** Quantities by resource name. */
+/** Parsed amounts by resource name. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-/** Amounts as objects contain them, with one string per resource. */
+/** Amounts as strings, as they appear in objects. */
 export interface WrittenAmounts {
   readonly [name: string]: string
 }
@@ -49,12 +49,12 @@ export function addTo(sum: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) sum.set(name, addQuantities(sum.get(name) ?? none, amount))
 }
 
-/** Returns the amounts with the opposite sign. */
+/** Negates all amounts. */
 export function negative(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].map(([name, { nanos, form }]) => [name, { nanos: -nanos, form }]))
 }
 
-/** Raises each amount of the first list to the amount in the second list if the second amount is larger. */
+/** Replaces each amount in `result` with the amount of the same resource in `amounts` if that is larger. */
 export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const currentAmount = result.get(name)
@@ -62,12 +62,12 @@ export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   }
 }
 
-/** Returns the amounts of the listed resources. */
+/** Returns only the amounts of the named resources. */
 export function only(amounts: Amounts, names: WrittenAmounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([name]) => Object.hasOwn(names, name)))
 }
 
-/** Returns the amounts that are greater than zero. */
+/** Returns only the amounts above zero. */
 export function above(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([, { nanos }]) => nanos > 0n))
 }

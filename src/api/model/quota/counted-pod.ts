@@ -1,6 +1,6 @@
 /**
- * The fields of a pod that quotas use. Controllers and admission compute the usage from these fields only, so both get
- * the same result.
+ * Computes the resources of a pod that count toward quotas. Controllers and admission share this code, so that they
+ * agree.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -34,7 +34,7 @@ export interface CountedPod {
   readonly status?: { readonly phase?: string }
 }
 
-/** Returns the object as a counted pod. */
+/** Narrows the static type of an object that is known to be a pod. */
 export function asPod(object: ApiObject): CountedPod & ApiObject {
   return object
 }

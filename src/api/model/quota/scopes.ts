@@ -6,7 +6,7 @@ import { readAmount } from './amounts.ts'
 import { asPod, type CountedPod, containersOf, hasPodResources, looksElsewhere } from './counted-pod.ts'
 import { type CountedType, isPods, isVolumeClaims } from './usage.ts'
 
-/** A condition on the pods or claims that a quota counts. */
+/** One condition of a quota's scope: a scope name with an operator and values. */
 export interface ScopeRequirement {
   readonly scopeName?: string
   readonly operator?: string

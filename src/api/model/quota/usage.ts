@@ -20,13 +20,13 @@ import {
 } from './amounts.ts'
 import { asPod, type CountedContainer, type CountedPod, podAmounts } from './counted-pod.ts'
 
-/** A resource type with the name of its API group, which is '' for the core group. */
+/** A resource type, by API group ('' for the core group) and plural name. */
 export interface CountedType {
   readonly group: string
   readonly plural: string
 }
 
-/** The data that usage depends on, in addition to the object. */
+/** Additional inputs for computing usage: the vendor and the current time. */
 export interface UsageContext {
   readonly vendor: Vendor
   /** The current wall-clock time in milliseconds. */
@@ -70,7 +70,7 @@ export function isCounted({ group, plural }: CountedType, vendor: Vendor): boole
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
-/** Whether objects of the type can differ in their usage, so that counting the objects is not enough. */
+/** Whether objects of this type use different amounts, so that it is not enough to count them. */
 export function usageVaries(type: CountedType, vendor: Vendor): boolean {
   return (type.group === '' && Object.hasOwn(ofType, type.plural)) || isResourceClaims(type, vendor)
 }

@@ -1,4 +1,4 @@
-/** The parts that validating and mutating admission policies and their bindings have in common. */
+/** Fields and validation that validating and mutating admission policies and their bindings share. */
 import {
   at,
   child,
@@ -129,7 +129,7 @@ function checkVariable(
   ]
 }
 
-/** A CEL condition of a policy or a webhook. */
+/** A named CEL expression that must be true for a policy or a webhook to apply. */
 export interface MatchCondition {
   name?: string | undefined
   expression?: string | undefined

@@ -67,7 +67,7 @@ const defaults = {
   },
 } as const
 
-/** The Protobuf tags that differ between mutating and validating webhooks. */
+/** Protobuf field numbers that differ between mutating and validating webhooks. */
 export interface WebhookTags {
   readonly objectSelector: number
   readonly matchConditions: number

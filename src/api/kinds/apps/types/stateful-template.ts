@@ -19,7 +19,7 @@ interface Templates {
   volumeClaimTemplates?: PersistentVolumeClaim[]
 }
 
-/** The parts of a StatefulSet that are validated, with their paths. */
+/** Schema of the parts of a StatefulSet that `checkCompleteTemplate` validates. */
 const checkedParts = s.object({
   spec: field(
     1,

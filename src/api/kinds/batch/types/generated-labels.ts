@@ -16,7 +16,7 @@ interface LabeledJob {
   spec?: JobSpec
 }
 
-/** The keys of the two labels that contain the name and the UID of the Job. */
+/** Keys of the labels for the name and the UID of the Job. */
 interface LabelKeys {
   readonly name: string
   readonly uid: string
@@ -55,7 +55,8 @@ export function generateLabels(object: LabeledJob, context: RuleContext): void {
     template: { ...template, metadata: { ...template.metadata, labels } },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
-  // A Job name that is too long for a label is skipped, so that validation reports it only once, for the template.
+  // Copy the labels only if the Job's name is a valid label value. Otherwise, the same error would be reported for the
+  // Job and for the template.
   if (follows && checkLabelValue(metadata.name ?? '').length === 0)
     object.metadata = { ...metadata, labels: { ...labels } }
 }

@@ -138,7 +138,7 @@ function atMost(limit: number, count: number, path: FieldPath): FieldError[] {
   return count > limit ? [tooMany(path, count, limit)] : []
 }
 
-/** Requires that the value is one of the supported values. */
+/** Validates a required field with a fixed set of values. */
 function checkChoice(value = '', supported: readonly string[], path: FieldPath): FieldError[] {
   if (value === '') return [required(path, `valid values: ${supported.join(', ')}`)]
   return supported.includes(value) ? [] : [notSupported(path, value, supported)]

@@ -85,7 +85,8 @@ const fields = {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'JobManagedBy',
-    // A field that is missing in the stored Job cannot be added, because the field is immutable.
+    // The field is immutable, so updates cannot add it, and only a new object can contain it while its feature is
+    // disabled.
     gateDrops: 'onCreate',
     doc: 'Name of the controller that manages the Job. If unset, the built-in controller manages it. Immutable.',
   }),
@@ -105,9 +106,7 @@ export const jobSpec = s.object(fields, {
   check: checkJobSpec,
 })
 
-/**
- * Returns the names of the fields whose content is not validated: `successPolicy`, unless the Job is an Indexed Job.
- */
+/** Returns the names of fields whose content is not validated. Only Indexed Jobs can use `successPolicy`. */
 export function unvalidatedFields({ completionMode }: JobSpec): string[] {
   return completionMode === 'Indexed' ? [] : ['successPolicy']
 }

@@ -30,7 +30,7 @@ export function checkStatusUpdate(next: JobState, previous: JobState, context: R
   ]
 }
 
-/** A change to a Job's status. */
+/** An update of a Job's status, with the facts that the rules compare. */
 class Transition {
   readonly spec: JobSpec
   readonly status: JobStatus
@@ -167,7 +167,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns an error for each row whose first element is true. The errors do not contain the value. */
+/** Returns an error about the conditions for each row whose first element is true. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],
@@ -237,7 +237,7 @@ function checkFinished(transition: Transition): FieldError[] {
 function checkCounters(transition: Transition): FieldError[] {
   const { spec, status, previous, isIndexed } = transition
   const { active = 0, ready = 0 } = status
-  // If an Indexed Job is scaled down, indexes that have succeeded may be removed.
+  // An elastic Indexed Job that is scaled down loses indexes that have succeeded.
   const isElastic = isIndexed && spec.completions === spec.parallelism
   const counters = isElastic ? (['failed'] as const) : (['failed', 'succeeded'] as const)
   return [

@@ -12,7 +12,7 @@ import type { PodTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { countIndexes } from './index-list.ts'
 import type { FailurePolicy, FailureRule, SuccessPolicy, SuccessRule } from './job-policies.ts'
 
-/** The fields of a Job specification that the validation of its policies needs. */
+/** The fields of a Job's spec that the validation of its policies reads. */
 interface JobParts {
   template?: PodTemplateSpec
   completionMode?: string
@@ -37,7 +37,7 @@ export function checkFailurePolicy(spec: JobParts, path: FieldPath): FieldError[
 
 interface RuleSurroundings {
   readonly spec: JobParts
-  /** The names of the containers in the pod template. */
+  /** Names of the containers in the pod template, to which rules may refer. */
   readonly names: ReadonlySet<string>
   readonly path: FieldPath
 }

@@ -59,8 +59,8 @@ export const persistentVolumeClaimSpec = s.object(fields, {
 })
 
 /**
- * In a pod, the field is preserved. If its feature is disabled, the server drops the class only when it creates the
- * claim.
+ * In the claim template of a pod, keep `volumeAttributesClassName` even if its feature is disabled. The field is
+ * dropped when the claim is created.
  */
 export const templatedClaimSpec: typeof persistentVolumeClaimSpec = {
   ...persistentVolumeClaimSpec,

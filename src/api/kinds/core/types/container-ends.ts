@@ -8,7 +8,7 @@ import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
-/** The status of a pod before and after an update, with the spec of the pod. */
+/** A status update of a pod, with the pod's spec. */
 export interface StatusUpdate {
   readonly next: PodStatus
   readonly previous: PodStatus

@@ -23,7 +23,7 @@ import type { Lifecycle } from './handlers.ts'
 import { checkStopSignal } from './stop-signals.ts'
 import type { Volume } from './volume.ts'
 
-/** The parts of a pod that the validation of its containers depends on. */
+/** Settings of a pod that affect the validation of its containers. */
 export interface PodSettings {
   readonly restartPolicy?: string
   readonly terminationGracePeriodSeconds?: number

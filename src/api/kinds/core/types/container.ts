@@ -139,9 +139,7 @@ const fields = {
 
 export type Container = InferFields<typeof fields>
 
-/**
- * Validation rejects the restart policy of containers other than init containers, so the feature gate does not drop it.
- */
+/** Regular containers keep `restartPolicy` even if its feature gate is disabled, so that validation can reject it. */
 export const ungatedFields = { ...fields, restartPolicy: { ...fields.restartPolicy, gateDrops: 'never' as const } }
 
 export const container = s.object(ungatedFields, {
@@ -187,7 +185,7 @@ export function checkNoProbes(value: Container, path: FieldPath, context: RuleCo
     : names.map((name) => invalid(child(path, name), value[name], 'must not be set for init containers'))
 }
 
-/** The tag `latest` is always pulled because its image may change. */
+/** Sets the default pull policy. Images with the tag `latest` are always pulled, because they may change. */
 export function fillPullPolicy(value: Container): void {
   value.imagePullPolicy ??= tagOf(value.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }

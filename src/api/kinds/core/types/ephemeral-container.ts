@@ -8,7 +8,7 @@ const common = inlined(1, ungatedFields)
 
 const fields = {
   ...common,
-  // Before 1.26, an ephemeral container without a name is reported as a whole.
+  // Not required here: before 1.26, a missing name is reported for the whole container.
   name: { ...common.name, required: false, published: 'required' as const },
   targetContainerName: field(2, s.string(), {
     doc: "Name of the container whose process namespace this container joins. If unset, no container's namespace is joined.",

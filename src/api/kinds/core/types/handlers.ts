@@ -120,10 +120,7 @@ export const probe = s.object(probeFields, {
 
 const { gate: _, ...ungatedGracePeriod } = probeFields.terminationGracePeriodSeconds
 
-/**
- * A readiness probe must not have a grace period. The feature gate is not relevant, because validation rejects the
- * field.
- */
+/** Readiness probes keep the grace period even if its feature gate is disabled, so that validation can reject it. */
 export const readinessProbe = {
   ...probe,
   fields: { ...probeFields, terminationGracePeriodSeconds: ungatedGracePeriod },
@@ -197,7 +194,7 @@ export function checkNoGracePeriod({ terminationGracePeriodSeconds: grace }: Pro
   return grace === undefined ? [] : [invalid(place, grace, 'must not be set for readinessProbes')]
 }
 
-/** Liveness and startup probes require a success threshold of 1. */
+/** Requires the success threshold 1, the only valid value for liveness and startup probes. */
 export function checkOneSuccess({ successThreshold = 1 }: Probe, path: FieldPath): FieldError[] {
   return successThreshold === 1 ? [] : [invalid(child(path, 'successThreshold'), successThreshold, 'must be 1')]
 }

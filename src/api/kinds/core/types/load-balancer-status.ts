@@ -67,7 +67,7 @@ const ingressPoint = s.object(
   },
 )
 
-/** The status of an Ingress since 1.26. */
+/** The published load balancer status of an Ingress, which has had its own type since 1.26. */
 export const ingressLoadBalancerStatus = s.object(
   { ingress: field(1, s.list(ingressPoint), { doc: 'External addresses of the load balancer.' }) },
   { name: 'networking.v1.IngressLoadBalancerStatus', doc: "Observed status of an Ingress's load balancer." },

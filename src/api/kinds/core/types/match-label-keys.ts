@@ -19,7 +19,7 @@ interface KeyedAffinity {
   preferredDuringSchedulingIgnoredDuringExecution?: { podAffinityTerm?: KeyedSelector }[]
 }
 
-/** The parts of a pod spec that support label keys. */
+/** Spread constraints and affinity terms, which can contain label keys. */
 interface KeyedParts {
   topologySpreadConstraints?: KeyedSelector[]
   affinity?: { podAffinity?: KeyedAffinity; podAntiAffinity?: KeyedAffinity }
@@ -54,7 +54,10 @@ function addRequirements(keyed: KeyedSelector, labels: { readonly [key: string]:
   keyed.labelSelector = { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...requirements] }
 }
 
-/** Validates the label keys of a term whose selector already contains the requirements for these keys. */
+/**
+ * Validates the label keys of an affinity term. The server has already added a requirement for each key to its
+ * selector.
+ */
 export function checkLabelKeys(keyed: KeyedSelector, path: FieldPath): FieldError[] {
   const { matchLabelKeys = [], mismatchLabelKeys = [] } = keyed
   if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return []

@@ -51,7 +51,7 @@ export const nodeSelector = s.object(
   },
 )
 
-/** Validates a requirement on labels. */
+/** Validates a requirement on a node label. */
 function checkExpression(item: Requirement, path: FieldPath): FieldError[] {
   const { key = '' } = item
   const keyFaults = checkQualifiedName(key).map((text) => invalid(child(path, 'key'), key, text))
@@ -75,7 +75,7 @@ function checkOperator({ operator = '', values = [] }: Requirement, path: FieldP
   }
 }
 
-/** Validates a requirement on fields. The only supported field is the node name. */
+/** Validates a requirement on a node field. Only `metadata.name` is supported. */
 function checkField(item: Requirement, path: FieldPath): FieldError[] {
   const { key = '', values = [] } = item
   const operatorFaults = checkFieldOperator(item, path)

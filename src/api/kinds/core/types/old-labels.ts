@@ -12,7 +12,7 @@ export function oldLabels(vendor: Vendor): Map<string, string> {
   ])
 }
 
-/** A label key in an object, and its path. */
+/** Where an object uses a node label: the label key and the field path. */
 export type LabelUse = readonly [key: string, path: string]
 
 /** Returns a warning for every use of a deprecated node label. */

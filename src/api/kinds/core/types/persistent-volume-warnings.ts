@@ -19,7 +19,7 @@ const removedSources = {
   cephfs: ['1.28', '1.31'],
 } as const
 
-/** Returns the warnings for a volume. */
+/** Returns warnings about deprecated features that a new or changed volume uses. */
 export function persistentVolumeWarnings({ metadata, spec = {} }: VolumeParts, vendor: Vendor): string[] {
   return [
     ...annotationWarnings(metadata.annotations ?? {}, vendor),

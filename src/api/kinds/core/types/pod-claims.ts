@@ -87,7 +87,7 @@ export const schedulingGroup = s.object(
 
 function checkClaim(claim: PodResourceClaim, path: FieldPath): FieldError[] {
   const { name = '', source } = claim
-  // Before 1.31, the names are in the field `source`.
+  // Before 1.31, these fields are nested in `source`.
   const [names, place] = source === undefined ? [claim, path] : [source, child(path, 'source')]
   const sourceNames = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter(
     (each) => names[each] !== undefined,

@@ -60,7 +60,7 @@ const ended = new Map<string, RowCondition>([
   ],
 ])
 
-/** Finished pods are marked because some clients hide them. */
+/** Returns the row condition that marks finished pods, which some clients hide. */
 export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] {
   const condition = ended.get(status.phase ?? '')
   return condition === undefined ? [] : [condition]

@@ -29,7 +29,7 @@ export interface Containers extends PodSettings {
 }
 
 interface TogetherContext extends RuleContext {
-  /** Whether all volumes are already known to be valid. If true, they are not validated again. */
+  /** Whether to skip the validation of volumes, because they are known to be valid. */
   readonly sound: boolean
 }
 
@@ -179,7 +179,7 @@ function checkVolumeUse(
   ]
 }
 
-/** The mounts or devices of a container: volumes by name, each with a path in the container. */
+/** The volume mounts or block devices of a container. */
 interface Uses {
   readonly all: readonly { readonly name: string; readonly place: string }[]
   readonly names: ReadonlySet<string>

@@ -107,7 +107,7 @@ export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath,
   })
 }
 
-/** The parts of a pod spec that contain IP addresses. */
+/** The fields of a pod spec that contain IP addresses. */
 interface AddressedPod {
   readonly hostAliases?: readonly HostAlias[]
   readonly dnsConfig?: DnsConfig

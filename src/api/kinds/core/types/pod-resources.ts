@@ -26,7 +26,7 @@ interface PodParts {
 
 type Amounts = Map<string, Quantity>
 
-/** Whether a pod can have requests and limits for the resource. */
+/** Whether requests and limits for this resource can be set on the pod itself. */
 export function isPodResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || isHugePages(name)
 }

@@ -207,7 +207,7 @@ export const podSpec = s.object(fields, {
   fill: (spec, context) => {
     nameAccountTwice(spec)
     roundResources(spec.overhead)
-    // Since 1.28, pod templates need not set host ports.
+    // Since 1.28, host ports in pod templates have no default.
     if (!isSince('1.28', context) || isEnabled('DefaultHostNetworkHostPortsInPodTemplates', context))
       openHostPorts(spec)
   },

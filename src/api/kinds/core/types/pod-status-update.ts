@@ -132,7 +132,7 @@ function checkExtendedClaim(status: PodStatus['extendedResourceClaimStatus'], sp
       ...(names.has(containerName)
         ? []
         : [invalid(`${path}.requestMappings[${i}].containerName`, containerName, 'must name a container of the pod')]),
-      // The error path contains no index, because clients expect a path without it.
+      // These paths contain no index, because clients expect them in this form.
       ...checkDnsLabel(requestName).map((text) => invalid(child(path, 'requestName'), requestName, text)),
     ]),
     ...(claim === '' ? [required(place)] : checkDnsSubdomain(claim).map((text) => invalid(place, claim, text))),

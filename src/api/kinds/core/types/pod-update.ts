@@ -18,8 +18,7 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleC
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
   )
-  // If the number of containers changes, only that error is reported, because the other checks compare containers by
-  // index.
+  // Report no other errors if containers were added or removed, because the other checks compare containers by index.
   if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
   if (isLaterDeadline(next, previous)) return [invalid(deadlinePath, next.activeDeadlineSeconds, laterDeadline)]
   return [
@@ -66,7 +65,7 @@ function withUpdatable(next: PodSpec, previous: PodSpec, context: RuleContext): 
   const { activeDeadlineSeconds: _d, tolerations: _t, schedulingGates: _g, ...others } = next
   const { activeDeadlineSeconds, tolerations, schedulingGates, terminationGracePeriodSeconds: grace } = previous
   const restoredSpec = mayNarrow(previous, context) ? withNodeChoice(others, previous) : others
-  // Pods that are stored with a negative grace period may change it to 1.
+  // The only change that is allowed to a stored negative grace period is to 1.
   const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
   return {
     ...restoredSpec,

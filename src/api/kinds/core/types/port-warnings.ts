@@ -7,7 +7,7 @@ interface PlacedPort {
   readonly path: FieldPath
 }
 
-/** Maximum number of ports with the same number that are compared with each other, to bound the work. */
+/** Maximum number of earlier ports with which a port is compared. The limit bounds the work. */
 const maxCompared = 10
 
 /**

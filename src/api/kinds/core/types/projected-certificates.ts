@@ -53,7 +53,10 @@ function checkBundleChoice({ name, signerName, labelSelector: labels }: TrustBun
   ]
 }
 
-/** The name of a bundle for a signer starts with the signer's name and a colon. */
+/**
+ * Validates the name of a ClusterTrustBundle. For a bundle with a signer, the name starts with the signer's name and a
+ * colon.
+ */
 function checkBundleName(name: string, path: FieldPath): FieldError[] {
   return [
     ...(name === '' ? [required(path, 'must be the name of a ClusterTrustBundle')] : []),

@@ -3,7 +3,7 @@
 /** Returns the indexes of names that occurred before. Undefined entries are ignored. */
 export function repeatedAt(names: readonly (string | undefined)[]): Set<number> {
   const repeated = new Set<number>()
-  // A list of fewer than two names has no duplicates.
+  // Fast path: fewer than two names cannot repeat.
   if (names.length < 2) return repeated
   const seenKeys = new Set<string>()
   for (let i = 0; i < names.length; i++) {

@@ -7,7 +7,9 @@ export const resourceList = s.map(s.quantity())
 
 export type ResourceList = Infer<typeof resourceList>
 
-/** Matches every spelling of an amount finer than a thousandth: a fraction, an exponent, or the suffix n or u. */
+/**
+ * Matches amounts that may have digits below a thousandth: those with a fraction, an exponent, or the suffix n or u.
+ */
 const mayBeFine = /[.eEnu]/
 
 /** Rounds amounts up to whole thousandths. Modifies the list. */

@@ -10,7 +10,7 @@ import { isVendorKey, type Vendor } from '../../../model/vendor.ts'
 
 const containerNames = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
-/** The compute resources of pods that a quota can count. */
+/** Names of the compute resources in quotas. */
 export const computeNames = new Set(['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'])
 
 /** Resources that count objects. Their amounts must be integers. */
@@ -74,7 +74,7 @@ export function isStandardForQuota(name: string): boolean {
 const nanosInOne = 1_000_000_000n
 const nanosInMilli = 1_000_000n
 
-/** A resource name and an amount, such as `['cpu', '500m']`. */
+/** A resource name and its quantity, such as `['cpu', '500m']`. */
 export type Amount = readonly [name: string, text: string]
 
 /** Rejects negative amounts, and fractions of indivisible resources. */
@@ -86,8 +86,8 @@ export function checkResourceAmount([name, text]: Amount, path: FieldPath, vendo
 }
 
 /**
- * Kubernetes stores thousandths in a signed 64-bit integer. After an integer overflow, the amount is rarely a multiple
- * of 1000.
+ * Whether a quantity is an integer. Like Kubernetes, converts it to thousandths in a signed 64-bit integer, which may
+ * overflow.
  */
 function isInteger({ nanos }: Quantity): boolean {
   return nanos % nanosInOne === 0n && BigInt.asIntN(64, nanos / nanosInMilli) % 1000n === 0n

@@ -51,7 +51,7 @@ const fields = {
 
 export type ResourceRequirements = InferFields<typeof fields>
 
-/** The requests and limits of containers and claims. Containers and claims allow different resource names. */
+/** Requests and limits of containers and, before 1.29, of claims. The kinds validate which resources are allowed. */
 export const resourceRequirements = s.object(fields, {
   name: 'ResourceRequirements',
   doc: 'Requests and limits for compute resources.',
@@ -63,7 +63,7 @@ export const resourceRequirements = s.object(fields, {
 
 const { limits, requests } = fields
 
-/** The requests and limits of claims in versions since 1.29. */
+/** Requests and limits of claims. Since 1.29, claims have their own type. */
 export const volumeResourceRequirements = s.object(
   { limits, requests },
   {
@@ -95,7 +95,7 @@ export function checkContainerResources(
 }
 
 /**
- * The validation of resource names: which names are allowed, and which vendor's domain the standard names belong to.
+ * How to validate resource names: `checkName` accepts the allowed names, and standard names are in the vendor's domain.
  */
 interface ResourceRules {
   readonly vendor: Vendor
@@ -128,7 +128,8 @@ function checkResourceList(list: ResourceList, path: FieldPath, { vendor, checkN
 }
 
 /**
- * Amounts must not be negative. Indivisible resources need integers, and huge pages need multiples of the page size.
+ * Validates the amount of a resource. Huge pages need a multiple of their page size, and indivisible resources an
+ * integer.
  */
 function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
   if (!isHugePages(name)) return wholeNumber.test(text) ? [] : checkResourceAmount([name, text], path, vendor)
@@ -145,7 +146,7 @@ function checkRequests(
 ): FieldError[] {
   const errors: FieldError[] = []
   for (const name of Object.keys(list.requests)) {
-    // A request may equal its limit. For example, defaulted requests equal their limits.
+    // Skip equal requests and limits, which are common because requests default to limits.
     if (own(list.limits, name) === list.requests[name]) continue
     for (const error of checkRequest(name, list, path, vendor)) errors.push(error)
   }

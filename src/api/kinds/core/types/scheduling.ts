@@ -239,7 +239,7 @@ function checkTolerationValue(value: Toleration, path: FieldPath): FieldError[] 
 }
 
 function checkComparison({ operator, value = '' }: Toleration, path: FieldPath, context: RuleContext): FieldError[] {
-  // In earlier versions, the schema already rejects these operators.
+  // Before 1.35, the schema already rejects comparison operators.
   if (!isComparison(operator) || !isSince('1.35', context)) return []
   if (!isEnabled(comparison.gate, context))
     return [notSupported(child(path, 'operator'), operator, ['Equal', 'Exists'])]

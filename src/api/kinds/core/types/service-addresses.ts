@@ -11,7 +11,7 @@ import { checkIpAddress } from '../../../model/names.ts'
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isHeadless, isInCluster, type ServiceSpec } from './service-spec.ts'
 
-/** The address pool of each IP family. */
+/** Name of the reservation pool for each IP family. */
 export const addressPools: { readonly [family in IpFamily]: string } = {
   IPv4: 'cluster-ips-v4',
   IPv6: 'cluster-ips-v6',

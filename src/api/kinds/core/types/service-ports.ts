@@ -3,7 +3,7 @@ import { type FieldError, invalid, tooMany } from '../../../model/field-error.ts
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type ServiceSpec } from './service-spec.ts'
 
-/** The pool of node ports. */
+/** Name of the reservation pool for node ports. */
 export const portPool = 'node-ports'
 
 /** Returns the node ports that a Service reserves. TCP and UDP share a reservation of the same number. */
@@ -42,7 +42,8 @@ function allocateNodePorts(
     const { port: number = 0 } = port
     port.nodePort ||= shared.get(number) ?? 0
     const path = `spec.ports[${i}].nodePort`
-    // Only ports of the same number, or unchanged ports of an update, may share a node port.
+    // Two Service ports may share a node port if their numbers are equal on creation, or if the update leaves the node
+    // port unchanged.
     const owner = previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`
     const fault = port.nodePort && assignedPorts.has(owner) ? undefined : takePort(port, path, allocator)
     if (fault !== undefined) return fault
@@ -73,7 +74,7 @@ function takePort(port: ServicePort, path: string, allocator: Allocator): FieldE
   return undefined
 }
 
-/** Returns the health check port if an update leaves it unchanged. */
+/** Returns the health check node port if it must stay the same in an update. */
 function keptHealthPort(next: ServiceSpec, previous: ServiceSpec | undefined): number | undefined {
   const keeps = previous !== undefined && needsHealthCheck(previous) && needsHealthCheck(next)
   return keeps ? previous.healthCheckNodePort : undefined

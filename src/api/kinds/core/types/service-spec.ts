@@ -137,7 +137,7 @@ const serviceSpec = s.object(specFields, {
   name: 'ServiceSpec',
   doc: 'Specification of a Service.',
   fill: fillSpec,
-  // If the type of the Service allows no policy, the value of the policy is not validated further.
+  // Skip validating `externalTrafficPolicy` where it is not allowed at all, because another rule rejects it.
   fieldsToSkip: (spec) => (isOnNodes(spec) || (spec.externalIPs ?? []).length > 0 ? [] : ['externalTrafficPolicy']),
 })
 

@@ -24,7 +24,7 @@ export function prepareUpdate(next: Service, previous: Service, context: RuleCon
   normalizeAddresses(after, before)
   dropByType(after, before, context)
   next.status = { ...previous.status }
-  // Only Services of type LoadBalancer have a load balancer status. Other types get an empty status.
+  // Only a Service of type LoadBalancer can have a load balancer status.
   if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 
@@ -78,7 +78,7 @@ function nodePorts({ ports = [] }: ServiceSpec): Set<number> {
   return new Set(ports.flatMap(({ nodePort }) => nodePort || []))
 }
 
-/** Whether the client requests no node port that the Service did not have before. */
+/** Whether all node ports in `next` are also in `previous`. */
 function isSubset(next: ReadonlySet<number>, previous: ReadonlySet<number>): boolean {
   return [...next].every((port) => previous.has(port))
 }

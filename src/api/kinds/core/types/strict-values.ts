@@ -8,7 +8,7 @@ import type { NameCheck } from '../../../model/names.ts'
 import { checkStrictIp, checkStrictRange } from '../../../model/strict-ip.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 
-/** A value and the path of its field. */
+/** A string value with its field path. */
 export type Located = readonly [path: FieldPath, text: string]
 
 interface Change {

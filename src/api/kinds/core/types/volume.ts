@@ -180,7 +180,7 @@ const sources = {
   image: field(30, imageVolume, {
     since: '1.31',
     gate: 'ImageVolume',
-    // The field is not dropped separately, but together with its volume (see gated-parts.ts).
+    // The gate drops the whole volume instead (see gated-parts.ts).
     gateDrops: 'never',
     doc: 'Content of an image or artifact, mounted as a volume.',
   }),

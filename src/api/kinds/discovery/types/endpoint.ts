@@ -81,7 +81,7 @@ export const hints = s.object(
   },
 )
 
-/** The first fields of an endpoint. They are the same in all versions, unlike the following fields. */
+/** The leading fields of an endpoint, which are the same in all versions. */
 export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zeroValue: 'write',
@@ -175,9 +175,9 @@ function checkAddresses(
 
 interface AddressPlace {
   readonly type: string
-  /** Path of the list that contains the address. */
+  /** Path of the list that contains the address. Errors about the wrong family are reported there since 1.33. */
   readonly list: FieldPath
-  /** Path of the address in the object. */
+  /** Path of the address itself. */
   readonly path: FieldPath
 }
 
@@ -209,7 +209,7 @@ function checkIp(address: string, family: IpFamily): string[] {
   ]
 }
 
-/** A trailing dot, which denotes the DNS root, is accepted. */
+/** Validates a domain name, which may end with a dot (the DNS root). */
 function checkDomain(address: string): string[] {
   const name = address.endsWith('.') ? address.slice(0, -1) : address
   const faults = checkDnsSubdomain(name)

@@ -45,7 +45,7 @@ const serviceAccount = s.object(accountFields, {
   check: checkAccount,
 })
 
-/** The required field of a subject, by subject kind. */
+/** The field that a subject of each kind must set. */
 const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
 const kinds = keysOf(members)
 

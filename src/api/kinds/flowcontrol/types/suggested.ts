@@ -156,7 +156,7 @@ function highLevel(precedence: number): Place {
   return { level: 'workload-high', precedence, flows: 'ByNamespace' }
 }
 
-/** A rule that matches all requests of the given subjects. */
+/** Returns a FlowSchema for all requests of the given subjects. */
 function whole(place: Place, subjects: Json[]): Json {
   return schema(place, { subjects, ...everything })
 }
@@ -165,7 +165,7 @@ function election(precedence: number, subjects: Json[], resourceRules: Json[]): 
   return schema({ level: 'leader-election', precedence, flows: 'ByUser' }, { subjects, resourceRules })
 }
 
-/** A rule that matches leader elections through Endpoints and ConfigMaps, which are older than Leases. */
+/** Returns a rule for leader elections that use Endpoints or ConfigMaps, as clients did before Leases. */
 function older(namespaces: string[]) {
   return { ...inNamespaces(electing, '', ['endpoints', 'configmaps']), namespaces }
 }

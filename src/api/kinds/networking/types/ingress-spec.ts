@@ -14,10 +14,7 @@ import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { ingressBackend } from './backend.ts'
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
-/**
- * Sequences that paths of type Exact and Prefix must not contain, because clients and proxies may normalize them
- * differently.
- */
+/** Substrings that a path of type Exact or Prefix must not contain, because proxies may normalize them. */
 const ambiguous = ['//', '/./', '/../', '%2f', '%2F']
 const ambiguousEnds = ['/..', '/.']
 

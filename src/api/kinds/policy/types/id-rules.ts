@@ -13,9 +13,9 @@ interface IdRule {
   readonly name: string
   readonly doc: string
   readonly rules: readonly string[]
-  /** Whether the rule is written even if it is empty. */
+  /** Whether to encode the rule even if it is empty. */
   readonly written?: boolean
-  /** Whether ranges are required by rules that use them and forbidden by all other rules. */
+  /** Whether to require ranges for rules that use them, and to reject ranges for all others. */
   readonly strict?: boolean
 }
 

@@ -77,7 +77,7 @@ function isCovered(name: string, names: Names): boolean {
   return (!isOpen(name) && names.exact.has(name)) || isBegun(beginning(name), names)
 }
 
-/** Returns whether one of `names` covers all names that the given pattern matches, and more. */
+/** Whether one of `names` is a pattern that matches everything that `name` matches, and more. */
 function isNarrower(name: string, names: Names): boolean {
   if (!isOpen(name)) return isBegun(name, names)
   return name !== '*' && isBegun(name.slice(0, -2), names)

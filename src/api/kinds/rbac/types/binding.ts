@@ -94,9 +94,9 @@ function namesOf(subjects: readonly Subject[]): string {
 }
 
 interface BindingRules {
-  /** The kinds of roles that the binding can grant. */
+  /** Kinds of roles to which the binding may refer. */
   readonly roles: readonly string[]
-  /** Whether a service account may omit its namespace, because the binding has a namespace. */
+  /** Whether the binding has a namespace. Its service accounts then need none. */
   readonly namespaced: boolean
 }
 

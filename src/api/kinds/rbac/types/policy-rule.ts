@@ -36,7 +36,7 @@ export const policyRules = field(2, s.list(policyRule), {
 })
 
 interface RoleScope {
-  /** Whether the role that contains the rule is namespaced. */
+  /** Whether the rule is in a Role. Rules of Roles cannot grant access to non-resource URLs. */
   readonly namespaced: boolean
 }
 

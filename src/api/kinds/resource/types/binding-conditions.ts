@@ -1,4 +1,4 @@
-/** Device conditions that a pod waits for before it is bound. */
+/** Validation of binding conditions: device conditions that must be met before a pod is bound. */
 import { at, child, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { checkList } from './lists.ts'

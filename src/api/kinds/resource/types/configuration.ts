@@ -27,7 +27,7 @@ const opaque = s.object(opaqueFields, {
   check: checkOpaque,
 })
 
-/** The fields of every configuration, which are in a separate message in Protobuf. */
+/** Fields of all device configurations. In Protobuf, they form a nested message. */
 export const configurationFields = { opaque: field(1, opaque, { doc: 'Driver-specific parameters.' }) }
 
 export const classConfiguration = s.object(inlined(1, configurationFields), {

@@ -69,7 +69,7 @@ export function checkCapacity(
   return values.length > 0 ? checkValues(values, { own, value, path: child(place, 'validValues') }) : []
 }
 
-/** The default of a request policy (`own`), the capacity of the device (`value`), and the path of the valid amounts. */
+/** Values for validating a request policy: its own default, the capacity of the device, and the path for errors. */
 interface PolicyContext {
   readonly own: string
   readonly value: string
@@ -119,7 +119,7 @@ function checkRange(
 interface Steps {
   readonly min: string
   readonly value: string
-  /** The amounts that must equal the minimum plus a multiple of the step. */
+  /** Amounts that must be the minimum plus a multiple of the step. */
   readonly amounts: readonly string[]
 }
 

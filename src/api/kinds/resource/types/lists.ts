@@ -1,4 +1,4 @@
-/** Limits and names that all kinds of dynamic resource allocation share. */
+/** Limits and validation of names for all kinds of dynamic resource allocation. */
 import {
   at,
   child,
@@ -21,12 +21,9 @@ export const maxTextBytes = 10 * 1024
 
 interface ListRules<T> {
   readonly max?: number
-  /** Returns the key of an element. If defined, no two elements may have the same key. */
+  /** Returns a key for an element. No two elements of the list may have the same key. */
   readonly key?: (item: T) => string
-  /**
-   * The field of the element that a repeated key is reported at. If undefined, the key is reported at the element
-   * itself.
-   */
+  /** Name of the key's field, where duplicates are reported. If undefined, they are reported for the element itself. */
   readonly keyField?: string | undefined
   readonly check?: (item: T, path: FieldPath) => readonly FieldError[]
 }
@@ -45,7 +42,7 @@ export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: L
   ])
 }
 
-/** Returns the field that a repeated key is reported at. Since 1.36, the key is reported at the element instead. */
+/** Returns where to report a duplicate key: at the field before 1.36, and at the element since then. */
 export function keyFieldOf(name: string, context: RuleContext): string | undefined {
   return isSince('1.36', context) ? undefined : name
 }

@@ -96,7 +96,7 @@ export function storageOsWith<S extends Schema>(name: string, reference: S) {
   )
 }
 
-/** Validates a name that may be empty. Another check reports missing names. */
+/** Validates a name. A missing name is reported elsewhere. */
 function checkLabel(name: string, path: FieldPath): FieldError[] {
   return name === '' ? [] : checkDnsLabel(name).map((fault) => invalid(path, name, fault))
 }
