@@ -19,7 +19,7 @@ const maxTailBytes = 64 * 1024
 
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Stores bytes in order of arrival. */
+/** A queue of bytes, in the order in which they arrive. */
 export class ByteQueue {
   #parts: Buffer[] = []
   /** The only chunk in the queue. Undefined if the queue is empty or its chunks are in `#parts`. */

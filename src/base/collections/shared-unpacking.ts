@@ -5,7 +5,7 @@
  */
 type Unpack = (packed: Buffer) => Promise<Buffer>
 
-/** Wraps an unpack function so that concurrent callers share its result for as long as any of them uses the result. */
+/** Wraps an unpack function. Callers share one result as long as any of them still uses it. */
 export function sharedUnpacking(unpack: Unpack): Unpack {
   const underWay = new Map<Buffer, Promise<Buffer>>()
   const inUse = new WeakMap<Buffer, WeakRef<Buffer>>()

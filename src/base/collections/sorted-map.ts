@@ -18,8 +18,8 @@ interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
   /**
-   * The epoch in which the chunk was created. A reader that started in a later epoch may still need its current
-   * content.
+   * Epoch in which the chunk was created. The chunk must be copied before a change if a reader from a later epoch may
+   * still need it.
    */
   readonly epoch: number
 }
@@ -72,7 +72,7 @@ export class SortedMap<V> {
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
-      // Most chunks lie entirely within the range. If the last key has the prefix, all keys of the chunk do.
+      // If the last key has the prefix, so do all keys of the chunk, which is the common case.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
         if (matches.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return matches

@@ -5,7 +5,7 @@
 import type { Clock } from '../time/clock.ts'
 import { BoundedMap } from './bounded-map.ts'
 
-/** A value and its time to live. */
+/** A result to cache, and how long it stays valid. */
 export interface Answer<V> {
   readonly value: V
   /** Time to live in milliseconds. With 0, the value is not cached. */

@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream'
 export interface StreamReader {
   readonly onData: (chunk: Buffer) => void
   readonly onEnd: () => void
-  /** Called when the stream fails or closes, including a close after the end of the data. */
+  /** Called when the stream fails, and when it closes, even after all data has been read. */
   readonly onBreak: () => void
 }
 

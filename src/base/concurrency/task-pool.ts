@@ -26,7 +26,7 @@ export class TaskPool {
     this.#running.add(running)
   }
 
-  /** Waits for a promise inside a task. Another task may run in the meantime. */
+  /** Frees the task's slot while the task waits for a promise, so that another task can run. */
   async outside<T>(waiting: Promise<T>): Promise<T> {
     this.#leave()
     try {

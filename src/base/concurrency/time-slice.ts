@@ -15,7 +15,7 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** `performance` is imported because the global variable of the same name is a slow getter. */
+/** A local constant, because reading the global `performance` calls a slow getter. */
 const clock = performance
 const { nodeTiming } = clock
 
@@ -38,7 +38,7 @@ const unitsBetweenLooks = 2000
 /** Splits the work of one task, such as a request, into time slices. */
 export class TimeSlice {
   #since = clock.now()
-  /** Working time of the task in milliseconds before `#since`. */
+  /** How long the task had worked when the current measurement began, in milliseconds. */
   #workedMs = 0
   #units = 0
 
@@ -137,7 +137,7 @@ function beginStretch(turn: number, now: number): void {
 /** The state of an event-loop turn when suspended work is about to resume. */
 interface Turn {
   readonly turn: number
-  /** Whether the turn has time left in its shared budget. */
+  /** Whether the time budget of this event-loop turn is not used up. */
   readonly hasTime: boolean
 }
 
@@ -150,7 +150,7 @@ function presentTurn(): Turn {
 /** Suspended work of one kind, in order of suspension. */
 class RestingWork {
   readonly #waiting: (() => void)[] = []
-  /** The last turn in which work of this kind resumed. */
+  /** Number of the event-loop turn in which work of this kind was last resumed. */
   #resumedIn = -1
 
   get length(): number {

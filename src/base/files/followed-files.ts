@@ -51,7 +51,7 @@ export class FollowedFiles {
 interface Followed {
   readonly files: readonly string[]
   readonly onChange: () => void
-  /** The state of the files when a change was last reported. */
+  /** State of the files as of the last reported change. */
   lastReported: string
   last: string
 }

@@ -14,7 +14,7 @@ import { getEnvironmentData, setEnvironmentData, Worker, type WorkerOptions } fr
 /** Whether this program runs as the single executable. */
 export const isExecutable = isSea()
 
-/** Locates the code of a thread. */
+/** Where the code of a thread is, both in the sources and in the bundle. */
 export interface ThreadProgram {
   /** The `import.meta.url` of the module that starts the thread. */
   readonly importer: string
@@ -24,7 +24,7 @@ export interface ThreadProgram {
   readonly bundled: string
 }
 
-/** Name of the asset that starts a thread of the executable (bin/executable.cjs). */
+/** Name of the asset that contains the entry point for threads (bin/executable.cjs). */
 const launcher = 'executable.cjs'
 
 /** Starts a worker thread that runs this program. */
@@ -66,8 +66,8 @@ export function loadAddon(importer: string): unknown {
 }
 
 /**
- * Loads the addon of the npm package. The package contains the addon for the platform on which it was built
- * (scripts/bundle.mjs). For other platforms, npm installs an optional package.
+ * Loads the addon from the installed package: the one built with the package (scripts/bundle.mjs) or, on other
+ * platforms, the one in an optional npm dependency.
  */
 function loadInstalledAddon(require: NodeJS.Require): unknown {
   const platform = `${process.platform}-${process.arch}`

@@ -49,7 +49,7 @@ function removeAbandoned(place: string, prefix: string): void {
     try {
       rmSync(join(place, name), { recursive: true, force: true })
     } catch {
-      // A directory that belongs to another user cannot be removed.
+      // Ignore the error: directories of other users cannot be removed.
     }
   }
 }

@@ -35,9 +35,9 @@ export interface Flag<T> {
   readonly hidden?: boolean
 }
 
-/** Flags by option name. */
+/** A table of flags. The keys are the names of the options in code. */
 export type Flags = { readonly [option: string]: Flag<unknown> }
-/** Values of flags by option name. */
+/** The parsed options for a table of flags. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never }
 
 export interface FlagSpec<T>
@@ -112,10 +112,10 @@ export function oneOf<const T extends string>(words: readonly T[]): (text: strin
   }
 }
 
-/** A parsed command line: the values of its flags and the remaining arguments. */
+/** The result of parsing a command line. */
 export interface CommandLine<F extends Flags> {
   readonly options: OptionsOf<F>
-  /** Arguments that are not flags. */
+  /** Arguments other than flags. */
   readonly words: readonly string[]
 }
 
@@ -177,7 +177,7 @@ function isFlag(argument: string): boolean {
 
 interface Given {
   readonly flag: Flag<unknown>
-  /** The value of the flag, or undefined if the argument contains no value. */
+  /** Value that the argument itself contains, as in `--name=value`. Undefined if there is none. */
   readonly text: string | undefined
 }
 

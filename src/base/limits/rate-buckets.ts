@@ -33,7 +33,7 @@ export function newBucketMemory(): SharedArrayBuffer {
 export interface Rate {
   readonly perSecond: number
   readonly burst: number
-  /** Maximum number of keys that can have a bucket. */
+  /** Maximum number of keys with a bucket at the same time. */
   readonly keys: number
 }
 
@@ -75,7 +75,7 @@ function growTo(memory: SharedArrayBuffer, bytes: number): void {
   }
 }
 
-/** The token buckets of one rate. */
+/** Token buckets for one rate, one per key. */
 export class RateBuckets {
   readonly #seed: Uint8Array
   readonly #start: number

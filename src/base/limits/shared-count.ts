@@ -3,7 +3,7 @@
  * worker has a counter in shared memory, which is reset when the worker is replaced.
  */
 
-/** The counter of one worker together with the common limit. */
+/** One worker's counter, and the limit on the sum of all counters. */
 export class SharedCount {
   readonly #counts: Int32Array
   readonly #own: number

@@ -20,7 +20,7 @@ export interface Exposing {
   expose(page?: MetricsPage): Promise<Exposition>
 }
 
-/** The members of a metric that formatting needs. */
+/** The properties of a metric that appear in the text format. */
 type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
 
 /** Formats all metrics of this thread and of the process. */

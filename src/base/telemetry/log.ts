@@ -8,7 +8,7 @@
 import { isError } from '../text/errors.ts'
 import { openStandardError } from './standard-error.ts'
 
-/** Writes lines to the log. */
+/** A log with levels and structured fields. */
 export interface Log {
   info(message: string, fields?: LogFields): void
   /** Logs a problem that needs attention but does not stop the work. */
@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** Fields that every line contains. */
+  /** Fields to add to every line. */
   readonly fields?: LogFields
 }
 

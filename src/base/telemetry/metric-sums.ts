@@ -4,7 +4,7 @@
  */
 import type { Metric, Sample } from './metrics.ts'
 
-/** A snapshot of a metric that can be sent to another thread. */
+/** A copy of a metric that can be posted to another thread. */
 export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across' | 'page'> {
   readonly values: readonly Sample[]
 }
@@ -20,7 +20,7 @@ export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
 /** Stores the latest metrics of each thread, by thread ID. */
 export class MetricSums<Id> {
   readonly #snapshotsById = new Map<Id, readonly MetricSnapshot[]>()
-  /** The counters of threads that have ended. */
+  /** Sums of the counters of ended threads, so that totals never decrease. */
   #ended: readonly MetricSnapshot[] = []
 
   /** Replaces the metrics of a thread. */

@@ -20,7 +20,7 @@ export interface Sample {
 /** A path that serves metrics. */
 export type MetricsPage = '/metrics' | '/metrics/slis'
 
-/** A metric and its samples. */
+/** A metric, as `/metrics` exposes it. */
 export interface Metric {
   readonly name: string
   /** Description of the metric in one sentence. */
@@ -54,7 +54,7 @@ function labelsFrom(names: readonly string[]): (values: readonly string[]) => { 
   return (values) => Object.fromEntries(sorted.map(([name, i]) => [name, values[i]!]))
 }
 
-/** Stores the series of one metric by label values. */
+/** The series of one metric, by label values. */
 class SeriesMap<S> {
   readonly #labels: readonly string[]
   readonly #labelsOf: ReturnType<typeof labelsFrom>

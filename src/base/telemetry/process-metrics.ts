@@ -145,7 +145,7 @@ function eventLoopMetrics(): Metric[] {
   ]
 }
 
-/** Undocumented functions of Node.js. */
+/** Functions of Node.js that are undocumented and may be missing. */
 interface ActiveObjects {
   _getActiveHandles?(): readonly object[]
   _getActiveRequests?(): readonly object[]
@@ -218,7 +218,7 @@ const gcKinds: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-/** A performance entry for a garbage collection, with the fields that Node.js documents. */
+/** A performance entry for a garbage collection. Node.js types lack its `detail`. */
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
 
 function garbageCollectionMetric(): Metric {

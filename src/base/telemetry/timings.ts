@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** The name of a request phase. */
+/** A phase of a request that the server times. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
 
 /**

@@ -8,7 +8,7 @@ const dirtySuffix = '-dirty'
 
 /** Describes the commit that the program was built from. */
 export const buildInfo = {
-  /** The commit, or '' if the program is not bundled or was built outside of a repository. */
+  /** Commit of the build, or '' if unknown. */
   commit: bundledCommit.replace(dirtySuffix, ''),
   treeState: bundledCommit.endsWith(dirtySuffix) ? 'dirty' : 'clean',
 }

@@ -1,4 +1,4 @@
-/** Functions for thrown values, which may be of any type. */
+/** Examines thrown values. In JavaScript, any value can be thrown. */
 
 /**
  * Whether a thrown value is an error, even of another realm. Test runners such as Jest load this code into a separate

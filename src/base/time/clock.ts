@@ -9,7 +9,7 @@ export interface Clock {
   monotonic(): number
 }
 
-/** A clock that also has timers. */
+/** A clock with timers. */
 export interface TimerClock extends Clock {
   /**
    * Calls `run` once after `ms` milliseconds, and returns a function that cancels the timer. The timer does not keep

@@ -4,7 +4,7 @@
  */
 import { Counter, type Metric } from '../metrics.ts'
 
-/** An OTLP span. Its times are decimal numbers of nanoseconds since 1970. */
+/** A span in OTLP. Times are decimal strings of nanoseconds since 1970. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
@@ -29,7 +29,7 @@ export interface Attribute {
 export interface ExporterOptions {
   /** Sends JSON to the collector. Throws an error unless the collector accepts the request. */
   readonly send: (body: string) => Promise<void>
-  /** The attributes that describe this server. */
+  /** Attributes of the OTLP resource, which identify this server. */
   readonly resource: readonly Attribute[]
   readonly onError: (error: Error) => void
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 
-/** The span of a request within a trace. */
+/** Identifies the span of a request and its trace. */
 export interface TraceContext {
   /** The ID of the trace, 32 hexadecimal digits. */
   readonly traceId: string
@@ -15,7 +15,7 @@ export interface TraceContext {
   readonly state: string
 }
 
-/** The trace headers of the caller. */
+/** The trace headers that the caller sent. */
 export interface SentTrace {
   readonly parent: string | undefined
   /** All `tracestate` lines, joined into one list, or '' if there are no such lines. */
@@ -25,7 +25,7 @@ export interface SentTrace {
 /** Trace headers by lower-case name. */
 export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
-/** A request that belongs to a trace, with the trace headers for downstream requests. */
+/** Any request with trace headers for the calls that it causes. */
 export interface Traced {
   readonly traceHeaders: TraceHeaders
 }
