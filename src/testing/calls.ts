@@ -11,7 +11,7 @@ import type { Call, CallLog, CallMatch } from './call-log.ts'
 const defaultMaxCalls = 10_000
 const defaultTimeoutMs = 5_000
 
-/** A call that may not have a response yet. */
+/** A recorded call that may still be running. */
 class OpenCall implements Call {
   readonly verb: string
   readonly group: string
@@ -56,12 +56,12 @@ class OpenCall implements Call {
   }
 }
 
-/** Returns the user of a request, or undefined if the pipeline step that sets the user has not run yet. */
+/** Returns the user of a request, or '' before the request is authenticated. */
 function userOf(exchange: Exchange): string {
   return (exchange.user as Exchange['user'] | undefined)?.name ?? ''
 }
 
-/** The calls of a server as its pipeline reports them. */
+/** Records calls as the request pipeline reports them. */
 export class Calls implements CallLog {
   readonly #isOwn: (user: string) => boolean
   readonly #max: number
@@ -105,7 +105,7 @@ export class Calls implements CallLog {
     this.#calls = []
   }
 
-  /** Whether a call matches. */
+  /** Whether a call has all properties of the match. Calls of the server's own loops match only if a user is given. */
   matches(call: Call, match: CallMatch): boolean {
     if (match.user === undefined && this.#isOwn(call.user)) return false
     return fields.every((field) => match[field] === undefined || match[field] === call[field])

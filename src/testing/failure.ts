@@ -1,7 +1,7 @@
 /** Failures that a test can inject. */
 import type { Call } from './call-log.ts'
 
-/** A failure of a call. */
+/** How an injected failure makes a call fail. */
 export type Failure =
   /** Responds with this status code without executing the request. */
   | {
@@ -20,7 +20,7 @@ export type Failure =
   /** Executes the request after this many milliseconds. */
   | { readonly delayMs: number }
 
-/** An injected failure. */
+/** A failure that has been planned, and may have happened. */
 export interface PlannedFailure {
   /** Resolves to the call that failed. */
   readonly happened: Promise<Call>

@@ -16,7 +16,7 @@ interface Plan {
   readonly happened: PromiseWithResolvers<Call>
 }
 
-/** Planned failures that have not happened yet. */
+/** The failures that a test has planned and that have not happened yet. */
 export class Failures {
   readonly #calls: Calls
   readonly #plans = new Set<Plan>()
@@ -38,7 +38,7 @@ export class Failures {
     this.#plans.clear()
   }
 
-  /** Ends all injected delays. */
+  /** Cancels planned failures and ends running delays. */
   close(): void {
     this.clear()
     this.#stopped.abort()
@@ -103,7 +103,7 @@ export function cutOff(exchange: Exchange): ApiError {
   return new ApiError(500, 'InternalError', 'the connection was closed, as the test requested')
 }
 
-/** A transport that lets the request run and truncates its response. */
+/** A transport that executes the request but cuts off its response. */
 class CutTransport implements ServerTransport {
   readonly #inner: ServerTransport
   #eventsLeft: number
@@ -171,7 +171,7 @@ class CutTransport implements ServerTransport {
     this.#eventsLeft -= end.events
     const room = this.#inner.write(chunk.subarray(0, end.bytes))
     if (this.#eventsLeft > 0) return room
-    // Waits until earlier writes have arrived before the connection is closed.
+    // Let earlier writes reach the client before cutting the connection.
     return (room ?? delay(0)).then(() => this.cut())
   }
 

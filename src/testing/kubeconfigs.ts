@@ -41,7 +41,7 @@ export interface KubeconfigParts {
   readonly authority: string
   readonly user: string
   readonly token: string
-  /** The directory for the file. */
+  /** Directory in which to create the file. */
   readonly directory: string
 }
 

@@ -13,7 +13,7 @@ import type { Entry, Revision, Store, Write } from '../storage/store/store.ts'
 import type { AuthorityFiles } from './authority-files.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** The stored data of a snapshot, which only servers use. */
+/** A snapshot with the stored entries, which are not part of the public interface. */
 export interface StoredSnapshot extends Snapshot {
   readonly entries: readonly Entry[]
   readonly authority: AuthorityFiles
@@ -32,7 +32,7 @@ export async function takeSnapshot(
   return { profile, authority, revision, entries }
 }
 
-/** Returns the snapshot with its objects only, for a server that creates its own keys. */
+/** Returns the snapshot without secrets such as keys, for a server that creates its own. */
 export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSnapshot {
   return { ...snapshot, entries: entries.filter(({ key }) => !key.startsWith(metaPrefix)) }
 }

@@ -86,7 +86,7 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
 
 type Flags = ServerOptions & UpOptions
 
-/** The parts that make up a test server. */
+/** The parts of a test server and its functions for tests. */
 interface TestServerContext {
   readonly directory: string
   readonly flags: Flags
@@ -95,7 +95,7 @@ interface TestServerContext {
   readonly store: Store
   readonly calls: Calls
   readonly failures: Failures
-  /** The resources that the server has opened, which are closed when it stops. */
+  /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -164,7 +164,7 @@ async function runLoops(
   await loops.firstPass
 }
 
-/** Delay in milliseconds before the loops start, so that the first requests of a test come first. */
+/** Delay in milliseconds before the loops start, so that the first requests of a test do not wait for them. */
 const loopsLaterMs = 10
 
 /**
@@ -193,7 +193,7 @@ function isOwnUser(name: string): boolean {
 
 interface RunningParts extends TestServerContext {
   readonly server: ApiServer
-  /** The state of the server after its start. */
+  /** Snapshot of the state after the start, to which `reset` returns. */
   readonly baseline: StoredSnapshot
 }
 

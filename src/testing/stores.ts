@@ -15,7 +15,7 @@ import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 
 /** Maximum number of sets of flags whose initial content is remembered. */
 const maxBeginnings = 50
-/** The initial contents by start options. */
+/** Initial store contents, by the start options that produced them. */
 const beginnings = new BoundedMap<string, StoredSnapshot>(maxBeginnings)
 
 export interface StoreParts {
@@ -25,7 +25,7 @@ export interface StoreParts {
   readonly eventTtlMs: number
 }
 
-/** Opens a store with this initial content. */
+/** Opens the store of a test server. Writes the initial content, if any, into it. */
 export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot | undefined): Promise<Store> {
   if (parts.kind === 'memory') return await openMemory(parts, beginning)
   const store = await openTemporary(parts)
@@ -51,7 +51,7 @@ export async function openMemory(
   return store
 }
 
-/** Returns the initial content for these start options, if a server has already been started with them. */
+/** Returns the initial content that an earlier server with the same start options created, if any. */
 export function knownBeginning(way: string): StoredSnapshot | undefined {
   return beginnings.get(way)
 }

@@ -8,7 +8,7 @@ import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'
 
 interface Waiting {
-  /** The time on the monotonic clock at which the timer is due. */
+  /** When the timer fires, on the monotonic clock. */
   readonly due: number
   readonly run: () => void
   timer: NodeJS.Timeout | undefined
@@ -28,7 +28,7 @@ export interface ServerClock {
   advance(by: number | string): void
 }
 
-/** A clock that can be advanced. */
+/** The clock of a test server, which tests can advance. */
 export class TestClock implements TimerClock, ServerClock {
   /** Offset from the system clock. */
   #wallAhead: number

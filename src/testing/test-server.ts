@@ -52,7 +52,7 @@ export interface UserOptions {
 export interface TestUser {
   readonly name: string
   readonly client: Client
-  /** Transport below the client, for custom clients: `connect({ transport })`. */
+  /** Transport of the client, for custom clients: `connect({ transport })`. */
   readonly transport: Transport
   /** A kubeconfig for kubectl, client-go and all other programs. */
   readonly kubeconfig: TestKubeconfig

@@ -5,10 +5,10 @@ import type { Authenticator } from '../apiserver/authn/authenticator.ts'
 import { staticTokens, tokenHash } from '../apiserver/authn/static-tokens.ts'
 import type { UserOptions } from './test-server.ts'
 
-/** Users by token. */
+/** The users of a test server, by bearer token. */
 export class Users {
   readonly #tokens: Map<string, User>
-  /** Authenticates the current users. */
+  /** Authenticates the tokens of all users that exist at the time of the request. */
   readonly authenticator: Authenticator
 
   /** Creates the list of users. Includes the users of another server, such as the parent of a fork. */
