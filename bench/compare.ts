@@ -24,7 +24,7 @@ const objectCount = 1_000
 const clients = 16
 const maxStartMs = 180_000
 
-/** A running server and a function that stops it. */
+/** A server that is being measured. */
 interface Running {
   readonly connect: () => Promise<Client>
   /** Processes whose memory is measured, including their descendants. Empty if the server runs in a container. */
@@ -158,7 +158,7 @@ function proportionalBytes(pid: number): number {
   return (numberIn(`/proc/${pid}/smaps_rollup`, /^Pss:\s+(\d+) kB/m) ?? 0) * 1024
 }
 
-/** Returns undefined if the process has ended. */
+/** Extracts a number from a file in /proc. Returns undefined if the process has ended. */
 function numberIn(file: string, pattern: RegExp): number | undefined {
   if (!existsSync(file)) return undefined
   const match = pattern.exec(readFileSync(file, 'utf8'))

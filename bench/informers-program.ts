@@ -48,7 +48,7 @@ const all = Array.from({ length: count }, (_, i) => informers.of(ConfigMap, { fi
 await informers.synced()
 const ms = performance.now() - began
 const { user, system } = process.cpuUsage(cpu)
-// After a plain list, an informer sends a separate request for the watch.
+// Wait for the watch requests, which informers send separately after a plain list.
 await new Promise((resolve) => setTimeout(resolve, 500))
 if (all.some(({ size }) => size < 1000)) throw new Error('an informer lacks objects')
 process.stdout.write(JSON.stringify({ requests, bytes, ms, clientCpu: (user + system) / 1000 }), () => process.exit())

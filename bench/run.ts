@@ -53,7 +53,7 @@ import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
 import { printTable, type Row } from './table.ts'
 
-/** `growth` writes to the objects that `start` and `memory` measure, so it must come last. */
+/** Keep `growth` last, because it writes to the objects that `start` and `memory` measure. */
 const groups = [
   getRows,
   accessRows,

@@ -2,20 +2,20 @@
 
 export interface Row {
   readonly name: string
-  /** Results of the server and of the bare limit in the same run, as text with units. */
+  /** Result of the server, with its unit. `bare` is that of the bare limit in the same run. */
   readonly ours: string
   readonly bare: string
   readonly ratio?: number
-  /** Ratio of CPU time per request, which is valid even on a shared machine. */
+  /** CPU time per request of the bare limit divided by that of the server. Reliable even on a shared machine. */
   readonly byCpu?: number
   readonly target?: string
   /** Whether the target is met. Undefined if there is no target. */
   readonly met?: boolean
-  /** Ratio of CPU time per request between the server and the bare limit. */
+  /** CPU time per request of the server and of the bare limit, as text. */
   readonly cpu?: string
   /** Note for the reader, for example that the load generator was the bottleneck. */
   readonly note?: string
-  /** The numbers from which the texts were formatted. */
+  /** Unformatted numbers, for `--json` and `--plot`. */
   readonly figures: { readonly [name: string]: number }
 }
 

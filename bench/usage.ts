@@ -33,7 +33,7 @@ export function cpuOfThreads(pid: number): Map<string, ThreadCpu> {
         const [user, system] = statTimes(`${folder}/${id}/stat`)
         return [[id, { name: readFileSync(`${folder}/${id}/comm`, 'utf8').trim(), seconds: user! + system! }]]
       } catch {
-        // The thread ended before its statistics were read.
+        // Ignore a thread that has ended in the meantime.
         return []
       }
     }),

@@ -25,7 +25,7 @@ const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).hre
   readonly libraries: { readonly [name: string]: string }
 }
 
-/** The imports of all files. Each entry consists of a file and an exported name. */
+/** The exports that other files import, each as a file and a name. */
 const used = new Set<string>()
 const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>(Object.values(libraries))

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 
 const maxFunctionLines = 60
 const maxParameters = 3
-/** Number of functions with more than `mostParameters` parameters. */
+/** Number of functions with more than `maxParameters` parameters. */
 const manyParameters = 35
 /** Number of boolean parameters that callers pass by position. */
 const positionalBooleans = 33

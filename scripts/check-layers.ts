@@ -8,7 +8,7 @@ import { dirname, join, normalize } from 'node:path'
 import { browserRooms, drivers, groups, isAmong, only, onlyTypes, page, roomOf, storeReaders } from './layers.ts'
 
 interface Import {
-  /** A file relative to `src/`, or a module name. */
+  /** The imported file, relative to `src/`, or the name of a package. */
   readonly target: string
   readonly typeOnly: boolean
 }
@@ -19,7 +19,7 @@ const done = new Set<string>()
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
-/** Position of each folder: its group, and its layer in the group. */
+/** The index of the group and of the layer for each folder. */
 const places = new Map<string, readonly [number, number]>()
 for (const [group, { name, layers }] of groups.entries()) {
   if (layers.length === 0) places.set(name, [group, 0])

@@ -7,10 +7,10 @@ import { categories } from './texts.ts'
 const phrases =
   /\b(?:whoever|who asks|nobody|somebody|told (?:of|from)|(?:is|are|was|were|be) (?:told|looked at|seen to|gone)|puts? up with|such a one|in its life|how it is|how they are|goes? by|only just|that which|let go|rests? on|no longer there)\b/gi
 
-/** Maximum number of phrases. */
+/** Maximum number of occurrences. Lower it when the number falls. */
 const limit = 30
 
-/** Omits errors, which repeat the wording of Kubernetes, and commits, which cannot be changed anymore. */
+/** Skip error messages, which repeat the wording of Kubernetes, and commit subjects, which can no longer be changed. */
 const checked = Object.entries(categories).filter(([category]) => category !== 'errors' && category !== 'commits')
 
 const occurrences = checked.flatMap(([, find]) =>

@@ -121,7 +121,7 @@ export const browserRooms: readonly string[] = ['client/requests', 'client/infor
 /** The console page runs only in a browser. It is a separate program that no other file imports. */
 export const page = 'tools/console/page/'
 
-/** Rooms and groups that may import the store, because only they understand its bytes. */
+/** Groups and rooms that may import the store. Only they may interpret stored bytes. */
 export const storeReaders: readonly string[] = [
   'storage',
   'apiserver/registry',

@@ -13,7 +13,9 @@ const root = dirname(dirname(import.meta.dirname))
 const other = '@kubernetes/client-node@2.0.1'
 const rounds = 5
 
-/** Milliseconds per list, excluding the first list of a process. */
+/**
+ * Time and CPU time per list in milliseconds. `firstMs` is for the first list of a process, the others for later lists.
+ */
 interface Lists {
   readonly ms: number
   readonly cpuMs: number

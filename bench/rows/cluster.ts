@@ -47,7 +47,7 @@ const steps: readonly Step[] = [
   },
 ]
 
-/** A server, the programs that work with it, and their total resource usage. */
+/** A server, and the controller programs that run with it. */
 interface Cluster {
   readonly side: Side
   readonly others: readonly Pick<Side, 'pid' | 'stop'>[]

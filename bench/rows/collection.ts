@@ -135,7 +135,7 @@ async function memoryRow(): Promise<Row> {
   for (let i = 0; i < followed; i++) {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: uid(i - (i % 100)) }
     const metadata = { name: `some-object-${i}`, namespace: 'default', uid: uid(i) }
-    // Parses the objects like request bodies, so that they share no strings.
+    // Parse each object separately, as in a request, so that objects share no strings.
     graph.set(type, JSON.parse(JSON.stringify(i % 2 === 0 ? metadata : { ...metadata, ownerReferences: [owner] })), 1)
   }
   const each = ((await heapInUse()) - before) / graph.size

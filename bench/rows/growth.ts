@@ -64,7 +64,7 @@ async function eventTime(side: Side, size: number): Promise<number> {
   return quantile(times, 0.5) * 1000
 }
 
-/** Returns the rows as the lines of a plot. */
+/** Converts the rows to lines for a plot. */
 export function growthSeries(rows: readonly Row[]): Series[] {
   const names = new Map<string, (readonly [number, number])[]>()
   for (const { name, figures } of rows) {

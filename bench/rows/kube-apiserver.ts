@@ -17,7 +17,7 @@ const seconds = 3
 
 interface Load {
   readonly name: string
-  /** `run` distinguishes the objects of each run. */
+  /** Creates a load. `run` is part of the object names, so that they differ between runs. */
   readonly drive: (run: string) => Drive
 }
 

@@ -84,7 +84,7 @@ function runner(config: string, cache: string): Run {
 
 const ticksPerSecond = 100
 
-/** Returns the CPU time in seconds of all child processes that have exited. */
+/** Returns the CPU time of all exited child processes in seconds. */
 function childrenCpu(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')

@@ -66,7 +66,7 @@ export async function costRow(
 }
 
 const floodSeconds = 8
-/** By now, the flooding client has opened its connections. This row does not measure handshakes. */
+/** Time for the flooding client to open its connections, because handshakes are not part of the measurement. */
 const handshakesMs = 3000
 
 /**

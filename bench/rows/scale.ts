@@ -15,7 +15,7 @@ import { waitsDuring } from './stalls.ts'
 const [nodes = 5000, pods = 10_000] = (process.env.ORCH_SCALE ?? '').split(',').filter(Boolean).map(Number)
 const senders = 16
 const pauseMs = 250
-/** Timeout for a machine that is too slow for this row. */
+/** Time limit, for machines that are too slow for this row. */
 const maxRunMs = 1_200_000
 
 const podPath = '/api/v1/namespaces/default/pods'

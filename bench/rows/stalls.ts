@@ -87,7 +87,7 @@ export async function waitsDuring(client: Client, run: () => Promise<unknown>): 
   return waits
 }
 
-/** Reads and discards a response, so that reading does not delay the requests that this process measures. */
+/** Requests a path and discards the response. Parsing it here would delay the requests that are being timed. */
 async function drain({ port }: Side, path: string, more: { readonly [name: string]: string } = {}): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, ...more }
   const sent = request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false })

@@ -11,7 +11,7 @@ import type { Bench, Side } from '../servers.ts'
 import { atLeast, perSecond, type Row } from '../table.ts'
 import { creates, http2Creates, http2Updates, updates } from './writes.ts'
 
-/** Throughput of raw etcd. */
+/** Rates of raw etcd, per second. */
 interface Raw {
   readonly puts: number
   readonly reads: number

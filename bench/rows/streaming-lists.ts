@@ -12,7 +12,7 @@ import { megabytes, type Row, short } from '../table.ts'
 import { cpuOf, memoryOf, resetPeak } from '../usage.ts'
 
 const lists = 100
-/** A version that has streaming lists. */
+/** Emulates a version that supports streaming lists. */
 const version = '--emulated-version=1.36'
 const streaming =
   '?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion='

@@ -25,7 +25,7 @@ const lifetime = 12
 /** Milliseconds to wait for the fast writer's events that are still in buffers. */
 const settleMs = 1500
 
-/** A server to watch, and how its writer creates an event. */
+/** The server to watch, the path of the watch, and a function that writes an object. */
 export interface FanOut {
   readonly side: Side
   readonly path: string
@@ -203,7 +203,7 @@ class Arrivals {
     return this.has(this.sent.length - 1)
   }
 
-  /** Returns the milliseconds from each write after the first `count` to its events. */
+  /** Returns the lag of each event in milliseconds, skipping the first `count` writes. */
   lagsAfter(count: number): number[] {
     return this.#receiveTimes.flatMap((receiveTimes) =>
       receiveTimes.slice(count).map((at, i) => at - this.sent[count + i]!),

@@ -16,7 +16,7 @@ import { creates } from './writes.ts'
 
 const counts = [1, 2, 4, 'auto'] as const
 type Count = (typeof counts)[number]
-/** Time under load after which `auto` has added its workers. */
+/** Time in seconds to keep `auto` under load before the measurement, so that it adds its workers. */
 const scalingSeconds = 15
 const objects = 10_000
 const seconds = 4

@@ -14,7 +14,7 @@ import { entry, escaped, inFont, literal, paragraphs, section, subsection } from
 
 /** The contents of a page, in plain text. */
 interface Page {
-  /** The words of the command, such as `orchctl config view`. They are also the name of the page. */
+  /** The command, such as `orchctl config view`. With hyphens, it is the name of the page. */
   readonly command: string
   readonly summary: string
   /** The text after the command, one line per variant. */
@@ -24,7 +24,7 @@ interface Page {
   readonly commands?: readonly { readonly name: string; readonly summary: string }[]
   /** Examples, with or without a description. */
   readonly examples?: readonly (readonly [description: string, ...commands: string[]])[]
-  /** Commands that have their own pages. */
+  /** Names of other pages to list under SEE ALSO. */
   readonly seeAlso: readonly string[]
 }
 

@@ -16,7 +16,7 @@ const escapes: { readonly [character: string]: string } = {
   '~': '\\(ti',
 }
 
-/** Length above which a word needs points at which the line may break. */
+/** Minimum length of words that may be broken across lines. */
 const longWord = 30
 
 /** Returns plain text as one line of roff that is never a request. */
