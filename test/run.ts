@@ -17,6 +17,7 @@ import { compiled } from './support/compile-cache.ts'
 import { installTools } from './support/install.ts'
 import { long } from './support/long.ts'
 import { inLists } from './support/plan.ts'
+import { makeRunDirectories } from './support/run-directories.ts'
 import { keepTimes, readTimes, type Spent } from './support/times.ts'
 import { atLaterVersions } from './support/versions.ts'
 
@@ -67,6 +68,7 @@ const counts = new Map<string, Count>()
 /** Maximum number of failed tests that are repeated. If more tests fail, the failures are not chance. */
 const maxUncertain = 3
 
+const runDirectories = makeRunDirectories(process.env.TMPDIR)
 installTools(files)
 await Promise.all([patterns.length === 0 ? checkSources() : undefined, runFiles()])
 await runFailedAgain()
@@ -128,7 +130,7 @@ async function runFiles(): Promise<void> {
 async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, ...compiled },
+    env: { ...process.env, ...compiled, ...runDirectories },
   })
   const taken = [first]
   let next: string | undefined = first

@@ -7,17 +7,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The Linux directory whose files are kept in memory. */
-const inMemory = '/dev/shm'
+export const inMemory = '/dev/shm'
 /** The directories that this process has created and not yet removed. */
 const own = new Set<string>()
 
 /** Creates an empty directory that only the current user can read and whose name starts with `prefix`. */
 export function temporaryDirectory(prefix: string): string {
   try {
-    return makeIn(inMemory, prefix)
+    return temporaryDirectoryIn(inMemory, prefix)
   } catch {
-    return makeIn(tmpdir(), prefix)
+    return temporaryDirectoryIn(tmpdir(), prefix)
   }
+}
+
+/** Like `temporaryDirectory`, but creates the directory in `place`. */
+export function temporaryDirectoryIn(place: string, prefix: string): string {
+  const directory = mkdtempSync(join(place, `${prefix}${process.pid}-`))
+  if (own.size === 0) process.on('exit', removeAll)
+  own.add(directory)
+  removeAbandoned(place, prefix)
+  return directory
 }
 
 /** Removes a directory that `temporaryDirectory` returned, including its content. */
@@ -25,14 +34,6 @@ export function removeTemporary(directory: string): void {
   rmSync(directory, { recursive: true, force: true })
   own.delete(directory)
   if (own.size === 0) process.off('exit', removeAll)
-}
-
-function makeIn(place: string, prefix: string): string {
-  const directory = mkdtempSync(join(place, `${prefix}${process.pid}-`))
-  if (own.size === 0) process.on('exit', removeAll)
-  own.add(directory)
-  removeAbandoned(place, prefix)
-  return directory
 }
 
 /** Removes all temporary directories of this process when it exits. */
