@@ -16,16 +16,16 @@ export interface ConnectionMaxima {
   readonly perUser: number
 }
 
-/** The shared memory with the counters, and the worker's position in this memory. */
+/** A worker's part of the shared memory in which all workers count their connections. */
 export interface CountingPlace {
   readonly memory: SharedArrayBuffer
   /** The index of the worker, starting at 0. */
   readonly index: number
-  /** Returns the current number of workers. Defaults to the number of workers that the memory was allocated for. */
+  /** Returns the current number of workers. By default, the number for which the memory was allocated. */
   readonly workers?: () => number
 }
 
-/** The result of counting a user's connection: the counter of the user, or the reason for rejecting the connection. */
+/** Whether a user's connection is admitted: the counter to release later, or the reason for its rejection. */
 export type Admission = { readonly counter: number } | { readonly refusal: string }
 
 const seedBytes = 32
@@ -59,7 +59,7 @@ export class ConnectionCounts {
   readonly #seed: string
   readonly #counts: Int32Array
   readonly #own: number
-  /** Number of connections that are not reserved for `system:masters`. */
+  /** Number of connections available to users outside `system:masters`. */
   readonly #open: number
 
   constructor(maxima: ConnectionMaxima, place: CountingPlace = { memory: countingMemory(1), index: 0 }) {
@@ -82,17 +82,20 @@ export class ConnectionCounts {
     return false
   }
 
-  /** Counts a new connection even at the limit, because it replaces a connection that is being closed. */
+  /**
+   * Counts a new connection even if the limit is reached. Called when it takes the place of a connection that is about
+   * to close.
+   */
   openInPlace(): void {
     this.#add(totalCounter, 1)
   }
 
-  /** Uncounts a connection that `open` has counted. */
+  /** Removes a closed connection from the count. */
   close(): void {
     this.#add(totalCounter, -1)
   }
 
-  /** Counts a connection for its first authenticated user. */
+  /** Counts a connection for the first user who is authenticated on it. Rejects the user if a limit is reached. */
   admit(user: User): Admission {
     const counter = this.#counterOf(user)
     this.#add(counter, 1)
@@ -102,17 +105,17 @@ export class ConnectionCounts {
     return { refusal }
   }
 
-  /** Uncounts a connection that `admit` has counted. */
+  /** Removes a closed connection from the count of its user. */
   release(counter: number): void {
     this.#add(counter, -1)
   }
 
-  /** Returns the index of the counter for unauthenticated connections from a network. */
+  /** Returns the counter for unauthenticated connections from a network. */
   networkCounter(network: string): number {
     return this.#hashed(firstNetworkCounter, network)
   }
 
-  /** Adds or subtracts an unauthenticated connection. */
+  /** Counts a new unauthenticated connection (1), or one that was closed or authenticated (-1). */
   addStranger(networkCounter: number, change: 1 | -1): void {
     this.#add(strangersCounter, change)
     this.#add(networkCounter, change)
@@ -123,10 +126,7 @@ export class ConnectionCounts {
     return this.#sum(networkCounter)
   }
 
-  /**
-   * Returns the indexes of the other workers that have unauthenticated connections, in descending order of their
-   * number.
-   */
+  /** Returns the other workers that have unauthenticated connections, the one with the most connections first. */
   otherWorkersWithStrangers(): readonly number[] {
     return Array.from({ length: this.#regions }, (_, index) => index)
       .filter((index) => index * regionLength !== this.#own && this.#strangersIn(index) > 0)

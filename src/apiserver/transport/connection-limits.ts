@@ -10,14 +10,14 @@ export interface Times {
   readonly handshake: number
   readonly headers: number
   /**
-   * Maximum time for receiving a request. It exceeds every request deadline, because the deadline sends a response,
-   * whereas this timeout only disconnects clients that stop sending.
+   * Maximum time to receive a request. It is longer than any request deadline, so that slow requests get a 504 response
+   * and only clients that stop sending are disconnected.
    */
   readonly request: number
   readonly idle: number
   /** Maximum time that a client may leave its response unread. */
   readonly stall: number
-  /** Interval between two checks for slow clients. */
+  /** Interval between checks for slow and idle clients. */
   readonly check: number
 }
 
@@ -38,7 +38,7 @@ export const defaultTimes: Times = {
 export const lingerTime = 2 * seconds
 /** How long a stopping server waits on each connection for requests in transit, in milliseconds. */
 export const drainTime = 0.5 * seconds
-/** Minimum number of event-loop turns during `drainTime`. */
+/** Minimum number of event-loop turns to wait for requests in transit, in addition to `drainTime`. */
 export const drainTurns = 10
 export const maxHeaderBytes = 128 * 1024
 /**

@@ -12,17 +12,17 @@ import type { Peer, ServerTransport } from './server-transport.ts'
 export const httpEngineNames = ['orch', 'node'] as const
 export type HttpEngineName = (typeof httpEngineNames)[number]
 
-/** The callbacks that handle the requests on an HTTP/1.1 connection. */
+/** The server's callbacks for requests on an HTTP/1.1 connection. */
 export interface ConnectionOwner {
   readonly onRequest: (transport: ServerTransport) => void
-  /** Returns whether a request with this target may be upgraded to another protocol. */
+  /** Returns whether a request to this URL may be upgraded to another protocol. */
   readonly maySwitch: (target: string) => boolean
 }
 
-/** An HTTP/1.1 connection, as the server manages it. */
+/** The methods of an HTTP/1.1 connection that the server uses to supervise and close it. */
 export interface Http1Link {
   readonly socket: Socket
-  /** Number of requests received on the connection. */
+  /** Number of requests that have arrived on the connection. */
   readonly requests: number
   /**
    * Closes the connection after the response to the current request. If there is no current request, calls `onIdle` and
@@ -35,13 +35,13 @@ export interface Http1Link {
   check(now: number, times: Times): void
 }
 
-/** The callbacks that handle the requests on an HTTP/2 connection. */
+/** The server's timeouts and callbacks for an HTTP/2 connection. */
 export interface Http2Owner {
   readonly times: Times
   readonly onRequest: (transport: ServerTransport) => void
 }
 
-/** An HTTP/2 connection, as the server manages it. */
+/** The methods of an HTTP/2 connection that the server uses to supervise and close it. */
 export interface Http2Link {
   /** Rejects new requests. Running requests are completed. */
   close(): void
@@ -49,7 +49,7 @@ export interface Http2Link {
   check(now: number): void
 }
 
-/** An HTTP implementation that serves requests on accepted connections. */
+/** An implementation of HTTP/1.1 and HTTP/2 on TLS connections that have been accepted. */
 export interface HttpEngine {
   openHttp1(socket: Socket, peer: Peer, owner: ConnectionOwner): Http1Link
   openHttp2(socket: Socket, peer: Peer, owner: Http2Owner): Http2Link

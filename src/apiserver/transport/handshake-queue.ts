@@ -22,12 +22,12 @@ export class HandshakeQueue {
   readonly #timeoutMs: number
   #room = handshakesPerTurn
   #isScheduled = false
-  /** The functions that begin the waiting handshakes, by network. */
+  /** Connections that wait for their handshake, by network. Calling a function begins the handshake. */
   readonly #waiting = new Map<string, (() => void)[]>()
 
   /**
-   * Creates the queue. `begin` starts the handshake on a socket that has received the first record. A client that does
-   * not send this record within the timeout is disconnected.
+   * Creates an empty queue. `begin` starts a handshake on a socket whose first TLS record has arrived. A client that
+   * sends no complete record within the timeout is disconnected.
    */
   constructor(begin: (socket: Socket) => void, timeoutMs: number) {
     this.#begin = begin
@@ -83,8 +83,8 @@ export class HandshakeQueue {
   }
 
   /**
-   * Removes the next waiting handshake and moves its network to the end. Returns undefined if enough handshakes have
-   * begun in this turn.
+   * Takes the next handshake from the queue, serving networks in turn. Returns undefined if no more handshakes may
+   * begin in this turn of the event loop.
    */
   #next(): (() => void) | undefined {
     const [first] = this.#waiting
@@ -97,9 +97,12 @@ export class HandshakeQueue {
   }
 }
 
-/** Returns the size of the first TLS record, or the size of its header while the record's size is unknown. */
+/**
+ * Returns the number of bytes that must arrive before a handshake can begin: the whole first TLS record, or its header
+ * if its length is not known yet.
+ */
 function bytesNeeded(start: Buffer): number {
-  // TLS rejects a client that does not begin with a handshake.
+  // Whatever this client sent is not TLS. Pass it on at once, so that the TLS library rejects it.
   if (start[0] !== handshakeType) return 1
   if (start.length < recordHeaderBytes) return recordHeaderBytes
   const length = start.readUInt16BE(3)

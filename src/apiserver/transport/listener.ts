@@ -55,10 +55,10 @@ export interface ListenerOptions {
   readonly evictions?: EvictionChannel | undefined
 }
 
-/** The TLS settings for the minimum version and the ciphers. */
+/** The TLS settings that flags can change. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
-/** Number of connections that are accepted above the limit, while other connections are being closed to make room. */
+/** Number of connections accepted above the limit. Each of them evicts another connection or is closed. */
 const meetingPlaces = 16
 
 const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }
@@ -68,7 +68,7 @@ const tellEveryMs = 10_000
 /** A TLS port with its connections. */
 export class Listener {
   readonly #tcp: TcpServer
-  /** Performs the handshakes on accepted connections. */
+  /** The TLS server. It never listens, and gets each connection from the handshake queue. */
   readonly #tls: TlsServer
   readonly #handshakes: HandshakeQueue
   readonly #security: Security
@@ -80,9 +80,9 @@ export class Listener {
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
-  /** Number of accepted connections. */
+  /** Number of connections accepted so far. */
   #acceptedCount = 0
-  /** Resolves when all connections are closed. Undefined while the server listens. */
+  /** Resolves when the listener has closed its last connection. Undefined until it starts closing. */
   #closed: Promise<void> | undefined
   #toldFull = Number.NEGATIVE_INFINITY
 
@@ -115,8 +115,7 @@ export class Listener {
       handshakeTimeout: times.handshake,
     })
     this.#handshakes = new HandshakeQueue((socket) => this.#tls.emit('connection', socket), times.handshake)
-    // The listener's limit is slightly higher than the allowed number of connections, so that `#meet` can close an
-    // unauthenticated connection to make room for a new one.
+    // Accept slightly more connections than allowed. `#meet` then makes room by closing an unauthenticated connection.
     this.#tcp.maxConnections = maxima.total + meetingPlaces
     this.#tcp.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tcp.on('connection', (socket) => this.#meet(socket))
@@ -168,7 +167,7 @@ export class Listener {
     this.#tls.setSecureContext(contextOf(tls, this.#security))
   }
 
-  /** Immediately closes the connections of the peers that `which` selects. */
+  /** Closes the connections of all clients that match `which`, without waiting for their requests. */
   cutOff(which: (peer: Peer) => boolean): void {
     for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }
@@ -206,8 +205,8 @@ export class Listener {
     const end = performance.now() + lingerTime
     for (let acceptedCount = -1; acceptedCount !== this.#acceptedCount && performance.now() < end; ) {
       acceptedCount = this.#acceptedCount
-      // Each turn of the event loop accepts at least one connection. The first `setImmediate` callback may still belong
-      // to the previous turn.
+      // Wait for one whole turn of the event loop. The first `setImmediate` callback may still belong to the turn that
+      // has already begun.
       await setImmediate()
       await setImmediate()
     }
@@ -268,11 +267,11 @@ export class Listener {
 
   #accept(socket: TLSSocket): void {
     this.#own(socket)
-    // A broken connection is not a server error. Running requests detect the disconnected client themselves.
+    // A broken connection is not an error of the server. Its requests notice on their own that the client is gone.
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    // The limit on reading per turn applies to all connections of a client together.
+    // Reads are limited per client, across all its connections. A client is a network until a user is authenticated.
     let client = `network ${networkOf(socket.remoteAddress ?? '')}`
     const peer = this.#peer(socket, { end: () => server.end(socket), onUser: ({ name }) => (client = `user ${name}`) })
     this.#peers.set(socket, peer)
@@ -319,9 +318,8 @@ function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): Li
 }
 
 /**
- * Returns TLS options that disable session resumption. A resumed session contains only the first client certificate and
- * its original verification result. Each connection must therefore present all its certificates, which are verified
- * again.
+ * Disables TLS session resumption. A resumed session would repeat the original verification result, and contains only
+ * the first certificate of the client.
  */
 function contextOf(tls: SecureContextOptions, security: Security): SecureContextOptions {
   return { ...tls, minVersion: 'TLSv1.2', ...security, secureOptions: constants.SSL_OP_NO_TICKET }
@@ -331,7 +329,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const intermediates: X509Certificate[] = []
-  // Node returns the next certificate in the list as the issuer, even if that certificate is not the issuer.
+  // As the issuer, Node returns the next certificate that the client sent, even if that is not the actual issuer.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
   return { x509, intermediates, trusted: socket.authorized }
 }

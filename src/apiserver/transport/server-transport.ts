@@ -1,12 +1,12 @@
 /**
- * Defines the interface between a connection and the request pipeline: a request, and methods to respond to the
- * request. HTTP/1.1, HTTP/2 and requests within the process implement this interface.
+ * Defines the interface between a connection and the request pipeline: a received request, with the methods to respond
+ * to it. HTTP/1.1, HTTP/2 and the in-process transport implement it.
  */
 import type { Duplex, Readable } from 'node:stream'
 import type { User } from '../../api/model/user.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 
-/** Alternating lower-case names and values of headers. Node processes this format fastest. */
+/** Response headers as alternating lower-case names and values, which Node processes fastest. */
 export type ResponseHeaders = string[]
 
 /** The client at the other end of a connection. */
@@ -25,21 +25,21 @@ export interface Peer {
   end(): void
 }
 
-/** A client's request to upgrade the connection to another protocol. */
+/** The client's offer to switch the connection to another protocol. */
 export interface UpgradeRequest {
-  /** The requested protocols, in the format of the `Upgrade` header. */
+  /** The value of the `Upgrade` header. */
   readonly protocols: string
   /** Sends a 101 response with these headers, and returns the upgraded connection. */
   switch(headers: ResponseHeaders): Duplex
 }
 
-/** Numbers of unused bytes before and after a chunk in its buffer. */
+/** Sizes in bytes of the unused memory before and after a chunk. */
 export interface ChunkMargins {
   readonly before: number
   readonly after: number
 }
 
-/** Margins that let HTTP/1.1 write the framing of a chunk without copying the chunk. */
+/** Margins that suffice for HTTP/1.1 to write a chunk's size and line breaks around it, without copying it. */
 export const chunkMargins: ChunkMargins = { before: 8, after: 2 }
 
 /** A request, with the methods to respond to it. */
@@ -49,7 +49,7 @@ export interface ServerTransport {
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
-  /** Whether the client disconnected before the response was complete. */
+  /** Whether the client has gone before it got the complete response. */
   readonly disconnected: boolean
   /** A signal that aborts when the client disconnects. The signal is created on first use. */
   readonly signal: AbortSignal
@@ -58,9 +58,9 @@ export interface ServerTransport {
    * response except 101 closes the connection.
    */
   readonly upgrade?: UpgradeRequest | undefined
-  /** Whether the request has a body, which may be empty. */
+  /** Whether the client sends a body, even an empty one. */
   readonly hasBody: boolean
-  /** The request body as a stream. A handler that has not read the whole body can still respond. */
+  /** The request body as a stream. The response may be sent before the body has been read. */
   readonly body: Readable
   /** The whole request body. Undefined if the body is incomplete or is read as a stream. */
   readonly bodyAtHand: Buffer | undefined
@@ -69,15 +69,15 @@ export interface ServerTransport {
    * truncated body can also end.
    */
   readonly bodyWhole: boolean
-  /** Sends the whole response. `unread` means that the request has an unread body. */
+  /** Sends a complete response. `unread` means that the request body is not needed. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** Resolves when the client has read the response or disconnected. */
   responseRead(): Promise<void>
-  /** Sends the head of a streamed response. */
+  /** Starts a streamed response by sending its status and headers. */
   open(status: number, headers: ResponseHeaders): void
   /**
-   * Writes a chunk. Returns undefined if more data can be written immediately, and otherwise a promise that resolves
-   * when more data can be written.
+   * Writes a chunk of the response. Returns undefined if more can be written now, or else a promise that resolves when
+   * it can.
    */
   write(chunk: Buffer): Promise<void> | undefined
   /**

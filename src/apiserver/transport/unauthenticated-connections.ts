@@ -35,16 +35,16 @@ export function networkOf(address: string): string {
   return family === 'IPv4' ? formatIp(ip) : `${formatIp({ family, number: (number >> 64n) << 64n })}/64`
 }
 
-/** The counters of unauthenticated connections, shared by all workers. */
+/** Counts unauthenticated connections, in memory that all workers share. */
 export type StrangerCounts = Pick<ConnectionCounts, 'networkCounter' | 'addStranger' | 'strangersOf'>
 
-/** The result for a new connection. `replaced` means that another connection was closed to make room. */
+/** Whether a new connection was admitted, admitted in place of another one, or rejected. */
 export type StrangerAdmission = 'admitted' | 'replaced' | 'rejected'
 
 /** The unauthenticated connections from one network, oldest first. */
 interface Network {
   readonly name: string
-  /** The index of the shared counter in `StrangerCounts`, or 0 if there is a single worker. */
+  /** The network's counter in `StrangerCounts`, or 0 without workers. */
   readonly counter: number
   readonly connections: Map<string, Stranger>
 }
@@ -62,10 +62,7 @@ export class UnauthenticatedConnections {
   readonly #all = new Map<string, Stranger>()
   readonly #networks = new Map<string, Network>()
 
-  /**
-   * Creates an empty list of connections. `shared` counts the connections of all workers, and is omitted if there is a
-   * single worker.
-   */
+  /** Creates an empty list. `shared` counts the connections of all workers, and is undefined if there is only one. */
   constructor(limits: UnauthenticatedLimits, shared?: StrangerCounts) {
     this.#limits = limits
     this.#shared = shared
@@ -82,7 +79,7 @@ export class UnauthenticatedConnections {
     }
     const isReplaced = this.#all.size < before
     const key = connectionKey(socket)
-    // All closed sockets have the same key, because a closed socket has no address.
+    // Closed sockets have no address, so they all have the same key.
     const previous = this.#all.get(key)
     if (previous !== undefined) this.#forget(key, previous)
     const stranger = { network, since: performance.now(), socket }
@@ -94,13 +91,16 @@ export class UnauthenticatedConnections {
     return isReplaced ? 'replaced' : 'admitted'
   }
 
-  /** Replaces the plain socket of a connection with its TLS socket. */
+  /** Called when the TLS handshake is complete: remembers the TLS socket instead of the plain one. */
   becomes(socket: Socket): void {
     const stranger = this.#all.get(connectionKey(socket))
     if (stranger !== undefined) stranger.socket = socket
   }
 
-  /** Returns the recorded socket of this connection: the plain socket until the TLS handshake is complete. */
+  /**
+   * Returns the socket to close for this connection: the plain socket until the handshake is complete, then the TLS
+   * socket.
+   */
   find(socket: Socket): Socket | undefined {
     return this.#all.get(connectionKey(socket))?.socket
   }
@@ -119,7 +119,7 @@ export class UnauthenticatedConnections {
     if (this.#all.size === 0) return false
     if (this.#makeRoom(this.#all, this.#all.size)) return true
     const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
-    // The new connection may already be closed when room has been made for it.
+    // The new connection counts itself, unless it has been closed in the meantime.
     const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
     return this.#evictFromLargest(others, sizeOf)
   }
@@ -176,8 +176,8 @@ export class UnauthenticatedConnections {
 const sizeHere = ({ connections }: Network) => connections.size
 
 /**
- * Returns the key of a connection, which is the same for its plain socket and its TLS socket. The key contains the
- * server's address, because a client can connect to several addresses of the server from one port.
+ * Identifies a connection by its addresses, so that its plain and its TLS socket have the same key. Includes the
+ * server's address, because a client can use one port to connect to several of them.
  */
 export function connectionKey({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`

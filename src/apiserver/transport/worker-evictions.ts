@@ -11,7 +11,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import type { CountingPlace } from './connection-counts.ts'
 import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
-/** The channel between all workers of a server, and the index of this worker. */
+/** What workers need to send eviction requests to each other. */
 export interface EvictionChannel {
   readonly channel: string
   readonly index: number
@@ -19,7 +19,7 @@ export interface EvictionChannel {
   readonly answerMs?: number
 }
 
-/** The shared counters of a server's workers, and the channel between them. */
+/** Lets workers count their connections together and evict each other's. */
 export type WorkerConnections = CountingPlace & EvictionChannel
 
 type Message =
@@ -28,12 +28,12 @@ type Message =
       readonly from: number
       readonly to: number
       readonly id: number
-      /** The address of the client that needs room. */
+      /** The address of the new client. */
       readonly remoteAddress: string
     }
   | { readonly type: 'answer'; readonly to: number; readonly id: number; readonly outcome: Outcome }
 
-/** The response of another worker to an eviction request. */
+/** Whether the other worker evicted a connection. */
 type Outcome = 'evicted' | 'none evicted'
 
 const defaultAnswerMs = 500

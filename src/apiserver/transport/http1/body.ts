@@ -17,8 +17,8 @@ export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
   /**
-   * Called when a handler reads and no data is buffered. Sends 100 Continue if the client waits for it, and resumes the
-   * connection.
+   * Called when the handler wants data and none is buffered. Resumes the connection, and sends 100 Continue to a client
+   * that waits for it.
    */
   readonly onWanted: () => void
   /** Called when the buffer is full. */
@@ -31,11 +31,11 @@ export class IncomingBody {
   #remainingBytes: number
   readonly #buffered = new ByteQueue()
   #stream: Readable | undefined
-  /** Whether the reader of the stream has requested more data. */
+  /** Whether the handler has read all data so far and waits for more. */
   #isWanted = false
-  /** Whether the end of the body has been pushed to the stream. */
+  /** Whether the handler has been notified of the end of the body. */
   #isEnded = false
-  /** Number of discarded bytes. Undefined unless the body is being discarded. */
+  /** Number of bytes that were read and discarded. Undefined as long as the body is wanted. */
   #discarded: number | undefined
   #isBroken = false
 
@@ -71,7 +71,8 @@ export class IncomingBody {
   }
 
   /**
-   * Consumes the received bytes that belong to the body. Returns their number, or undefined if the body is malformed.
+   * Takes the bytes of the body from the start of `bytes`. Returns how many bytes it took, or undefined if the body is
+   * malformed.
    */
   receive(bytes: Buffer): number | undefined {
     const read = this.#chunks === undefined ? this.#takeByLength(bytes) : this.#chunks.read(bytes)
@@ -89,12 +90,12 @@ export class IncomingBody {
     this.#source.onWanted()
   }
 
-  /** Whether the client has sent more of an unwanted body than `maxDiscarded`. */
+  /** Whether the client has sent so much of an unwanted body that the server should stop reading it. */
   get isExcessive(): boolean {
     return (this.#discarded ?? 0) > maxDiscarded
   }
 
-  /** Marks the body as truncated, because no more data will arrive. */
+  /** Marks the body as truncated because the client has disconnected. */
   break(): void {
     if (this.isWhole) return
     this.#isBroken = true

@@ -10,7 +10,7 @@ const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|ho
 /** Maximum number of digits of a chunk size. Longer sizes could exceed the safe integer range. */
 const maxDigits = 13
 
-/** The element of the encoding that must come next. */
+/** What the next byte must belong to. */
 type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
 type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
 
@@ -24,7 +24,7 @@ export class ChunkReader {
   #digits = 0
   /** Number of bytes that are still missing from the current chunk. */
   #remainingBytes = 0
-  /** The text after a chunk size, or a trailer line, as far as it has arrived. */
+  /** The current chunk extension or trailer line, as far as it has arrived. */
   readonly #line = new LineBytes()
   #extensionBytes = 0
   #trailerBytes = 0
@@ -53,7 +53,7 @@ export class ChunkReader {
     return { used: i, content: joined(bytes, contentRanges) }
   }
 
-  /** Processes one byte outside of the chunk data. Returns false if the byte is not allowed at the given position. */
+  /** Parses one byte outside of chunk data. Returns false if it is not allowed here. */
   #step(byte: number): boolean {
     switch (this.#place) {
       case 'digit':
@@ -116,9 +116,7 @@ export class ChunkReader {
   }
 }
 
-/**
- * Collects a line that arrives byte by byte. A string built from single characters would take 32 times as much memory.
- */
+/** Collects the bytes of a line. Appending single characters to a string would take 32 times as much memory. */
 class LineBytes {
   #bytes = Buffer.alloc(0)
   #length = 0

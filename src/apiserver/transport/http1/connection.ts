@@ -22,17 +22,17 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   readonly #owner: ConnectionOwner
   readonly #unread = new UnreadBytes()
   readonly #heads = new HeadParser()
-  /** The request whose body or response is incomplete. */
+  /** The request in progress, until both its body and its response are complete. */
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined
   #requests = 0
-  /** Whether the connection has stopped reading. */
+  /** Whether the connection ignores all further data. */
   #isOver = false
   /** Whether the connection closes after the next response. */
   #isEnding = false
   #isPaused = false
   #isHandedOver = false
-  /** Whether a call to `readArrived` is scheduled. */
+  /** Whether the connection is queued to be read in the next stage. */
   #isInStage = false
   /** Time when the connection began to wait for a request or for the rest of one. */
   #since = performance.now()
@@ -44,7 +44,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.peer = peer
     this.#owner = owner
     socket.on('data', this.#onData)
-    // If a client closes its side, the server also closes its own, because TLS closes both directions together.
+    // When the client closes its side, close the server's side too. TLS does not support half-closed connections.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
@@ -87,7 +87,10 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     } else if (this.#body?.isWhole === false && waited >= request) this.#fail(this.#body)
   }
 
-  /** Returns whether the client still has response data to read. Disconnects a client that has stopped reading. */
+  /**
+   * Returns whether response data is still waiting to be sent. Disconnects the client if it has read nothing for
+   * `stall` milliseconds.
+   */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -107,7 +110,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#read()
   }
 
-  /** Schedules a read for the time when all connections have received their data of this event-loop turn. */
+  /** Queues the connection to be read after the data of all connections has been decrypted (`stages.ts`). */
   #readLater(): void {
     if (this.#unread.size > maxHeld) this.#pause()
     if (this.#isInStage) return
@@ -121,7 +124,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     if (!this.#isOver) this.#read()
   }
 
-  /** Processes the received bytes as far as possible. */
+  /** Parses as much of the received data as possible: the rest of a body, then the next request. */
   #read(): void {
     if (this.#body !== undefined) this.#readBody(this.#body)
     if (this.#isOver) return
@@ -144,7 +147,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #begin(head: RequestHead): void {
     const body = hasBody(head) ? this.#bodyOf(head) : undefined
     const upgrade = body === undefined ? this.#upgradeOf(head) : undefined
-    // After an upgrade request, the client may send data that is not HTTP, so no further request is read.
+    // No request follows an upgrade request, because the client may already be using the new protocol.
     const isLast = !head.keepsAlive || head.upgrade !== undefined || this.#isEnding
     const transport = new Http1Transport(this, head, { body, upgrade, isLast })
     this.#requests++
@@ -207,7 +210,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
    */
   #goOnIfDone(): void {
     if (this.#isOver || !this.#current?.isFlushed || this.#body?.isWhole === false) return
-    // The server reads no further requests from a client that does not read its responses.
+    // Do not read the next request until the client has read the responses to the previous ones.
     if (this.socket.writableNeedDrain) {
       this.socket.once('drain', () => this.#goOnIfDone())
       return
@@ -232,11 +235,11 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     return { protocols: upgrade, switch: (headers) => this.#handOver(headers) }
   }
 
-  /** Sends the 101 response and returns the connection, which no longer carries HTTP. */
+  /** Switches protocols: sends the 101 response and returns the socket to its new owner. */
   #handOver(headers: ResponseHeaders): Duplex {
     const { socket } = this
     socket.off('data', this.#onData)
-    // The socket stays paused until its new reader is attached.
+    // Leave the socket paused until its new owner reads from it.
     Object.assign(socket, { readableFlowing: null })
     if (this.#unread.size > 0) socket.unshift(this.#unread.bytes)
     this.#isHandedOver = true
@@ -246,7 +249,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   #leave(): void {
-    // A completely received request is handled, even if the client may no longer read the response.
+    // Handle a request that has arrived completely, even though the client may have gone.
     this.readArrived()
     this.#isOver = true
     this.#unread.drop()
@@ -266,9 +269,9 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 }
 
-/** A response that the client has not read completely. */
+/** When a client last made progress reading its response. */
 interface Untaken {
-  /** `socket.bytesWritten` at the time `since`. */
+  /** The value of `socket.bytesWritten` at that time. */
   readonly bytesWritten: number
   readonly since: number
 }

@@ -15,10 +15,10 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[]
   /** Whether the request uses HTTP/1.0, whose clients do not support chunked responses. */
   readonly isOld: boolean
-  /** The Content-Length of the body. 0 for a chunked body. */
+  /** Value of Content-Length, or 0 for a chunked body. */
   readonly length: number
   readonly isChunked: boolean
-  /** Whether the client may send another request after the response. */
+  /** Whether the connection stays open after the response. */
   readonly keepsAlive: boolean
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking: boolean
@@ -26,12 +26,12 @@ export interface RequestHead {
   readonly upgrade: string | undefined
 }
 
-/** The status line of the response to a malformed request. */
+/** The status line of the error response to a request that cannot be parsed or is too large. */
 export type Refusal = (typeof refusals)[keyof typeof refusals]
 
 export const refusals = {
   bad: '400 Bad Request',
-  /** CONNECT, which requests a tunnel to another host, is not supported. */
+  /** The CONNECT method, which asks a proxy for a tunnel, is not supported. */
   tunnel: '405 Method Not Allowed',
   late: '408 Request Timeout',
   expectation: '417 Expectation Failed',
@@ -44,9 +44,7 @@ export const refusals = {
  */
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
-/**
- * Maximum length of a head whose header lines the connection caches. The limit reduces the memory of idle connections.
- */
+/** Maximum size of headers to cache on a connection. Limits the memory of idle connections. */
 const maxRemembered = 2048
 
 /**
@@ -54,7 +52,7 @@ const maxRemembered = 2048
  * once.
  */
 export class HeadParser {
-  /** The header lines of the last request, with their parsed form. */
+  /** The headers of the last request, as sent and parsed. */
   #last: { readonly text: string; readonly headers: Headers } | undefined
 
   /** Parses a head, without its final empty line. */
@@ -75,7 +73,7 @@ export class HeadParser {
     if (method === 'CONNECT') return refusals.tunnel
     if (!targets.test(target)) return refusals.bad
     if (headers === refusals.bad || headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
-    // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would interpret the body differently.
+    // HTTP/1.0 does not have chunked encoding. A proxy that only supports HTTP/1.0 would see a different body.
     if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
     if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
     return headers.headOf({ method, target, isOld })
@@ -106,7 +104,7 @@ class Headers {
   hosts = 0
   length: number | undefined
   isChunked = false
-  /** The value of the Expect header. */
+  /** The Expect header. Undefined if the client did not send it. */
   expects: string | undefined
   #connection = ''
   #upgrade: string | undefined

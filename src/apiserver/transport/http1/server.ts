@@ -16,7 +16,7 @@ export class Http1Server {
   readonly #connections = new Map<Socket, Http1Link>()
   readonly #looking: NodeJS.Timeout
   #closing = false
-  /** Number of connections and requests received. */
+  /** Number of connections and requests so far. A change shows that clients are still sending. */
   #heard = 0
 
   constructor(engine: Pick<HttpEngine, 'openHttp1'>, times: Times, { onRequest, maySwitch }: ConnectionOwner) {
@@ -70,10 +70,9 @@ export class Http1Server {
   }
 
   /**
-   * Closes a connection if no request arrives within `drainTime`. A minimum number of event-loop turns must also pass,
-   * each of which reads the data that has arrived. A process that gets no CPU time during `drainTime` therefore still
-   * reads all data first. While requests arrive on other connections of a stopping server, a client counts as slow
-   * rather than silent.
+   * Closes an idle connection, unless a request arrives within `drainTime`. A minimum number of event-loop turns must
+   * pass too, so that a process that got no CPU time still reads all data that has arrived. The wait starts over while
+   * requests arrive on other connections, because the machine may simply be slow.
    */
   async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection

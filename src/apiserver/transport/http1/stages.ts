@@ -8,20 +8,20 @@
  */
 import type { Socket } from 'node:net'
 
-/** A connection that has received bytes to read. */
+/** A connection that can be queued for the next stage. */
 interface ReadableConnection {
-  /** Reads the requests that have arrived. */
+  /** Parses the requests that have arrived, and starts them. */
   readArrived(): void
 }
 
 /** Maximum time in milliseconds for handling requests before the connections are polled again. */
 const maxStageMs = 5
-/** Number of connections to read between two checks of the clock. */
+/** Number of connections to read before checking the time again. */
 const readsBetweenLooks = 8
 
-/** The connections to read in the next stage. The connection whose bytes arrived first comes first. */
+/** Connections to read in the next stage, in the order in which their data arrived. */
 let arrived: ReadableConnection[] = []
-/** Whether the next stage is due, because a connection has been read since the last stage. */
+/** Whether the next stage has been scheduled. */
 let isStageDue = false
 
 /**
@@ -49,15 +49,15 @@ function readAll(): void {
       if (count % readsBetweenLooks === 0 && performance.now() > end) break
     }
   } finally {
-    // Connections that have not been read stay ahead of newer connections, even if reading from a connection has thrown
-    // an error.
+    // Connections that were not reached stay at the front of the queue. This also happens if reading one has thrown an
+    // error.
     if (count < connections.length) arrived = [...connections.slice(count), ...arrived]
     isStageDue = arrived.length > 0
     if (isStageDue) setImmediate(readAll)
   }
 }
 
-/** Sockets that send their responses after the current requests have been handled. */
+/** Sockets whose responses are collected and sent together at the end of the stage. */
 let corked: Socket[] = []
 
 /**
@@ -67,7 +67,8 @@ export function corkInStage(socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()
   corked.push(socket)
-  // A nextTick callback runs after all microtasks, when all requests with an immediate response have been handled.
+  // A nextTick callback that is queued from a microtask runs after all other microtasks. By then, every request that
+  // can be answered immediately has been.
   if (corked.length === 1) queueMicrotask(() => process.nextTick(uncorkAll))
 }
 

@@ -11,7 +11,7 @@ import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
 import { corkInStage } from './stages.ts'
 
-/** Determines how the client recognizes the end of a streamed response. */
+/** How the client recognizes the end of a response. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -19,11 +19,11 @@ const nothing = Buffer.alloc(0)
 const lineEnd = '\r\n'
 const lastChunk = '0\r\n\r\n'
 
-/** The connection that sends a response. */
+/** What a response needs from its connection. */
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
-  /** Called when the whole response has been written, and again when a long response has been flushed. */
+  /** Called when the response has been written. Called again when a long response has been flushed to the socket. */
   answered(transport: Http1Transport): void
 }
 
@@ -43,7 +43,7 @@ export class Http1Transport implements ServerTransport {
   #isEnded = false
   #isFlushed = false
   #hasLeft = false
-  /** Resolves when the last chunk has been flushed. */
+  /** Resolves when the chunk written last has been flushed to the socket. */
   #passing: Promise<void> | undefined
   #disconnected: AbortController | undefined
 
@@ -98,12 +98,12 @@ export class Http1Transport implements ServerTransport {
     return this.#framing !== undefined || this.#isEnded
   }
 
-  /** Whether the whole response has been written. */
+  /** Whether the whole response has been passed to the socket. */
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** Whether the whole response has been flushed. */
+  /** Whether the socket has flushed the whole response. */
   get isFlushed(): boolean {
     return this.#isFlushed
   }
@@ -117,8 +117,7 @@ export class Http1Transport implements ServerTransport {
   }
 
   /**
-   * Drops the headers of a request that has been answered, because the client may take a long time to send the rest of
-   * the body.
+   * Releases the headers of an answered request. The client may still take a long time to send the rest of its body.
    */
   forgetHeaders(): void {
     this.rawHeaders = []
@@ -141,8 +140,7 @@ export class Http1Transport implements ServerTransport {
       this.#isFlushed = true
       socket.write(text, 'latin1')
     } else {
-      // A short response counts as flushed as soon as it is written, because waiting for a flush callback would be too
-      // expensive.
+      // Do not wait for a short response to be flushed, because the callback would cost too much.
       this.#isFlushed = body.length < longAnswer
       socket.write(text, 'latin1')
       if (this.#isFlushed) socket.write(body)
@@ -168,7 +166,7 @@ export class Http1Transport implements ServerTransport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     const { socket } = this.#connection
-    // An empty chunk is not written, because it would end the response.
+    // Skip an empty chunk, because in chunked encoding it would end the response.
     if (chunk.length === 0 || !this.#mayWrite) return undefined
     corkInStage(socket)
     return socket.write(this.#framing === 'chunks' ? framed(chunk) : chunk) ? undefined : drained(socket)
@@ -198,8 +196,7 @@ export class Http1Transport implements ServerTransport {
     corkInStage(socket)
     if (this.#framing === 'chunks') socket.write(lastChunk, 'latin1', this.#onFlushed)
     else this.#isFlushed = true
-    // A closing connection gives a slow client little time. It therefore closes only after the last chunk has been
-    // flushed.
+    // A client has little time to read from a connection that is closing. Flush the last chunk before closing it.
     if (this.isLast && this.#passing !== undefined) void this.#passing.then(() => this.#answered())
     else this.#answered()
   }
@@ -233,21 +230,21 @@ export class Http1Transport implements ServerTransport {
 
   /** Returns the connection headers, if they differ from the default of the HTTP version. */
   #lines(): string {
-    // A client that did not receive 100 Continue may or may not send the body, so the connection must close.
+    // It is unknown whether a client that got no 100 Continue will send its body, so the connection cannot be reused.
     if (this.#isAwaited && !this.bodyWhole) this.isLast = true
     if (this.isLast) return 'connection: close\r\n'
     return this.#isOld ? 'connection: keep-alive\r\n' : ''
   }
 }
 
-/** The parts of a request other than its head. */
+/** What the connection knows about a request besides its head. */
 interface RequestParts {
   readonly body: IncomingBody | undefined
   readonly upgrade: UpgradeRequest | undefined
   readonly isLast: boolean
 }
 
-/** Minimum size in bytes of responses that wait for a flush callback. */
+/** Minimum size in bytes of a response that is awaited until it is flushed. */
 const longAnswer = 16 * 1024
 
 /** Writes the framing of a chunk into the margins around it. Node would copy separate parts into one buffer. */

@@ -1,7 +1,7 @@
 /**
- * Buffers received bytes that have not been processed yet. The buffer doubles in size when it is full, and no byte is
- * scanned twice, so that single bytes from a client are as cheap as large packets. The size is limited to the maximum
- * size of a head.
+ * Buffers received bytes that have not been processed yet. A client that sends single bytes causes no more work than
+ * one that sends large packets: the buffer doubles when it is full, and no byte is scanned twice. The size is limited
+ * to the maximum size of a head.
  */
 import { maxHeaderBytes } from '../connection-limits.ts'
 
@@ -19,9 +19,9 @@ export class UnreadBytes {
   #memory = nothing
   #from = 0
   #to = 0
-  /** The search for the end of a head continues from this position. */
+  /** Offset up to which the buffer has been searched for the end of a head. */
   #looked = 0
-  /** Whether a line break before the next head has been skipped. */
+  /** Whether the line break that some clients send before a head has been skipped. */
   #hasSkipped = false
 
   get size(): number {
@@ -79,8 +79,8 @@ export class UnreadBytes {
   }
 
   /**
-   * Returns whether the bytes are certainly not part of a valid head. The server then rejects the request without
-   * waiting for the end of the line.
+   * Returns whether the received bytes cannot be the start of a request, so that it can be rejected before the end of
+   * the line arrives.
    */
   #isHopeless(): boolean {
     const memory = this.#memory

@@ -10,18 +10,18 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
   readonly #buffered = new ByteQueue()
-  /** Number of received bytes that have not been reported as read. */
+  /** Number of bytes that were read but not returned to the flow-control windows yet. */
   #untold = 0
   #stream: Readable | undefined
   #isWhole = false
   #isOver = false
   #isWanted = false
-  /** Whether the end of the body has been pushed to the stream. */
+  /** Whether the handler has been notified of the end of the body. */
   #isEnded = false
 
   /**
-   * Creates a body. `onTaken` is called with the number of bytes that were read, so that the connection can enlarge the
-   * windows.
+   * Creates an empty body. `onTaken` is called with the number of bytes that the handler has read, so that the
+   * connection can reopen its flow-control windows.
    */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken
@@ -58,7 +58,7 @@ export class Http2Body {
     this.#handOver()
   }
 
-  /** Marks the body as complete. */
+  /** Called when the client has sent the end of the body. */
   end(): void {
     this.#isWhole = true
     this.#handOver()

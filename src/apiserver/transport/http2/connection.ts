@@ -56,14 +56,14 @@ const limits = {
 export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection, Http2Link {
   readonly peer: Peer
   readonly #owner: Http2Owner
-  /** The ID of the last stream that the client has opened. */
+  /** The highest stream ID that the client has used. */
   #lastId = 0
-  /** Whether new requests are ignored because the connection is closing. */
+  /** Whether the server has sent GOAWAY, so that new requests are ignored. */
   #isClosing = false
-  /** Number of received body bytes that have not been returned to the window. */
+  /** Body bytes that count against the connection's flow-control window, and those of them that handlers have read. */
   #received = 0
   #returnable = 0
-  /** Whether the client must still be informed that response headers use no dynamic table. */
+  /** Whether to announce, with the next headers, that the server uses no dynamic table. */
   #tellsMemory = true
   readonly #resets = new TokenBucket(resets, systemClock.monotonic)
   readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
@@ -71,7 +71,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #idleSince = performance.now()
   /** Time when `check` first detected incomplete headers. */
   #headersSince: number | undefined
-  /** The number of bytes that the client has read, and when this number last changed. */
+  /** How much response data the client had read when it last made progress, and when that was. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -167,7 +167,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     else stream.send(headers === undefined ? 431 : 400, ['content-length', '0'], nothing)
   }
 
-  /** Handles trailers, which only mark the end of the body. */
+  /** Handles trailers. Their only effect is to end the body. */
   #onTrailers(stream: Http2Transport, head: Required<FrameHead>): void {
     if (isLast(head) && !stream.bodyWhole) stream.incoming?.end()
     else this.#refuse(stream, errorCodes.protocol)
@@ -209,13 +209,15 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   /** Handles the client's announcement that it will start no more requests. Running requests are completed. */
   protected onGoAway(): void {}
 
-  /** Ends the request after its response. The rest of the request body is not needed. */
+  /**
+   * Handles the end of a response. Resets the stream if the client is still sending a body, because nobody reads it.
+   */
   protected onEnded(stream: Http2Transport): void {
     if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
     this.#end(stream)
   }
 
-  /** Adds the bytes that were read to the flow-control windows, so that the client can send more data. */
+  /** Returns bytes that a handler has read to the flow-control windows, in batches. */
   #consumed(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
@@ -305,7 +307,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
   }
 
-  /** Closes an idle connection. A connection that carries data but no requests also counts as idle. */
+  /** Closes a connection without requests after the idle timeout, even if it carries other frames. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#lastId > 0 ? idle : headers
@@ -338,7 +340,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
 const nothing = Buffer.alloc(0)
 const noRequest = { method: '', target: '', rawHeaders: [] }
-/** The buffer that headers are encoded into. Each result is copied immediately, so all connections share the buffer. */
+/** Memory to encode headers in. All connections share it, because each result is copied immediately. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
 function isLast({ flags: set }: Required<FrameHead>): boolean {

@@ -61,8 +61,7 @@ function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, str
 }
 
 /**
- * Returns the headers after the pseudo-headers. If the request has both `:authority` and `host`, `:authority` takes
- * precedence, as RFC 9113 requires.
+ * Returns the regular headers. `:authority`, which takes precedence over `host` (RFC 9113), becomes the header `host`.
  */
 function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
   const others = authority === undefined ? [] : ['host', authority]

@@ -13,7 +13,7 @@ export class Http2Server {
   readonly #onRequest: (transport: ServerTransport) => void
   readonly #connections = new Map<Socket, Http2Link>()
   readonly #timer: NodeJS.Timeout
-  /** Requests that have not been started yet, by connection. */
+  /** Requests that wait to be started, by connection. */
   readonly #waiting = new Map<Peer, ServerTransport[]>()
   #isClosing = false
 
@@ -29,7 +29,7 @@ export class Http2Server {
     const connection = this.#engine.openHttp2(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#forget(socket))
-    // A client that has just connected may have sent its first request already.
+    // Give a client that has just connected the time to send its first request.
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
 
@@ -72,7 +72,7 @@ export class Http2Server {
   #beginWaiting(): void {
     const end = performance.now() + maxStartMs
     try {
-      // The loop also visits connections that are appended again while it runs.
+      // A map also iterates over keys that are added during the iteration, so every queue is visited until it is empty.
       for (const [peer, queue] of this.#waiting) {
         this.#waiting.delete(peer)
         const transport = queue.shift()!

@@ -12,12 +12,12 @@ import type { Http2Head } from './head.ts'
 const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
 
-/** The connection that sends a response. */
+/** What a response needs from its connection. */
 export interface AnswerConnection {
   readonly peer: Peer
   /**
-   * Sends the head of a response. If the transport is ending, the frame also ends the response. The same applies to
-   * `sendPart`.
+   * Sends the response headers. If the response has no body, the same frame ends it. `sendPart` ends a response in the
+   * same way.
    */
   sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders): void
   sendPart(transport: Http2Transport, bytes: Buffer): void
@@ -32,10 +32,10 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly #connection: AnswerConnection
   #hasLeft = false
   #disconnected: AbortController | undefined
-  /** Number of body bytes that the client has sent within the flow-control window. */
+  /** Body bytes that count against the stream's flow-control window, and those of them that the handler has read. */
   received = 0
   returned = 0
-  /** The number of unsent bytes at the last check, and when this number last changed. */
+  /** How much response data was unsent when the client last made progress, and when that was. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(

@@ -28,8 +28,8 @@ export class NodeEngine implements HttpEngine {
       // If Node required a Host header, it would reject a request without one but still execute the requests after it.
       requireHostHeader: false,
     })
-    // With a `maxHeadersCount`, Node would drop excess headers and execute the request without them. Instead,
-    // `refusalOf` rejects the request.
+    // If `maxHeadersCount` were set, Node would drop further headers and accept the request. `refusalOf` rejects it
+    // instead.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))
     this.#server.on('checkContinue', (request, response) => this.#begin({ request, response, isAsking: true }))
@@ -65,7 +65,10 @@ export class NodeEngine implements HttpEngine {
     this.#connections.get(arrived.request.socket)?.connection.begin(arrived)
   }
 
-  /** Handles an upgrade request. Node stops reading from such a connection, so any response except 101 closes it. */
+  /**
+   * Starts an upgrade request. Node no longer reads from its connection, so any response other than 101 closes the
+   * connection.
+   */
   #beginUpgrade(request: IncomingMessage, head: Buffer): void {
     const { socket } = request
     const response = new ServerResponse(request)

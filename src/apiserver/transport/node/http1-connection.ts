@@ -16,13 +16,13 @@ import { RequestBody } from './request-body.ts'
 /** Maximum number of pipelined requests that wait. Common clients do not pipeline. */
 const maxWaiting = 100
 
-/** A request whose head Node has read. */
+/** A request as Node's HTTP server passes it on. */
 export interface ArrivedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking?: boolean
-  /** The bytes that the client sent after an upgrade request. Undefined for other requests. */
+  /** Data that followed an upgrade request in the same packet. Undefined for other requests. */
   readonly head?: Buffer
 }
 
@@ -30,19 +30,19 @@ export class NodeHttp1Connection implements Http1Link {
   readonly socket: Socket
   readonly #peer: Peer
   readonly #owner: ConnectionOwner
-  /** The request that is being handled or received, followed by waiting requests. */
+  /** The request in progress, followed by pipelined requests that wait. */
   readonly #queue: NodeHttp1Transport[] = []
   #requests = 0
-  /** Whether the connection starts no further requests. */
+  /** Whether the connection accepts no further requests. */
   #isOver = false
   /** Whether the connection closes after the next response. */
   #isEnding = false
   #isHandedOver = false
-  /** The error response for a malformed request, which is sent after the response to the preceding request. */
+  /** The error response for a malformed request, to be sent after the responses to all requests before it. */
   #refusal: Refusal | undefined
   /** Time when the connection began to wait for a request or for the rest of one. */
   #since = performance.now()
-  /** Number of bytes received by the time the last request ended. */
+  /** How many bytes had arrived when the last request ended. Later bytes belong to the next request. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined
@@ -53,8 +53,8 @@ export class NodeHttp1Connection implements Http1Link {
     this.#owner = owner
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
-    // Node calls this function after the last response. The original function would reset the connection of a client
-    // that is still sending.
+    // Node calls this method after the last response. Its own implementation resets the connection if the client is
+    // still sending.
     socket.destroySoon = () => this.end()
   }
 
@@ -195,7 +195,7 @@ export class NodeHttp1Connection implements Http1Link {
       if (now - this.#since >= idle) this.socket.destroy()
       return
     }
-    // The timeout starts with the first check that detects an incomplete request.
+    // Start the timeout when a check finds an incomplete request for the first time.
     if (this.#requests > 0 && this.#bytesReadBefore >= 0) {
       this.#bytesReadBefore = -1
       this.#since = now

@@ -9,7 +9,7 @@ import { isBodiless, whenSent } from './responses.ts'
 
 const nothing = Buffer.alloc(0)
 
-/** The parts of a request that Node does not provide. */
+/** What the connection knows about a request and Node's objects do not contain. */
 export interface Http1Parts {
   readonly peer: Peer
   readonly body: RequestBody | undefined
@@ -42,7 +42,7 @@ export class NodeHttp1Transport implements ServerTransport {
     this.upgrade = upgrade
     this.#body = body
     this.#isAsking = isAsking
-    // A broken connection emits an error event on the request too. `leave` handles the disconnection.
+    // Ignore the error of a broken connection. `leave` is called for it too.
     response.on('error', () => {})
   }
 
@@ -63,7 +63,7 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  /** Whether more data of the body may arrive. */
+  /** Whether the client may still be sending its body. */
   get isReceiving(): boolean {
     return this.#body?.isArriving === true
   }

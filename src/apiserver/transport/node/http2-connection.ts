@@ -17,8 +17,8 @@ const connectionWindow = 256 * 1024
 const options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   maxHeaderListPairs: maxParsedHeaders,
-  // Strict whitespace validation is disabled. With it, Node would silently drop headers with whitespace around the
-  // value, such as the name of an impersonated user.
+  // Without strict validation, Node reports headers with surrounding whitespace. Otherwise it would drop them silently,
+  // and a request could lose the name of the user to impersonate.
   strictFieldWhitespaceValidation: false,
   streamResetBurst: resets.burst,
   streamResetRate: resets.perSecond,
@@ -29,9 +29,9 @@ export class NodeHttp2Connection implements Http2Link {
   readonly #peer: Peer
   readonly #owner: Http2Owner
   readonly #streams = new Set<ServerHttp2Stream>()
-  /** Streams that had unsent response data at the last check. */
+  /** Streams whose client had response data left to read at the last check. */
   readonly #waiting = new WeakSet<ServerHttp2Stream>()
-  /** The ID of the last stream whose headers are complete, or that Node has rejected. */
+  /** The ID of the last stream that Node has reported or rejected. */
   #lastStream = 0
   /** Time when the last request ended, or when the connection started. */
   #idleSince = performance.now()
@@ -60,7 +60,7 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   #begin(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
-    // A reset stream also emits an error event, but only its close event matters.
+    // Ignore the error of a reset stream, which is closed too.
     stream.on('error', () => {})
     this.#isUsed = true
     this.#lastStream = Math.max(this.#lastStream, stream.id ?? 0)
@@ -106,7 +106,10 @@ export class NodeHttp2Connection implements Http2Link {
     return now - this.#headersSince > this.#owner.times.headers
   }
 
-  /** Starts a timeout for a response that is still pending. Node measures only the time without progress. */
+  /**
+   * Sets a timeout on a stream whose client still has data to read. Node restarts it whenever the client makes
+   * progress.
+   */
   #checkAnswer(stream: ServerHttp2Stream): void {
     if (stream.writableLength === 0) {
       if (this.#waiting.delete(stream)) stream.setTimeout(0)

@@ -48,7 +48,9 @@ export class NodeHttp2Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  /** Node ends the writable side of a reset stream, so the response would otherwise appear to be complete. */
+  /**
+   * If a stream is reset, Node ends its writable side as if the response were complete. Check `writableFinished` too.
+   */
   get disconnected(): boolean {
     return this.#stream.aborted || (this.#stream.destroyed && !this.#stream.writableFinished)
   }
@@ -96,7 +98,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** Closing the stream with an error code would first end the response, which would then appear to be complete. */
+  /** Destroy the stream, because `close` with an error code would end the response properly first. */
   cut(): void {
     this.#stream.destroy(cutOff)
   }
@@ -105,14 +107,14 @@ export class NodeHttp2Transport implements ServerTransport {
     return !this.#isEnding && !this.#stream.closed && !this.#stream.destroyed
   }
 
-  /** Sends a response that consists only of headers. */
+  /** Sends a response without a body. */
   #respondAlone(status: number, headers: ResponseHeaders): void {
     this.#isEnding = true
     this.#stream.respond(headersByName(status, headers), { endStream: true })
     this.#discardBody()
   }
 
-  /** Discards the rest of the request body, which is not needed after the response. */
+  /** Tells the client to stop sending its request body, because the response is complete. */
   #discardBody(): void {
     if (this.bodyWhole) return
     const close = () => this.#stream.close(constants.NGHTTP2_NO_ERROR)
@@ -121,8 +123,8 @@ export class NodeHttp2Transport implements ServerTransport {
   }
 
   /**
-   * Returns the request body. Node ends the readable side of a reset stream as if END_STREAM had arrived, but a reset
-   * stream is closed.
+   * Returns the request body. If a stream is reset, Node ends its readable side as if the body were complete. `closed`
+   * shows the difference.
    */
   #readBody(): RequestBody {
     const stream = this.#stream

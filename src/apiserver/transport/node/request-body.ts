@@ -9,12 +9,9 @@ import { Http2Body } from '../http2/body.ts'
 
 export interface BodySource {
   readonly stream: Readable
-  /**
-   * Returns whether the client has sent the whole body. Necessary because Node also ends the stream of a truncated
-   * body.
-   */
+  /** Returns whether the client has sent its whole body. Node's stream also ends for a truncated body. */
   readonly isComplete: () => boolean
-  /** Called when the body has ended or was truncated. */
+  /** Called when no more of the body will arrive. */
   readonly onOver: () => void
   /** Called when the client has sent more of an unwanted body than `maxDiscarded`. */
   readonly onExcess: () => void
@@ -42,7 +39,10 @@ export class RequestBody {
     return this.#body.isWhole
   }
 
-  /** Whether more data of the body may arrive. Node may have received the whole body before the stream ends. */
+  /**
+   * Whether the client may still be sending. The source is complete as soon as the last byte has arrived, before the
+   * stream ends.
+   */
   get isArriving(): boolean {
     return !this.#isOver && !this.#source.isComplete()
   }

@@ -1,7 +1,7 @@
-/** Functions for HTTP/1.1 and HTTP/2 responses that Node writes. */
+/** Helpers for responses through Node's HTTP modules, which both HTTP versions use. */
 import type { Writable } from 'node:stream'
 
-/** Returns whether the response has no body, regardless of its headers. */
+/** Returns whether HTTP forbids a body in the response. */
 export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
 }
