@@ -22,7 +22,7 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { ownWrite } from '../registry/writes/server-write.ts'
 import { createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** An API group and version. */
+/** A version of an API group, as an APIService registers it. */
 interface GroupVersion {
   readonly group: string
   readonly version: string
@@ -65,7 +65,7 @@ function nameOf(group: string, version: string): string {
   return `${version}.${group}`
 }
 
-/** Returns the registrations of the built-in versions, by the name of their APIService. */
+/** Returns the APIServices to register for the built-in versions, by name. */
 function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   const own = catalogue.all().filter(isRegistered)
   return new Map(
@@ -79,8 +79,8 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
 }
 
 /**
- * Returns whether a type has a registration. The group of APIService itself is not registered. In the core group, only
- * v1 is registered.
+ * Returns whether a type's version is registered as an APIService. The group of APIServices itself is not, and in the
+ * core group only v1 is.
  */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
@@ -110,11 +110,11 @@ class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
   /**
-   * Built-in registrations that have not been checked since startup. A registration that a user deletes later is
-   * created again at the next start.
+   * APIServices of built-in versions that may have to be created. Each is checked only once, so one that a user deletes
+   * stays deleted until the next start.
    */
   readonly #missingAtStart: Map<string, Registration>
-  /** The versions that each definition serves. */
+  /** The group versions that each definition serves, to notice when one is no longer served. */
   readonly #served = new Map<string, readonly string[]>()
   readonly #servers = new Map<string, Set<string>>()
 
@@ -147,8 +147,8 @@ class Registrations {
   }
 
   /**
-   * Records the versions that a definition serves. Returns the versions that the definition serves now or has served
-   * before.
+   * Updates the versions that a definition serves. Returns all versions that it serves or did serve before, whose
+   * APIServices must be checked.
    */
   #note(definition: string): Set<string> {
     const before = this.#served.get(definition) ?? []
@@ -190,7 +190,7 @@ class Registrations {
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
     const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
-    // The precondition on the uid prevents the deletion of a new object with the same name.
+    // Name the uid, so that a new object with the same name is not deleted.
     const just = {
       preconditions: [{ uid: metadata.uid }],
       gracePeriodSeconds: undefined,

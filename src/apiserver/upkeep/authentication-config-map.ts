@@ -16,10 +16,10 @@ import { systemNamespace } from './system-objects.ts'
 
 /** The settings that an aggregated API server uses to authenticate the front proxy. */
 export interface ProxyTrust {
-  /** The CA certificates of the front proxy in PEM format, one per element. */
+  /** The CAs that sign the client certificates of front proxies, in PEM format. */
   readonly authorities: readonly string[]
   readonly usernameHeaders: readonly string[]
-  /** Empty if the front proxy does not send the UID of the user. */
+  /** Names of the headers with the user's UID. Empty if the front proxy does not send it. */
   readonly uidHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
   readonly extraPrefixes: readonly string[]
@@ -86,7 +86,7 @@ function set(name: string, value: string): { [name: string]: string } {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Returns this server's certificates, followed by the unexpired certificates from other servers. */
+/** Joins this server's certificates with those that other servers have added. Drops expired ones. */
 function joinCertificates(own: readonly string[], present: string, now: number): string {
   const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
   return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')

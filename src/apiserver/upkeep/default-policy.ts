@@ -20,7 +20,7 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** The creation order of the objects. Roles precede the bindings that refer to them. */
+/** Types in the order in which their objects are created. Bindings come after the roles that they refer to. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
 /** Returns a loop that creates and repairs the default roles and bindings at startup. */
@@ -39,7 +39,7 @@ async function restoreDefaultPolicy(catalogue: Catalogue, emulation: Emulation):
   const policy = defaultPolicy(catalogue.vendor, emulation)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
-    // In some tests, the server does not serve the RBAC types.
+    // Undefined only in tests that serve no RBAC types.
     if (resource !== undefined) await Promise.all(policy[plural].map((required) => ensure(resource, required)))
   }
 }
@@ -65,7 +65,7 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
   await createMissing(resource, { namespace, name }, asJson(required))
 }
 
-/** Deletes a binding and creates it again, because its roleRef is immutable. */
+/** Replaces a binding to another role. The roleRef of a binding is immutable, so it is deleted and created again. */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
@@ -103,7 +103,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // A fast path, because nearly all rules are unchanged.
+  // Skip the comparison rule by rule, because the rules are nearly always unchanged.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))
@@ -121,7 +121,7 @@ function withSelectors(existing: ApiObject, required: ApiObject): JsonObject {
   return Object.keys(all).length === 0 ? {} : { aggregationRule: all }
 }
 
-/** Returns the field with the missing elements appended. Returns an empty object if no element is missing. */
+/** Returns the field with missing elements added to its list. Returns an empty object if the list is complete. */
 function withAll(field: string, own: readonly Json[], required: readonly Json[]): JsonObject {
   const lacking = required.filter((each) => !own.some((one) => sameJson(one, each)))
   return lacking.length === 0 ? {} : { [field]: [...own, ...lacking] }

@@ -17,7 +17,7 @@ export function flowSchemaLoop(catalogue: Catalogue): Loop | undefined {
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   if (schemas === undefined || levels === undefined) return undefined
-  // Checking all FlowSchemas again is cheap, because there are few of them and priority levels rarely change.
+  // Recheck all FlowSchemas if any priority level changes, which is rare.
   const allSchemas = () => schemas.cache.all().map(({ name }) => name)
   return {
     name: 'flow-schemas',

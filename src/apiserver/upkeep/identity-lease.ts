@@ -20,13 +20,13 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { changeFields, contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
 const namespace = 'kube-system'
-/** The value of the identity label, which is the same for every API server. */
+/** The label that marks the Lease of an API server. Clients of Kubernetes expect this value. */
 const component = 'kube-apiserver'
 const renewalMs = 10_000
 const lifetimeSeconds = 3600
 const collectionMs = 3_600_000
 
-/** The parts of a server's identity, with the clock for renewal times. */
+/** What identifies this server in its Lease, and a clock. */
 export interface IdentityParts {
   readonly bindAddress: string
   readonly port: number
@@ -75,7 +75,7 @@ async function collectExpired(leases: Resource, label: string, now: number): Pro
     const lease = getCached(leases, { namespace, name }) as Lease | undefined
     if (lease === undefined || !isExpired(lease, now)) continue
     const { uid, resourceVersion } = lease.metadata
-    // If the owner renews the Lease at the same time, the deletion fails and the loop tries again.
+    // If the owner renews its Lease at the same moment, this precondition fails, and the loop checks the Lease again.
     const options = {
       preconditions: [{ uid, resourceVersion }],
       gracePeriodSeconds: undefined,

@@ -43,7 +43,7 @@ export function legacyTokenTrackingLoop(catalogue: Catalogue): Loop | undefined 
   }
 }
 
-/** Returns a function that sets labels of a Secret. */
+/** Returns a function that adds labels to a Secret, unless it has been deleted. */
 export function secretLabels(catalogue: Catalogue): LabelSecret {
   return async ({ namespace, name, uid }, labels) => {
     const resource = catalogue.stored(secrets.group, secrets.plural)

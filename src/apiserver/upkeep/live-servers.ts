@@ -25,7 +25,7 @@ export interface Servers {
   leave(): Promise<void>
 }
 
-/** Returns the list for a local store, which has exactly one server. */
+/** Returns a list with only this server, for a store that no other server can use. */
 export function onlyServer(own: ServerPlace | undefined): Servers {
   return { renew: async () => {}, all: async () => (own === undefined ? [] : [own]), leave: async () => {} }
 }
@@ -46,8 +46,8 @@ export class LiveServers implements Servers {
 
   async renew(): Promise<void> {
     if (this.#key === undefined) return
-    // After a conflict, the write is retried with the current revision. Each address belongs to one server, so only an
-    // earlier process of the same server can have written the key.
+    // Retry with the current revision after a conflict. Only an earlier process of this server can have written the
+    // key, because no two servers have the same address.
     for (let attempt = 0; attempt < 3; attempt++) {
       const write = { key: this.#key, expected: this.#revision, value: new Uint8Array(0), lifetimeSeconds }
       const result = await this.#store.commit(write)

@@ -24,9 +24,7 @@ export async function createMissing(resource: Resource, name: ObjectName, rest: 
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/**
- * Does the same as `createMissing`, but with the context of the caller, so that the caller's admission plugins apply.
- */
+/** Creates an object like `createMissing`, with the caller's context, so that the caller's admission plugins run. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   await fetchObject(resource, keyOf(resource, namespace, name))
@@ -41,8 +39,8 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server may have created the object first. Until the other object is in the cache of this server, its
-    // reservations can conflict with the reservations of the new object.
+    // Another server may create the same object at the same time. Its reservations then conflict with this one's, until
+    // its object is in the cache.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }
@@ -53,7 +51,7 @@ export function getCached(resource: Resource, { namespace, name }: ObjectName): 
   return cached && readObject(cached.json)
 }
 
-/** Sets top-level fields of an object. Writes nothing if the fields already have these values. */
+/** Sets top-level fields of an object. Does nothing if they already have these values. */
 export async function changeFields(
   resource: Resource,
   { namespace, name }: ObjectName,
@@ -79,12 +77,12 @@ function hasFields(object: ApiObject, fields: JsonObject): boolean {
   return Object.entries(fields).every(([field, value]) => sameJson((object[field] ?? []) as Json, value))
 }
 
-/** Returns the context of a write that cannot be aborted. */
+/** Returns the context for a write that runs to completion even if its caller stops waiting. */
 export function contextOf(resource: Resource, namespace: string, optionsKind: OwnWrite['optionsKind']): WriteContext {
   return ownWrite(resource, { namespace, optionsKind, signal: new AbortController().signal })
 }
 
-/** Awaits a write and ignores NotFound errors, because another client may have deleted the object in the meantime. */
+/** Awaits a write to an object that someone else may delete at the same time. Ignores NotFound errors. */
 export async function ignoreNotFound(done: Promise<unknown>): Promise<void> {
   await done.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error

@@ -17,9 +17,9 @@ import { listServers } from './server-list.ts'
 export interface OwnServiceParts {
   readonly catalogue: Catalogue
   readonly store: Store
-  /** Whether several servers can share the store. */
+  /** Whether other servers can use the same store, so that all of them must be listed. */
   readonly sharedStore: boolean
-  /** The cluster IP of the Service. */
+  /** The cluster IP that the Service should have. */
   readonly clusterIP: string
   /** The port that this server listens on. */
   readonly port: number

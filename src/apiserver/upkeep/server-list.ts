@@ -71,7 +71,7 @@ function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (Json
   })
 }
 
-/** Groups the addresses by port, in the order of the list. */
+/** Groups addresses by port. Keeps the order of the list. */
 function groupsOf(places: readonly ServerPlace[]): { port: number; ips: string[] }[] {
   const ports = [...new Set(places.map(({ port }) => port))]
   return ports.map((port) => ({ port, ips: places.filter((place) => place.port === port).map(({ ip }) => ip) }))

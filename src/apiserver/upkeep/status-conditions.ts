@@ -11,11 +11,11 @@ export interface StatusWrite {
   readonly signal: AbortSignal
   /** The field manager for the status. Defaults to the server's field manager. */
   readonly manager?: string
-  /** Returns the object with its desired status, or the same object if its status is up to date. */
+  /** Returns the object with its new status, or the object itself if nothing changes. */
   readonly next: (object: ApiObject) => ApiObject
 }
 
-/** Writes the desired status of an object, unless the status is up to date. */
+/** Computes the status of a cluster-scoped object and writes it if it has changed. */
 export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
   const storedObject = getCached(resource, { namespace: '', name })
   if (storedObject === undefined || next(storedObject) === storedObject) return
@@ -36,8 +36,8 @@ interface Conditional {
 }
 
 /**
- * Returns the object with a condition, or the same object if its status and reason are unchanged. `now` becomes the
- * transition time if the status of the condition changes.
+ * Returns the object with the given condition. Returns the object itself if the status and reason are unchanged. If the
+ * status changes, `now` is its transition time.
  */
 export function withCondition(object: ApiObject, { type, status, reason, message }: Condition, now: string): ApiObject {
   const { conditions = [] } = (object as Conditional).status ?? {}

@@ -16,7 +16,7 @@ export const systemNamespace = 'kube-system'
 /** The namespaces that always exist. */
 const permanentNamespaces = ['default', ...systemNamespaces]
 
-/** The required objects of one cluster-scoped type, each with its name and other fields. */
+/** The objects of one type that must exist, with their names and contents. */
 interface RequiredObjects {
   readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
