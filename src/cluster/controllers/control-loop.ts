@@ -65,7 +65,7 @@ export interface LoopContext {
   /** Returns an informer for a selection of objects. Loops with the same selection share one informer. */
   readonly informer: <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
   readonly vendor: Vendor
-  /** The Kubernetes version of the API server, and the feature gates. */
+  /** Kubernetes version and feature gates of the API server. */
   readonly emulation: Emulation
   readonly clock: Clock
   readonly log: Log

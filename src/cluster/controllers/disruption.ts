@@ -61,8 +61,8 @@ export function disruptionLoop(parts: DisruptionParts): Loop {
     sources: [
       fromInformer(budgets),
       fromInformer(pods, (change) => selection.keysOf(change)),
-      // The loop reads the owners of the pods while it reconciles a budget. Changes to owners trigger nothing, because
-      // their pods change as well.
+      // The loop reads the owners of the pods while it reconciles a budget. A change to an owner does not trigger a
+      // reconcile, because its pods will change as well.
       ...owners.map((informer) => fromInformer(informer, () => [])),
     ],
     reconcile: (key, signal) => reconcile(state, key, signal),

@@ -46,7 +46,7 @@ export interface LegacyTokenCleanerParts {
 
 const dayMs = 24 * 60 * 60_000
 
-/** The default clean-up period: one year. */
+/** The default clean-up period: 365 days. */
 export const defaultUnusedTokenMs = 365 * dayMs
 
 /** Dependencies of the loop, including an index of pods by the Secrets they use. */

@@ -5,7 +5,7 @@
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
 import { timestamp } from '../../api/model/object.ts'
 
-/** The result of one pass over the contents of a namespace. */
+/** What a pass has found in a terminating namespace. */
 export interface Sweep {
   /** Types whose discovery failed. */
   readonly undiscovered: readonly string[]
@@ -19,7 +19,7 @@ export interface Sweep {
 
 export type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number]
 
-/** Creates the result of a pass that has found nothing yet. `undiscovered` lists the types whose discovery failed. */
+/** Returns an empty result for a new pass. `undiscovered` lists the types whose discovery failed. */
 export function newSweep(undiscovered: readonly string[]): Sweep {
   return { undiscovered, failures: [], remaining: new Map(), finalizers: new Map() }
 }
@@ -37,8 +37,8 @@ interface Finding {
 }
 
 /**
- * Returns the five namespace conditions of the API. Each condition contains either the findings of the pass or, without
- * findings, the healthy state.
+ * Returns the five conditions of a terminating namespace. Each of them reports a problem that the pass has found, or
+ * that there is none.
  */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [

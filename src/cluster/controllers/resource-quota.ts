@@ -186,7 +186,7 @@ async function write(
   }
 }
 
-/** Returns the greater of the counted and the charged amount of each resource. */
+/** Returns, for each resource, the higher of the counted usage and the usage in the status. */
 function greaterOf(counted: Amounts, used: Amounts): Amounts {
   const isMore = (name: string) => compareQuantities(readAmount(counted, name)!, readAmount(used, name)!) > 0
   return Object.fromEntries(Object.keys(counted).map((name) => [name, (isMore(name) ? counted : used)[name]!]))

@@ -63,7 +63,10 @@ export class PodSelection<T extends ObjectBase> {
   }
 }
 
-/** Index of an informer's pods by label and by namespace. */
+/**
+ * Returns an informer's index of pods by namespace, and by namespace and label. All callers share one index per
+ * informer.
+ */
 const podsByLabel = memoizeByObject((pods: Informer<Pod>) =>
   pods.index(({ metadata: { namespace, labels = {} } }) => [
     indexKey(namespace),

@@ -8,7 +8,7 @@ import { LabelMatcher, requirementsOf } from '../../api/selectors/label-selector
 
 type Matcher = (object: Pick<ObjectBase, 'metadata'>) => boolean
 
-/** A rule that makes matching pods fail. */
+/** A compiled rule for pods: the pods it selects, and how they fail. */
 export interface PodRule {
   readonly name: string
   readonly failure: PodFailure

@@ -6,7 +6,7 @@
 import { type Duplex, duplexPair } from 'node:stream'
 import type { NodeRuntime, PodPlace } from './runtime.ts'
 
-/** The local address of a node's port. */
+/** Where the port of a simulated node listens on this machine. */
 export interface NodeAddress {
   readonly name: string
   readonly host: string
@@ -23,7 +23,7 @@ export function localNode(runtime: NodeRuntime, { host, port }: Omit<NodeAddress
   return { name: runtime.name, host, port, connect: (place, target) => connectTo(runtime, place, target) }
 }
 
-/** The simulated nodes of this process, by name. */
+/** The simulated nodes of this server, by name: those of this thread and those of other threads. */
 export class LocalNodes {
   readonly #nodes = new Map<string, LocalNode>()
   #remoteNodes: ReadonlyMap<string, LocalNode> = new Map()

@@ -1,4 +1,4 @@
-/** Requests to the port of a node, and their responses. */
+/** Types for requests to a node's port and their responses. */
 import type { IncomingMessage } from 'node:http'
 import type { NodeRuntime } from './runtime.ts'
 

@@ -18,7 +18,7 @@ import type { ContainerRuntime, PodRuntime } from './runtime.ts'
 const json = { 'content-type': 'application/json' }
 const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
 
-/** Responds to a request without an upgrade. */
+/** Handles a request that does not upgrade the connection. */
 export async function answerRequest(call: PortCall): Promise<Answer> {
   const { node, request, url } = call
   const [action = '', ...rest] = segmentsOf(url)

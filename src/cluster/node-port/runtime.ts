@@ -68,7 +68,7 @@ export interface PodRuntime {
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }
 
-/** A container of a pod. */
+/** A container, as seen by the HTTPS server of its node's port. */
 export interface ContainerRuntime {
   /** Whether the container is running. Commands require a running container. */
   readonly isRunning: boolean

@@ -93,7 +93,7 @@ export function offered(
 
 const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the node has disk pressure'] as const
 
-/** Inputs for computing the status of a node. */
+/** What a node's new status depends on besides its description. */
 export interface NodeReport {
   /** The current status. Fields written by other clients, such as attached volumes, are preserved. */
   readonly previous: NodeStatus | undefined

@@ -11,13 +11,13 @@ export interface BoundPodsParts {
   readonly confirmMs: number
   /** Returns whether the watch has not shown the Pod on its node yet. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
-  /** Called for each Pod that has not been confirmed in time. */
+  /** Called for a Pod that the watch has not shown on its node in time. */
   readonly check: (pod: PodInfo) => void
 }
 
 interface BoundPod {
   readonly pod: PodInfo
-  /** Time of the check on the monotonic clock. */
+  /** When to check the Pod, on the monotonic clock. */
   readonly due: number
 }
 

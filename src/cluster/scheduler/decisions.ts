@@ -53,7 +53,7 @@ export interface RefusedPod {
   /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
   readonly preemption: Preemption | undefined
-  /** The changes that could make the Pod schedulable, as a bit set. */
+  /** Bit set of the changes that could make the Pod schedulable. */
   readonly wokenBy: number
 }
 

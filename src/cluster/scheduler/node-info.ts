@@ -8,7 +8,7 @@ import { type Amounts, amountsOf, nothing, podsAllowed, type ResourceList, Sum }
 
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
-/** A node and the Pods on it. */
+/** A node in the scheduler's model, with the sums over its Pods. */
 export class NodeInfo {
   readonly name: string
   /** The Node object. Undefined if Pods are bound to a node that is not known yet. */
@@ -18,7 +18,7 @@ export class NodeInfo {
   isUnschedulable = false
   allocatable: Amounts = nothing
   podsAllowed = 0
-  /** Sizes of the node's images, by each name of the image. */
+  /** Image sizes in bytes. An image is listed under each of its names. */
   images: ReadonlyMap<string, number> = new Map()
   readonly pods = new Set<PodInfo>()
   readonly requested = new Sum()

@@ -20,7 +20,7 @@ import type { VolumeReservations } from './volume-reservations.ts'
 /** Why a Pod does not fit on a node, according to one plugin. */
 export interface Refusal {
   readonly plugin: string
-  /** The reasons in the words of kube-scheduler. */
+  /** Reasons in kube-scheduler's words, such as `Insufficient cpu`. */
   readonly reasons: readonly string[]
   /** Whether evicting other Pods from the node would not help. */
   readonly isFinal: boolean
@@ -85,7 +85,7 @@ export function* prepared<T extends object>(work: Prepared<T>): Sliced<T | undef
   return work !== undefined && Symbol.iterator in work ? yield* work as Sliced<T | undefined> : (work as T | undefined)
 }
 
-/** The types of cluster changes, as bits. */
+/** Kinds of cluster changes that may make a Pod schedulable, as bits. */
 export const happened = {
   nodeAdded: 1,
   nodeDeleted: 2,

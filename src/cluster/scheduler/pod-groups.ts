@@ -10,7 +10,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
 
-/** Pods that the rules of other Pods cannot distinguish. */
+/** Pods with the same namespace, labels and affinity terms. The rules of other Pods treat them alike. */
 export class PodGroup implements SelectablePod {
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }
@@ -30,7 +30,7 @@ export class PodGroup implements SelectablePod {
     this.terms = cares ? termsOf(affinity, namespace) : noTerms
   }
 
-  /** Number of Pods on each node. */
+  /** Number of the group's Pods on each node. */
   get nodes(): ReadonlyMap<NodeInfo, number> {
     return this.#nodes
   }

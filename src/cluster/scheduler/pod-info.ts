@@ -30,7 +30,7 @@ export class PodInfo {
   readonly requests: Amounts
   readonly scoredRequests: Pick<Amounts, 'cpu' | 'memory'>
   readonly hostPorts: readonly HostPort[]
-  /** Names of the claims that the Pod's volumes use. */
+  /** Names of the PersistentVolumeClaims in the Pod's volumes. */
   readonly claims: readonly string[]
   readonly isTerminating: boolean
 

@@ -13,7 +13,7 @@ export interface Profile {
   readonly preempts: boolean
 }
 
-/** The default profile, for Pods that name no scheduler. */
+/** The profile for Pods that specify no scheduler name. */
 export const defaultProfile: Profile = profileOf('default-scheduler')
 
 /** Creates a profile with all plugins and their default weights. */

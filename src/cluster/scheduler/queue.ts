@@ -26,7 +26,7 @@ export interface QueuedPod {
   /** Time at which the Pod entered its current state, in the milliseconds of the queue's clock. */
   since: number
   attempts: number
-  /** The earliest time of the next attempt. */
+  /** When the Pod's backoff ends, and it may be tried again. */
   notBefore: number
   /**
    * Bit set of the changes that could make the Pod schedulable. All bits are set if the reason of the failure is

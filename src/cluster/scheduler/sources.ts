@@ -24,7 +24,7 @@ import type { SchedulingQueue } from './queue.ts'
 import type { ClaimWaiters } from './volume-writes.ts'
 import type { WorkloadParts } from './workload-selector.ts'
 
-/** Informers of the objects that affect scheduling. */
+/** The informers that the scheduler needs. */
 export interface Followed extends WorkloadParts {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>

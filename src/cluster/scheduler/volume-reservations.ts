@@ -3,7 +3,7 @@
  * binding, no other Pod can get the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** The claim that each volume is reserved for, by volume. */
+  /** Key of the claim for which each volume is reserved, by volume name. */
   readonly #volumes = new Map<string, string>()
   /** The node that the volume of each claim is provisioned for, by claim. */
   readonly #claims = new Map<string, string>()

@@ -31,7 +31,7 @@ export function bindingKeys(vendor: Vendor): BindingKeys {
   }
 }
 
-/** Name of the built-in provisioner. */
+/** Returns the name of the built-in provisioner, which creates hostPath volumes. */
 export function hostPathProvisionerName(vendor: Vendor): string {
   return vendorKey(vendor, 'host-path')
 }

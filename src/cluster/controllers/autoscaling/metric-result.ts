@@ -26,7 +26,7 @@ export interface MetricSources {
 
 /** The recommendation of one metric, and the metric's current value for the status. */
 export interface MetricResult {
-  /** Name of the metric, for messages. */
+  /** Name of the metric, as it appears in the messages of conditions. */
   readonly name: string
   readonly replicas: number
   readonly status: MetricStatus

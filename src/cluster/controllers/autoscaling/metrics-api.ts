@@ -79,7 +79,7 @@ export class MetricsApi {
     return new Map(items.map((item) => [item.describedObject?.name ?? '', quantityIn(item)]))
   }
 
-  /** Returns the value of a metric of one object. */
+  /** Returns the value of a custom metric that describes a single object, such as an Ingress. */
   async ofObject(metric: MetricIdentifier, { name = '', apiVersion, kind }: DescribedObject): Promise<number> {
     const { types, namespace, signal } = this.#parts
     const type = await types.typeOf({ apiVersion: apiVersion || 'v1', kind }, signal)
@@ -95,7 +95,7 @@ export class MetricsApi {
     return quantityIn(value)
   }
 
-  /** Returns the sum of the values of an external metric. */
+  /** Returns the value of an external metric. If several series match the selector, their values are added. */
   async external(metric: MetricIdentifier): Promise<number> {
     const { client, vendor, namespace, signal } = this.#parts
     const group = groupName(vendor, 'external.metrics')

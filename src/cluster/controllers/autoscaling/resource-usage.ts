@@ -6,7 +6,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { isTerminating } from '../workloads/pod-state.ts'
 
-/** The metrics of one pod, as a metrics server reports them. */
+/** PodMetrics as a metrics server returns them: the usage of each container in a pod. */
 export interface PodMetrics {
   readonly metadata: { readonly name?: string }
   readonly timestamp?: string

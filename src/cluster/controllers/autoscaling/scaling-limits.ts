@@ -4,7 +4,7 @@
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
-/** A past recommendation or scale change. */
+/** A recommendation or a scale change in the past, with its time. */
 export interface Moment {
   readonly at: number
   /** The recommended number of replicas, or the difference in replicas that the scale change made. */
@@ -13,7 +13,7 @@ export interface Moment {
 
 export interface LimitQuestion {
   readonly current: number
-  /** Number of replicas that the metrics require. */
+  /** The current recommendation, before it is stabilized and limited. */
   readonly advised: number
   readonly min: number
   readonly max: number

@@ -16,7 +16,7 @@ import type { SliceOrigin } from './slice-metadata.ts'
 export interface SlicePlanParts {
   readonly groups: ReadonlyMap<string, EndpointGroup>
   readonly origin: SliceOrigin
-  /** Slices of the current owner. */
+  /** Existing slices that belong to the owner. */
   readonly own: readonly EndpointSlice[]
   /** Slices of an earlier owner with the same name, which the plan deletes. */
   readonly foreign: readonly EndpointSlice[]
@@ -31,7 +31,7 @@ export interface SlicePlan {
   readonly remove: EndpointSlice[]
 }
 
-/** The planned content of one slice. */
+/** A slice to be written, with its planned endpoints. */
 interface Draft {
   /** The existing slice. Undefined for a new slice. */
   readonly slice?: EndpointSlice

@@ -11,12 +11,12 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 interface SeenTimes {
   readonly service: string
-  /** The last transition of each pod's Ready condition, by pod name. */
+  /** Time of the last Ready transition of each pod, by pod name. */
   readonly pods: ReadonlyMap<string, string>
 }
 
 export class TriggerTimes {
-  /** The trigger times of the last call, by Service key. */
+  /** The times seen in the previous call, by Service key. */
   readonly #timesByService = new Map<string, SeenTimes>()
 
   /**

@@ -29,7 +29,7 @@ interface SearchedOwner {
   readonly namespace: string | undefined
 }
 
-/** Dependents of each searched owner, by owner UID. */
+/** The dependents that a search found, by the UID of their owner. */
 type Found = ReadonlyMap<string, readonly Dependent[]>
 
 const listsAtOnce = 8
@@ -59,7 +59,7 @@ class NamespaceSearch {
   readonly #namespace: string | undefined
   readonly #signal: AbortSignal
   readonly #lookup = new SharedLookup(() => this.#run())
-  /** Number of waiting callers per owner. */
+  /** How many callers are waiting for the dependents of each owner, by owner UID. */
   readonly #owners = new Map<string, number>()
 
   constructor(client: Client, namespace: string | undefined, signal: AbortSignal) {

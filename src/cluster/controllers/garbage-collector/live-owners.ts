@@ -38,7 +38,7 @@ interface Read {
 
 export class LiveOwners {
   readonly #client: Client
-  /** Reads that are in progress, by type, namespace and name. */
+  /** Running requests, by the type, namespace and name of the object. */
   readonly #reads = new Map<string, Read>()
 
   constructor(client: Client) {

@@ -13,7 +13,7 @@ type Condition = NonNullable<Status['conditions']>[number]
 /** What one reconcile of a Job has done, as input for the new status. */
 export interface JobStep {
   readonly state: JobState
-  /** Number of active pods and of ready pods after the step, and number of terminating pods. */
+  /** Pod counts after the step: active, ready and terminating. */
   readonly active: number
   readonly ready: number
   readonly terminating: number
@@ -31,7 +31,7 @@ export interface ChangedStatus {
 }
 
 export interface StatusOptions {
-  /** The Job as the loop last read or wrote it. */
+  /** The Job to update, as last read from or written to the server. */
   readonly job: Job
   readonly counters: Counters
   /** Whether the Job may end now, because no pods remain to be deleted or counted. */

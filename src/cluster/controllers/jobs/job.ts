@@ -62,7 +62,7 @@ interface LoopState extends JobPodParts, JobParts {
 interface Retries {
   readonly failures: number
   readonly notBefore: number
-  /** Number of failed pods when the entry was recorded. */
+  /** The Job's number of failed pods at the time of this entry. */
   readonly failed: number
 }
 
@@ -178,7 +178,7 @@ async function advance(loop: LoopState, state: JobState, signal: AbortSignal): P
     return { state, ...remaining, terminating: terminating.length + removed, verdict, error }
   }
   const before = { state, active: active.length, ready, terminating: terminating.length }
-  // The pods of a terminating Job are deleted without this loop.
+  // The garbage collector deletes the pods of a terminating Job, so this loop does nothing.
   if (job.metadata.deletionTimestamp !== undefined)
     return isComplete(state, active.length) ? { ...before, verdict: completion } : before
   const mayCreate = noteFailures(loop, state, now)

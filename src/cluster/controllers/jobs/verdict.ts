@@ -9,7 +9,7 @@ export interface Reason {
   readonly message: string
 }
 
-/** The end of a Job, after which its remaining pods are deleted. */
+/** How a Job has ended. Its remaining pods are then deleted. */
 export interface Verdict extends Partial<Reason> {
   readonly type: 'Complete' | 'Failed'
   /** Whether a policy ended the Job. If so, a condition announces the end in every Kubernetes version. */
@@ -33,7 +33,7 @@ export function verdictOf(state: JobState, now: number): Verdict | undefined {
   return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}`, byPolicy: true }
 }
 
-/** The end of a Job whose pods have all succeeded. */
+/** The verdict for a Job in which enough pods have succeeded. */
 export const completion: Verdict & Reason = {
   type: 'Complete',
   reason: 'CompletionsReached',

@@ -35,7 +35,9 @@ const steps: readonly Step[] = [
   { min: 1800, max: Number.POSITIVE_INFINITY, seconds: 300 },
 ]
 
-/** Returns the step for this number of nodes, starting from the current step. */
+/**
+ * Returns the index of the TTL step for this number of nodes. `present` is the current index, where the search starts.
+ */
 export function stepFor(present: number, nodes: number): number {
   let step = present
   while (nodes > steps[step]!.max) step++

@@ -122,7 +122,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   const since = missingSince.get(name) ?? now
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
-  // The cache may be stale, so the node is read from the server.
+  // Read the node from the server, because the cache may be stale.
   if ((await ignoreNotFound(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), { signal, fails: true, disruption: nodeIsGone })
   return 'done'
@@ -149,7 +149,7 @@ async function removeAll(
       if (fails && recordsDisruption && !hasEnded(pods[i]!)) await ignoreNotFound(failPod(pods[i]!, disruption, write))
       await ignoreNotFound(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
-      // A conflict means that the name now belongs to a different pod.
+      // Ignore a conflict: the pod was replaced by another with the same name.
       if (!isConflict(failure)) throw failure
     }
   })

@@ -42,7 +42,7 @@ const evictedByTaint = {
 
 export class TaintEviction {
   readonly #parts: TaintEvictionParts
-  /** Start of the toleration time, by pod UID. */
+  /** When each pod's toleration time started, by pod UID. */
   readonly #since = new Map<string, number>()
 
   constructor(parts: TaintEvictionParts) {
@@ -98,7 +98,7 @@ export class TaintEviction {
         )
       await ignoreNotFound(client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
-      // A conflict means that the name now belongs to a different pod.
+      // Ignore a conflict: the pod was replaced by another with the same name.
       if (!isConflict(error)) throw error
     }
   }

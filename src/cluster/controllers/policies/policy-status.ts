@@ -65,7 +65,7 @@ async function reconcile(
   return 'done'
 }
 
-/** An expression whose types are wrong. */
+/** A type error in an expression, for the status of the policy. */
 interface Warning {
   readonly fieldRef: string
   readonly warning: string

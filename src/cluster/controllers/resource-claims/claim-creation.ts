@@ -38,7 +38,7 @@ interface Parts extends ClaimCreationParts {
 
 type ClaimStatuses = NonNullable<NonNullable<Pod['status']>['resourceClaimStatuses']>
 
-/** A claim in a pod's spec that is to be created from a template. */
+/** An entry in `spec.resourceClaims` that refers to a ResourceClaimTemplate. */
 interface Wanted {
   readonly name: string
   readonly template: string

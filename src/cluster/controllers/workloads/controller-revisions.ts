@@ -20,7 +20,7 @@ import { claimObjects } from './claim-objects.ts'
 import { byController, controllerReference, isControlledBy } from './ownership.ts'
 import { contentHash } from './template-hash.ts'
 
-/** A workload with a revision history. */
+/** A workload with a revision history, and the clients for maintaining it. */
 export interface RevisionOwner<O extends ObjectBase> {
   readonly client: Client
   readonly revisions: Informer<ControllerRevision>
@@ -30,7 +30,7 @@ export interface RevisionOwner<O extends ObjectBase> {
   readonly template: PodTemplateSpec
   /** Number of name collisions so far. Undefined if there have been none. */
   readonly collisions: number | undefined
-  /** Key of the revision label that contains the hash. */
+  /** Key of the label whose value is the hash of the template. */
   readonly hashLabel: string
   readonly signal: AbortSignal
 }

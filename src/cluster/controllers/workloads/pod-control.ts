@@ -78,7 +78,7 @@ export async function deletePod(
     await client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` })
   } catch (error) {
-    // A conflict means that the name now belongs to a different pod.
+    // On a 404 or a conflict, the pod was deleted or replaced.
     if (isNotFound(error) || isConflict(error)) throw new PodGoneError(`pod ${name} no longer exists`, { cause: error })
     if (!signal.aborted)
       recorder.record(owner, {

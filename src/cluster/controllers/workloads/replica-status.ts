@@ -27,7 +27,7 @@ interface Status {
   conditions?: Condition[]
 }
 
-/** A ReplicaSet or a ReplicationController. */
+/** The fields that ReplicaSets and ReplicationControllers have in common. */
 export interface ReplicaOwner extends ObjectBase {
   spec?: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec }
   status?: Status
@@ -76,7 +76,7 @@ function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
 
 const failureType = 'ReplicaFailure'
 
-/** Returns the conditions of the status. The first failure remains reported until a step succeeds. */
+/** Returns the conditions after a step. The first failure stays reported until a step succeeds. */
 function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
   if (failure === undefined) return withoutCondition(conditions, failureType)
   if (findCondition(conditions, failureType) !== undefined) return conditions

@@ -10,7 +10,7 @@ export const maxVariableLength = 128 * 1024
 /** Maximum total length of the variables of an environment in characters. */
 export const maxEnvironmentLength = 2 * 1024 * 1024
 const maxTotalLength = 32 * 1024 * 1024
-/** Length charged for each variable in addition to its text. */
+/** Fixed length that each variable counts in addition to its text. */
 const variableOverhead = 64
 
 /** Thrown if a command exceeds its memory limit. The message is the same as on Linux. */
@@ -24,7 +24,10 @@ export class CommandMemory {
   readonly reads = new ReadLimit()
   #used = 0
 
-  /** Charges the given length. A negative length releases memory. Throws CommandMemoryError if no memory is left. */
+  /**
+   * Reserves memory for a text of this length. A negative length releases memory. Throws CommandMemoryError if the
+   * budget is exhausted.
+   */
   charge(length: number): void {
     if (length > 0 && this.#used + length > maxTotalLength)
       throw new CommandMemoryError(

@@ -11,7 +11,7 @@ import { expandReferences } from './expand-references.ts'
 export interface EnvironmentParts {
   readonly pod: Pod
   readonly container: Container
-  /** Client that authenticates as the node agent. */
+  /** Client with the identity of the node's agent. */
   readonly client: Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory

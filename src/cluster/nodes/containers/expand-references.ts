@@ -26,7 +26,7 @@ export function expandReferences(text: string, lookUp: (name: string) => string 
       add(lookUp(name) ?? `$(${name})`)
       from = closer + 1
     } else {
-      // An escaped `$`, or a `$` that does not start a reference.
+      // Add a literal `$`: it is escaped, or no reference follows.
       add('$')
       from = next === '$' ? at + 2 : at + 1
     }

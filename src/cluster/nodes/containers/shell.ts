@@ -74,7 +74,7 @@ const maxCommands = 10_000
  */
 interface Allowance {
   readonly depth: number
-  /** The command counter, shared by all shells that a line starts. */
+  /** How many more commands the line may run. Shared by all shells that the line starts. */
   readonly line: { commandsLeft: number }
 }
 

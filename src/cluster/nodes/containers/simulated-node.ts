@@ -44,7 +44,7 @@ export interface SimulatedNodeParts {
   readonly client: () => Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory
-  /** Files that commands wrote in the containers. */
+  /** Files that simulated commands have created. */
   readonly written: WrittenFiles
   /** Finds the logs of containers that objects specify. */
   readonly fileLogOf?:
@@ -198,7 +198,7 @@ class SimulatedContainer implements ContainerRuntime {
   }
 }
 
-/** Writes to a stream, and waits if the reader is slow. */
+/** Writes to a stream and, if its buffer is full, waits for the reader. */
 async function write(stream: Writable | undefined, text: string | Buffer): Promise<void> {
   if (stream === undefined || stream.destroyed || text.length === 0) return
   if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])

@@ -9,7 +9,7 @@ const mib = 1024 * 1024
 export const maxFileBytes = 4 * mib
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 64 * mib
-/** Bytes charged for each file in addition to its content and name. */
+/** Fixed number of bytes that each file counts in addition to its content and name. */
 const fileOverhead = 256
 
 /** A file or directory that a simulated command has created. */
@@ -33,7 +33,7 @@ interface PodFiles {
   readonly files: Map<string, WrittenFile>
 }
 
-/** The written files of all pods of a simulation. */
+/** In-memory storage for the files that commands create in the pods of a simulation. */
 export class WrittenFiles {
   readonly #pods = new Map<string, PodFiles>()
   #bytes = 0

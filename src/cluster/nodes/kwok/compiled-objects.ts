@@ -26,7 +26,7 @@ interface Entry<T> {
   readonly compiled: T | undefined
 }
 
-/** The valid objects of a kind, sorted by namespace and name. */
+/** Compiles the objects of a KWOK kind, and keeps the valid ones sorted by namespace and name. */
 export class CompiledObjects<T extends object> {
   readonly #informer: KwokInformer
   readonly #compile: (object: Json) => T

@@ -12,7 +12,7 @@ import { StatusError } from '../../../client/requests/status-error.ts'
 import { definitionOf, kwokKinds } from './kinds.ts'
 
 export interface InstallParts {
-  /** A client that may create definitions. */
+  /** Client with permission to create CustomResourceDefinitions. */
   readonly client: Client
   readonly vendor: Vendor
   /** Called when all kinds are served. */

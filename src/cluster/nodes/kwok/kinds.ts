@@ -10,7 +10,7 @@ import type { ResourceType } from '../../../client/requests/resource-type.ts'
 const kwokGroup = 'kwok.x-k8s.io'
 const kwokVersion = 'v1alpha1'
 
-/** The `apiVersion` of the objects. */
+/** `apiVersion` of all KWOK objects. */
 export const kwokApiVersion = `${kwokGroup}/${kwokVersion}`
 
 /** An object of a KWOK kind, such as a Stage or ClusterLogs. */
@@ -39,7 +39,7 @@ const cluster = (kind: string, plural: string, doc: string): KindNames => ({ kin
 
 const namespaced = (kind: string, plural: string, doc: string): KindNames => ({ kind, plural, namespaced: true, doc })
 
-/** The supported kinds. */
+/** The KWOK kinds that simulated nodes support. */
 export const kwokKinds = {
   stage: cluster('Stage', 'stages', 'A step in the lifecycle of the pods or nodes of a simulated cluster.'),
   resourceUsage: namespaced(
@@ -63,7 +63,7 @@ export function kwokType({ kind, plural, namespaced }: KindNames): ResourceType<
   return { group: kwokGroup, version: kwokVersion, plural, namespaced, kind }
 }
 
-/** The path at which all objects of a kind are listed. */
+/** Returns the API path for listing all objects of a kind. */
 export function kwokPath({ plural }: KindNames): string {
   return `/apis/${kwokGroup}/${kwokVersion}/${plural}`
 }

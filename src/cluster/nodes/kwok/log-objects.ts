@@ -22,7 +22,7 @@ export interface LogRule {
   readonly previousLogsFile: string | undefined
 }
 
-/** The log files of the pods that a ClusterLogs object selects. */
+/** A compiled ClusterLogs object: the pods it selects, and their log files. */
 export interface ClusterLogRules {
   readonly selects: SelectsPod
   readonly logs: readonly LogRule[]

@@ -18,7 +18,7 @@ import { readClusterLogs, readLogs } from './log-objects.ts'
 import { readClusterResourceUsage, readResourceUsage } from './usage-objects.ts'
 
 export interface ReportParts {
-  /** A client that may read the objects and write their status. */
+  /** Client with permission to read KWOK objects and write their status. */
   readonly client: Client
   readonly clock: Clock
   /** Resolves when the API server serves KWOK's kinds. */

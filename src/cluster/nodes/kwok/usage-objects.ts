@@ -13,10 +13,10 @@ import { compileUsage, constantUsage, type UsageExpression } from './usage-expre
 
 const resources = ['cpu', 'memory'] as const
 
-/** The resources whose usage objects can specify. */
+/** A resource whose usage can be specified: `cpu` or `memory`. */
 export type UsageResource = (typeof resources)[number]
 
-/** The usage of the pods that a ClusterResourceUsage selects. */
+/** A compiled ClusterResourceUsage: the pods it selects, and the usage of their containers. */
 export interface ClusterUsage {
   readonly selects: SelectsPod
   readonly usages: readonly ContainerRule[]

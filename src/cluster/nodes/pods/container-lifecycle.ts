@@ -43,7 +43,7 @@ export function nextStep(pod: Pod, context: LifecycleContext): LifecycleStep {
   return new PodRun(pod, context).step()
 }
 
-/** Milliseconds that containers need to stop after SIGTERM. */
+/** How long a simulated container takes to stop after SIGTERM, in milliseconds. */
 const stopMs = 1000
 const firstBackoffMs = 10_000
 const maxBackoffMs = 300_000

@@ -83,7 +83,7 @@ const resizeRetryMs = 10_000
 /** What this process remembers about a pod between reconciles. */
 interface Progress {
   readonly uid: string
-  /** The resourceVersion that the last write replaced. */
+  /** The pod's resourceVersion before the last write. The cache is stale while it still shows this version. */
   actedOn: string
   /** The Stage objects that the last write was based on. */
   actedWith: readonly Stage[] | undefined

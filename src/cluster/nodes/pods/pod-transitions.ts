@@ -26,18 +26,18 @@ type Step = (pod: Pod, context: StepContext) => PodStatus
 
 /** All built-in steps by name. */
 export const podTransitions: { readonly [name in StepName]: Step } = {
-  /** The status of a pod whose containers are running and ready. */
+  /** Starts the containers, which are ready immediately. */
   Start: (pod, context) => started(pod, context, 'True'),
-  /** The status of a pod whose containers are running but not ready yet. */
+  /** Starts the containers, which are not ready yet. */
   StartUnready: (pod, context) => started(pod, context, 'False'),
   BecomeReady: (pod, context) => withReadiness(pod, context, 'True'),
   BecomeUnready: (pod, context) => withReadiness(pod, context, 'False'),
   End: end,
-  /** The status after containers that were waiting because of a failure have been restarted. They are not ready yet. */
+  /** Restarts containers that were waiting after a failure. They are not ready yet. */
   Restart: restart,
-  /** The status after the running containers have ended and cannot be started again. The stage provides the reason. */
+  /** Makes containers wait with the reason that the stage provides, such as CrashLoopBackOff. */
   Wait: wait,
-  /** The status after the pod was deleted and its containers have terminated. */
+  /** Ends a deleted pod after its containers have terminated. */
   Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0, reason: '' }),
 }
 

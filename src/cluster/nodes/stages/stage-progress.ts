@@ -6,7 +6,7 @@ import { type JsonObject, sameJson } from '../../../api/json/json.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { chooseStage, delayOf, type Stage } from './stage.ts'
 
-/** A stage whose delay has not passed yet. */
+/** A stage that was chosen for an object and whose delay is running. */
 export interface WaitingStage {
   readonly stage: Stage
   /** The object's resourceVersion when the stage was chosen. */

@@ -25,7 +25,7 @@ export interface Stage {
   readonly next: Next
 }
 
-/** The kinds whose objects stages can change. */
+/** The kinds that stages can apply to. */
 export const stageResources = ['Pod', 'Node'] as const
 
 export type StageResource = (typeof stageResources)[number]

@@ -30,7 +30,7 @@ interface Source {
   data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
-  /** Time of the read, on the monotonic clock. */
+  /** When the data was read, on the monotonic clock. */
   readonly readAt: number
 }
 

@@ -16,7 +16,7 @@ const pageBytes = 4096
 
 interface PodCharge {
   total: number
-  /** Number of charged bytes by volume directory. */
+  /** Bytes used by each volume, by volume directory. */
   readonly volumes: Map<string, number>
 }
 
@@ -33,8 +33,8 @@ export class StorageQuota {
   }
 
   /**
-   * Charges a pod for the files of one volume, replacing the earlier charge for that volume. Throws VolumeError if a
-   * limit is exceeded.
+   * Reserves space for the files of one volume, in place of what the volume used before. Throws VolumeError if a limit
+   * is exceeded.
    */
   charge(uid: string, volume: string, files: VolumeFiles): void {
     const pod = this.#pods.get(uid) ?? { total: 0, volumes: new Map<string, number>() }
@@ -53,7 +53,7 @@ export class StorageQuota {
     this.#pods.set(uid, pod)
   }
 
-  /** Releases all charges of a pod. */
+  /** Releases the space of all volumes of a pod. */
   release(uid: string): void {
     this.#total -= this.#pods.get(uid)?.total ?? 0
     this.#pods.delete(uid)

@@ -59,7 +59,7 @@ function occupied(allocation: Allocation | undefined): string[] {
 
 interface Reservation {
   readonly allocation: Allocation
-  /** The IDs of the devices that the allocation uses exclusively. */
+  /** IDs of the devices that this allocation takes exclusively. */
   readonly devices: ReadonlySet<string>
 }
 

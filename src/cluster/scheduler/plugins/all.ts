@@ -10,7 +10,7 @@ import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration }
 import { type DefaultConstraints, podTopologySpread } from './pod-topology-spread.ts'
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './volume-rules.ts'
 
-/** Arguments of the scheduler plugins. */
+/** Plugin arguments from the scheduler configuration. */
 export interface PluginArguments {
   readonly scoringStrategy?: ScoringStrategy
   readonly hardPodAffinityWeight?: number

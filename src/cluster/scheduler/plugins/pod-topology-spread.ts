@@ -159,7 +159,7 @@ class NodeInclusion {
 
 type NodeMatcher = ((node: NodeInfo) => boolean) | undefined
 
-/** Number of nodes to process between yields. */
+/** Number of nodes to examine between yields. */
 const nodesBetweenSteps = 64
 
 /** Returns the nodes that the inclusion policies admit and that have all topology labels. */

@@ -16,7 +16,7 @@ const maxBurst = 250
 /** Pods to delete, and nodes that need a new pod. */
 export interface Moves {
   readonly surplus: readonly Pod[]
-  /** Names of the nodes that lack a pod. */
+  /** Nodes on which a pod must be created. */
   readonly lacking: readonly string[]
 }
 

@@ -31,7 +31,7 @@ export function rollingMoves(step: DaemonStep, { maxSurge, maxUnavailable }: Lim
   return maxSurge === 0 ? replacingMoves(step, maxUnavailable) : surgingMoves(step, maxSurge)
 }
 
-/** The pods of one node, split by new and old templates. */
+/** The pods of a DaemonSet on one node: `fresh` from the current template, and `old` from earlier ones. */
 interface OnNode {
   readonly node: string
   readonly fresh: readonly Pod[]

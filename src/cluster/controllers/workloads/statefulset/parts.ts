@@ -26,9 +26,9 @@ export interface StatefulSetParts {
 
 /** The two template revisions that a StatefulSet rolls between. */
 export interface Revisions {
-  /** Revision of the pods that have not been updated yet. */
+  /** Revision of pods that the rollout has not reached yet. */
   readonly current: ControllerRevision
-  /** Revision of the current template. */
+  /** Revision of the current template, to which pods are updated. */
   readonly update: ControllerRevision
 }
 
