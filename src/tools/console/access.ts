@@ -55,7 +55,7 @@ export class ConsoleAccess {
     this.#clock = clock
   }
 
-  /** The secret in the sign-in link. */
+  /** Returns the secret for the sign-in link. It is derived from the key, so all workers agree. */
   get link(): string {
     return this.#mac(`link ${this.#secrets.linkExpires}`)
   }

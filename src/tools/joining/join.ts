@@ -14,7 +14,7 @@ import { JoinError } from './join-error.ts'
 import { nodeCertificate } from './node-certificate.ts'
 import { readNodeName } from './node-name.ts'
 
-/** Flags of `orch join`. */
+/** The flags of `orch join`. */
 export const joinFlags = {
   server: flag({
     name: 'server',

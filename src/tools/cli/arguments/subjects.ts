@@ -60,7 +60,7 @@ export const chunkSizeFlag = flag({
 
 export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }
 
-/** An object that a command works on. */
+/** An object that a command operates on, such as one that it deletes. */
 export interface Subject {
   readonly type: DiscoveredType
   readonly name: ObjectName
@@ -113,8 +113,8 @@ export async function subjectsOf(session: Session, manifests: readonly Manifest[
 }
 
 /**
- * Does the same as `subjectsOf`, but for a single object. Throws UsageError, or UnknownKindError if the server does not
- * serve its kind.
+ * Returns the object in a manifest with its type and effective namespace. Throws UsageError, or UnknownKindError if the
+ * server does not serve the kind.
  */
 export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
   const type = await session.types.ofKind(object.apiVersion, object.kind)

@@ -52,10 +52,7 @@ async function editorText(parts: readonly EditedPart[], format: DocumentFormat):
 
 interface Saving<P extends EditedPart> {
   readonly source: { readonly name: string; readonly text: string }
-  /**
-   * Results of the parts that have already been saved. These parts are not sent again if the editor reopens for another
-   * part.
-   */
+  /** Output for the parts that are already saved. They are not saved again when the editor reopens. */
   readonly saved: Map<P, string>
   readonly editing: EditingObjects<P>
 }

@@ -47,7 +47,7 @@ const maxSkew = 1
 
 /** Returns kubectl's warning if the server is too old or too new for this program. */
 export function skewWarning({ major, minor }: JsonObject): string | undefined {
-  // The minor version may end with a suffix, as in `29+`.
+  // `parseInt` ignores a suffix, as in `29+`.
   const number = Number.parseInt(String(minor), 10)
   if (Number.isNaN(number)) return undefined
   const isSupported =

@@ -76,7 +76,7 @@ async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<
   out(escapeText(decoder.decode()))
 }
 
-/** Flags that cannot be combined with `--raw`. */
+/** The flags that `--raw` rejects. */
 interface RawConflicts {
   readonly edit?: boolean
   readonly selector?: string

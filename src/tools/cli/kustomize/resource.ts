@@ -17,7 +17,7 @@ export class Resource {
   readonly former: Identity[] = []
   /** Whether the name ends with a hash of the object's content. */
   hashed = false
-  /** Source of the object, for error messages. */
+  /** File or generator from which the object comes, for error messages. */
   readonly origin: string
 
   constructor(object: JsonObject, origin: string) {

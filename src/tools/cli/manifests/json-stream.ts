@@ -14,7 +14,7 @@ export function separateJson(text: string): string {
   const starts = /^\s*\{/.test(text) ? documentStarts(text) : []
   const documents = starts.map((start, i) => text.slice(start, starts[i + 1]))
   if (documents.length < 2 || !documents.every((document) => document.trimEnd().endsWith('}'))) return text
-  // A separator must be at the start of a line.
+  // Start a new line, unless the previous document already ends with a line break.
   const marks = documents.map((_, i) => (i === 0 ? '' : documents[i - 1]!.endsWith('\n') ? '--- ' : '\n--- '))
   return text.slice(0, starts[0]) + documents.map((document, i) => marks[i] + document).join('')
 }

@@ -63,7 +63,7 @@ export const templateFlags = {
   }),
 }
 
-/** The `-o` flag of commands that show objects. */
+/** The `-o` flag for commands that print objects. */
 export const outputFlag = flag({ name: 'output', letter: 'o', value: 'FORMAT', read: readOutput, help: forms })
 
 /** The `-o` flag of commands that write objects. It does not support tables. */

@@ -4,7 +4,7 @@
  */
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 
-/** A rule of a role, as returned by servers. */
+/** An RBAC rule, as in a Role. */
 export interface Rule {
   readonly verbs?: readonly string[]
   readonly apiGroups?: readonly string[]

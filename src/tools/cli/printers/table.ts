@@ -5,7 +5,7 @@ import type { Table, TableColumn, TableRow } from '../../../client/requests/tabl
 import { escapeLine } from './escape.ts'
 
 export interface TableStyle {
-  /** Whether to include the columns of wide tables. */
+  /** Whether to show the columns that only wide tables have. */
   readonly wide: boolean
   readonly namespaces: boolean
   readonly labels: boolean

@@ -9,10 +9,10 @@ import { type Context, ExitCode } from '../program/command.ts'
 import { type Channels, openChannels, streams } from './channels.ts'
 
 export interface RemoteCommand {
-  /** Path of the `exec` or `attach` subresource of the pod. */
+  /** URL path of the pod's `exec` or `attach` subresource. */
   readonly path: string
   readonly container: string
-  /** The command and its arguments, for `exec` only. */
+  /** Command and arguments. Used only by `exec`. */
   readonly command?: readonly string[]
   readonly tty: boolean
   /** Standard input of the command. If undefined, the command has no input. */

@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject, own } from '../../../api/json/jso
 
 /** A kind to print: its TypeScript name, its schema, and the type data that clients need to access it. */
 export interface PrintedKind {
-  /** Name of the type in TypeScript. */
+  /** Name of the TypeScript interface. */
   readonly name: string
   readonly schema: JsonObject
   readonly type: {

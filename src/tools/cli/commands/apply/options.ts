@@ -1,4 +1,4 @@
-/** The flags of `orchctl apply`. */
+/** Defines the flags of `orchctl apply`. */
 import {
   flag,
   type OptionsOf,

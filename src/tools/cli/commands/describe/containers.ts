@@ -1,4 +1,4 @@
-/** Descriptions of the containers of a pod or pod template: their configuration and state. */
+/** Describes the containers of a pod or pod template: their configuration and state. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'

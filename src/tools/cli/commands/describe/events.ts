@@ -1,4 +1,4 @@
-/** The events of an object, as the last part of its description. */
+/** Describes the events of an object, which every description ends with. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

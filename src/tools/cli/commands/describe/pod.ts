@@ -1,4 +1,4 @@
-/** Descriptions of Pods and of pod templates. */
+/** Describes Pods and pod templates. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'

@@ -1,4 +1,4 @@
-/** Descriptions of volume claims, volumes and storage classes. */
+/** Describes PersistentVolumeClaims, PersistentVolumes and StorageClasses. */
 
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../../api/kinds/core/persistent-volume.ts'

@@ -37,7 +37,7 @@ export class Definitions {
     return { ...target, ...schema, outer: own(schema, 'description') ?? '', inner: own(target, 'description') ?? '' }
   }
 
-  /** Returns the schema of the elements of a list or map. For other schemas, returns the schema itself. */
+  /** Returns the innermost element schema of a list or map, or the schema itself if it is neither. */
   element(schema: JsonObject): JsonObject {
     const whole = this.resolved(schema)
     for (const key of ['items', 'additionalProperties']) {

@@ -24,7 +24,7 @@ const types: { readonly [ending: string]: string } = {
   '.wasm': 'application/wasm',
 }
 
-/** Responds to a request for a path below the directory. */
+/** Sends the file at a path within the served directory. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>
 
 /** Returns a function that serves the files of a directory. Throws UsageError if the directory does not exist. */
@@ -66,7 +66,7 @@ function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
   } catch {
-    // The path contains characters that no file name can have.
+    // The path contains a character that no file name can have, such as NUL.
     return undefined
   }
 }

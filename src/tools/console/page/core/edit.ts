@@ -43,7 +43,7 @@ export interface Review {
   readonly conflicts: readonly Conflict[]
   /** Fields that the edit should remove but cannot, because other managers own them too. */
   readonly unchangedFields: readonly FieldChange[]
-  /** An error from the server other than a conflict. */
+  /** Error of the dry run. Conflicts are reported separately. */
   readonly error: unknown
   readonly admission: Admission
 }
@@ -59,7 +59,7 @@ export interface Look {
   readonly policy?: PolicyLook
 }
 
-/** The evaluation of a policy. */
+/** One evaluation of an admission policy. */
 export interface PolicyLook {
   readonly name?: string
   readonly binding?: string
@@ -78,7 +78,7 @@ export interface Admission {
 
 const noAdmission: Admission = { looks: [], changes: [], refusedBy: '', warnings: [] }
 
-/** Fields that only the server or a subresource sets. */
+/** Matches fields that edits cannot set: the server or a subresource sets them. */
 const ignored =
   /^\.(?:apiVersion|kind|status\b.*|metadata\.(?:managedFields|resourceVersion|uid|generation|creationTimestamp|deletionTimestamp|deletionGracePeriodSeconds|selfLink|name|namespace)\b.*)$/
 

@@ -80,7 +80,7 @@ export function useMetrics(metricNames: ReadonlySet<string>): Scrapes {
 
 type Which = (labels: Sample['labels']) => boolean
 
-/** Returns the sum of a metric in one scrape. */
+/** Returns the sum of all matching samples of a metric. */
 export function sumOf({ samples }: Scrape, name: string, which: Which = () => true): number {
   return (samples.get(name) ?? []).reduce((sum, { labels, value }) => (which(labels) ? sum + value : sum), 0)
 }

@@ -17,7 +17,7 @@ interface Owned {
   readonly whole: boolean
 }
 
-/** Owners of each field, by the text of its path. */
+/** The owners of each field, by formatted path. */
 export type Ownership = ReadonlyMap<string, Owned>
 
 const maxFields = 20_000

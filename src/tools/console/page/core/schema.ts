@@ -18,9 +18,9 @@ export interface Schema {
   readonly properties: readonly string[]
   /** Returns the schema of a member. */
   member(name: string): Schema | undefined
-  /** Schema of list elements. */
+  /** Schema of the elements, for a list. */
   readonly items: Schema | undefined
-  /** Schema of map values. */
+  /** Schema of the values, for a map. */
   readonly values: Schema | undefined
   /** How lists are merged: `map`, `set` or `atomic`. */
   readonly listType: string

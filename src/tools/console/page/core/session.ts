@@ -22,7 +22,7 @@ export interface SignedIn {
 /** The current session. If there is none, `notice` explains why. */
 export interface SessionState {
   readonly session: SignedIn | undefined
-  /** Message that the sign-in page shows. */
+  /** Explains on the sign-in page why the user must sign in. */
   readonly notice: string
 }
 

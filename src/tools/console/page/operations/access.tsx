@@ -34,7 +34,7 @@ const verbs = [
 /** What the user entered in the form. */
 interface Asked {
   readonly verb: string
-  /** The resource type, as `group/plural`. */
+  /** Resource type to check, as `group/plural`. */
   readonly place: string
   readonly namespace: string
   readonly name: string

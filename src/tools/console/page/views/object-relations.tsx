@@ -24,12 +24,12 @@ interface Node {
 interface Branch {
   readonly node: Node
   childBranches: Branch[]
-  /** Number of dependents that are not shown. */
+  /** Number of further dependents that the graph leaves out. */
   more: number
 }
 
 interface Graph {
-  /** Levels of owners, farthest first. */
+  /** Owners by level, starting with the most distant. */
   readonly owners: readonly (readonly Node[])[]
   readonly self: Branch
 }

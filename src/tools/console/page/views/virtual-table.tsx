@@ -203,7 +203,7 @@ function roleOf({ name, format }: TableColumn): ColumnRole {
   return statusColumns.has(name) ? 'status' : 'plain'
 }
 
-/** Columns that a narrow page shows first. */
+/** Names of columns that a narrow page shows before all others. */
 const statusColumns = new Set(['Status', 'Phase', 'Ready', 'Condition', 'Reason'])
 
 function widthOf(rows: readonly Row[], index: number, name: string): number {
