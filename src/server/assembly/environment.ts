@@ -1,4 +1,7 @@
-/** The environment of an API server: its log, its clock and replacements for parts of the server in tests. */
+/**
+ * Defines what a caller provides to an API server besides its options: a log, a clock and, in tests, replacements for
+ * other parts.
+ */
 import type { Kind } from '../../api/schema/kind.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -18,7 +21,7 @@ export interface Environment {
   readonly clock?: TimerClock
   /** Callbacks that observe every request. */
   readonly hooks?: RequestHooks
-  /** An authenticator that runs after all other authenticators. */
+  /** Authenticator for requests that no other authenticator recognizes. */
   readonly authenticator?: Authenticator
   /** Kinds to serve. Defaults to the built-in kinds of the emulated version. */
   readonly kinds?: readonly Kind[]

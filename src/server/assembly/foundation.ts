@@ -1,7 +1,4 @@
-/**
- * Opens the parts of the server that all other parts depend on: files that flags name, the store, keys and
- * certificates.
- */
+/** Opens what all other parts of the server depend on: configuration files, the store, keys and certificates. */
 
 import { vendorOf } from '../../api/model/vendor.ts'
 import { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'

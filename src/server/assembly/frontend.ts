@@ -1,7 +1,4 @@
-/**
- * Opens the parts of a server that handle requests: the pipeline, the port and the transport for clients in the
- * process.
- */
+/** Opens the parts of a server that handle requests: the pipeline, the port and the in-process transport. */
 
 import { setImmediate } from 'node:timers/promises'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'

@@ -9,7 +9,7 @@ import type { StoreNotice } from '../store/store-notice.ts'
 
 export interface Readiness {
   readonly checks: readonly HealthCheck[]
-  /** The readiness check of the store. */
+  /** Checks whether the store responds and is writable. */
   readonly store: HealthCheck
   /** Makes the server unready permanently. */
   stopping(): void
@@ -22,7 +22,7 @@ export interface ReadinessParts {
   readonly notice: StoreNotice
   readonly missingRights: MissingRights
   readonly backups: { note(): string | undefined }
-  /** A signal that aborts when the server is about to stop. */
+  /** Aborts when the server is about to stop. */
   readonly stopping: AbortSignal
 }
 

@@ -40,7 +40,7 @@ export interface RequestHooks {
 export interface HandlingParts {
   readonly vendor: Vendor
   readonly authorizer: Authorizer
-  /** The enabled feature gates. */
+  /** Enabled feature gates. */
   readonly gates: Gates
   readonly routes: Routes
   readonly metrics: RequestMetrics
@@ -50,7 +50,7 @@ export interface HandlingParts {
   readonly audit: AuditSteps
   /** Whether callers with permission may bypass admission webhooks. */
   readonly breakGlass: boolean
-  /** The flow-control step. */
+  /** Pipeline step that limits concurrent requests. */
   readonly limitRequests: Step
   /** Sends the HSTS header. Undefined unless the flags enable it. */
   readonly demandTls: Step | undefined
@@ -85,7 +85,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const deadline = setDeadline(clock, parts.maxRequestMs, answerError)
   const dispatchRequest = dispatch(routes)
   const { hooks } = parts
-  /** The steps of every request, in the order of execution. */
+  /** Returns the pipeline steps in execution order. `authenticate` is the authentication step. */
   const steps = (authenticate: Step): readonly (Step | undefined)[] => [
     assignAuditId,
     allowOrigins(parts.isAllowedOrigin),

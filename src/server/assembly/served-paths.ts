@@ -43,7 +43,7 @@ export interface PathParts {
   readonly exposer: Exposing
   /** Counts the results of health checks for `/metrics`. */
   readonly health: HealthMetrics
-  /** The issuer of service account tokens. */
+  /** Public keys and URL of the service account token issuer. */
   readonly issuer: PublicIssuer
   /** The URL of the issuer's public keys. Empty if this server publishes the keys. */
   readonly keysAddress: string
@@ -55,7 +55,7 @@ export interface PathParts {
   readonly worker: WorkerContext | undefined
   /** Whether the profiling endpoints are enabled. */
   readonly profiling: boolean
-  /** The values of the flags by name. */
+  /** Returns the value of each flag as text, for `/flagz`. */
   readonly flags: () => ReadonlyMap<string, string>
 }
 

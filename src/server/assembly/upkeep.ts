@@ -26,7 +26,7 @@ import { ownAddress } from '../flags/service-pools.ts'
 interface UpkeepParts {
   readonly log: Log
   readonly ownWrites: OwnWrites
-  /** The emulated Kubernetes version and its feature gates. */
+  /** Emulated Kubernetes version and enabled feature gates. */
   readonly emulation: Emulation
   readonly defaultLimits: boolean
   /** Whether to create a default StorageClass. */

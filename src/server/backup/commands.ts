@@ -121,7 +121,7 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
 export interface Filling {
   readonly load: { readonly id: string; readonly above: number }
   readonly pages: () => AsyncIterable<readonly Entry[]>
-  /** The lifetime of Events in milliseconds. */
+  /** How long loaded Events are kept, in milliseconds. */
   readonly ttlMs: number
 }
 

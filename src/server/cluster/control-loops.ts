@@ -31,9 +31,9 @@ import type { InProcessNodes } from './simulated-nodes.ts'
 
 /** What the control loops need from files, and the settings for simulated nodes. */
 export interface LoopFiles {
-  /** The contents of the `--node-stages` files, by file name. */
+  /** Contents of the `--node-stages` files, by path. */
   readonly stageTexts?: ReadonlyMap<string, string>
-  /** The devices of every simulated node. */
+  /** Devices that each simulated node publishes. */
   readonly devices?: readonly SimulatedDevices[]
   readonly scheduler?: SchedulerSettings
   /** Runs simulated nodes in this thread. If undefined, the nodes run in a separate thread. */
@@ -103,7 +103,7 @@ function startLoopsOf(
 
 interface TableParts extends Pick<LoopFiles, 'scheduler'> {
   readonly within: (transport: Transport) => Transport
-  /** Loops for simulated nodes that run in this thread. */
+  /** Additional loops, which run simulated nodes in this thread. */
   readonly nodes?: readonly ControlLoop[]
 }
 
@@ -117,7 +117,7 @@ function startTable(
     cluster: !options.ephemeral || options.nodes > 0,
   })
   return startControlLoops([...enabledLoops, ...nodes], {
-    // The user agent becomes the field manager of written fields.
+    // The user agent determines the field manager of the loop's writes.
     clientAs: (account) =>
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {
         userAgent: vendor.managers.loops ?? account ?? managerUser.name,

@@ -11,7 +11,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { UpOptions } from '../flags/up.ts'
 import type { LoopFiles } from './control-loops.ts'
 
-/** A running API server with its control loops. */
+/** An API server whose control loops can be started. */
 export interface RunningServer {
   readonly server: ApiServer
   /** Starts the control loops. If there are several workers, only one of them calls this method. */

@@ -31,7 +31,7 @@ type NodeServer = Pick<
 
 export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
-  /** The contents of the `--node-stages` files, by file name. */
+  /** Contents of the `--node-stages` files, by path. */
   readonly stageTexts?: ReadonlyMap<string, string>
   readonly devices?: readonly SimulatedDevices[]
 }

@@ -1,4 +1,4 @@
-/** Flags for admission. */
+/** Defines the flags for admission. */
 import { flag, readBoolean, text } from '../../base/flags/flags.ts'
 import { controlNames, defaultControls, readControls } from './admission-controls.ts'
 import { readCount } from './values.ts'

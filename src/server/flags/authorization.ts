@@ -1,4 +1,4 @@
-/** Flags for authorization. */
+/** Defines the flags for authorization. */
 import { flag, ifGiven, oneOf, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 

@@ -38,7 +38,7 @@ const placeFlags = {
   etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key for --etcd-certfile' }),
 }
 
-/** The location of a store: a directory, or etcd. */
+/** Parsed flags that locate a store: a data directory or etcd. */
 export type StorePlace = OptionsOf<typeof placeFlags>
 
 const eventTtl = flag({
@@ -49,7 +49,7 @@ const eventTtl = flag({
   help: 'time after which the copied events expire',
 })
 
-/** Flags of `orch backup`. */
+/** The flags of `orch backup`. */
 export const backupFlags = {
   to: flag({
     name: 'to',
@@ -66,7 +66,7 @@ export const backupFlags = {
   ...placeFlags,
 }
 
-/** Flags of `orch restore`. */
+/** The flags of `orch restore`. */
 export const restoreFlags = {
   from: flag({ name: 'from', value: 'FILE', read: readRequired, help: 'backup file to read; - for standard input' }),
   ...placeFlags,
@@ -79,7 +79,7 @@ export const restoreFlags = {
   eventTtl,
 }
 
-/** Flags of `orch check`. */
+/** The flags of `orch check`. */
 export const checkFlags = {
   backup: flag({ name: 'backup', value: 'FILE', read: text, help: 'backup file to check; - for standard input' }),
   ...placeFlags,
@@ -97,7 +97,7 @@ export const checkFlags = {
   }),
 }
 
-/** Flags of `orch migrate`. */
+/** The flags of `orch migrate`. */
 export const migrateFlags = {
   fromDataDir: flag({
     name: 'from-data-dir',
@@ -159,7 +159,7 @@ export const backupCommandFlags: { readonly [command: string]: Flags } = {
   migrate: migrateFlags,
 }
 
-/** Flags of the backups that a running server makes. */
+/** The flags for backups that a running server makes by itself. */
 export const scheduledBackupFlags = {
   backupDir: flag({
     name: 'backup-dir',

@@ -4,13 +4,13 @@ import type { FlagGroups } from './configuration-file.ts'
 import { type ServerOptions, serverFlagGroups, serverFlags } from './options.ts'
 import type { UpOptions } from './up.ts'
 
-/** A command that starts an API server. */
+/** Name of a command that starts an API server. */
 export type ServerCommand = (typeof serverCommands)[number]
 
-/** The commands that start an API server. */
+/** Names of the commands that start an API server. */
 export const serverCommands = ['up', 'apiserver'] as const
 
-/** The options of a command that starts an API server. */
+/** The parsed command line of `orch up` or `orch apiserver`. */
 export interface ServerCommandLine {
   readonly options: ServerOptions
   /**

@@ -21,9 +21,9 @@ import { readFlagFile } from './read-flag-file.ts'
 /** Flags of a command, grouped by the headings of its help text. */
 export type FlagGroups = { readonly [title: string]: Flags }
 
-/** The `kind` field of the file. */
+/** Value of `kind` in a `--config` file. */
 export const configurationKind = 'OrchConfiguration'
-/** The only allowed `apiVersion` of the file. */
+/** Required value of `apiVersion` in a `--config` file. */
 export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
 
 const maxBytes = 1024 * 1024

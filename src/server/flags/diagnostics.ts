@@ -1,4 +1,4 @@
-/** Flags for diagnosing a running server. */
+/** Defines the flags for diagnosing a running server. */
 import { flag, readBoolean, text } from '../../base/flags/flags.ts'
 
 export const diagnosticsFlags = {

@@ -182,7 +182,7 @@ function refusal(text: string): UsageError {
   return new UsageError(`--feature-gates: ${text}`)
 }
 
-/** Returns the gates that parts of definitions name. */
+/** Returns all feature gates on which parts of the API depend. */
 export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<FeatureGate> {
   const names = new Set<FeatureGate>()
   for (const { gate } of parts) if (gate !== undefined) for (const name of gateNames(gate)) names.add(name)

@@ -1,4 +1,4 @@
-/** Flags for logging. */
+/** Defines the flags for logging. */
 import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
 import { logFormats } from '../../base/telemetry/log.ts'
 

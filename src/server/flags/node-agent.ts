@@ -87,7 +87,7 @@ export const nodeAgentFlagGroups = { Node: nodeFlags, Joining: joinFlags, Loggin
 
 export const nodeAgentFlags = { ...nodeFlags, ...joinFlags, ...loggingFlags }
 
-/** Options of `orch node-agent`. */
+/** Parsed flags of `orch node-agent`. */
 export type NodeAgentOptions = OptionsOf<typeof nodeAgentFlags>
 
 function readName(value: string): string {

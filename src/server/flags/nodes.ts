@@ -1,4 +1,4 @@
-/** Flags for connections to nodes. */
+/** Defines the flags for connections to node agents. */
 
 import { type IpRange, parsePlainRange } from '../../api/model/ip-range.ts'
 import { flag, readBoolean, text, UsageError } from '../../base/flags/flags.ts'

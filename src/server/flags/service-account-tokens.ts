@@ -1,4 +1,4 @@
-/** Flags for service account tokens. */
+/** Defines the flags for service account tokens. */
 
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { parseDuration } from '../../base/time/duration.ts'

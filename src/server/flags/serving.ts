@@ -1,4 +1,4 @@
-/** Flags of the HTTPS port and its certificates. */
+/** Defines the flags for the HTTPS port and its certificates. */
 import { httpEngineNames } from '../../apiserver/transport/engine.ts'
 import { flag, oneOf, readBoolean, text, toggle, UsageError, withBare } from '../../base/flags/flags.ts'
 import { tlsFlags } from './tls.ts'

@@ -1,4 +1,4 @@
-/** Flags of the simulated nodes that `orch up` runs. */
+/** Defines the flags for the simulated nodes of `orch up`. */
 
 import { parseQuantity } from '../../api/model/quantity.ts'
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
@@ -9,7 +9,7 @@ const maxNodes = 5000
 
 const speeds = { min: 0.1, max: 1000 }
 
-/** The simulation speed flag, in `orch up` and `orch node-agent`. */
+/** The `--simulation-speed` flag. */
 export const simulationSpeedFlag = flag({
   name: 'simulation-speed',
   value: 'FACTOR',

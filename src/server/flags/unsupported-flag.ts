@@ -5,11 +5,11 @@
  */
 import { type Flags, UsageError } from '../../base/flags/flags.ts'
 
-/** A flag of another program that orch does not support. */
+/** A kube-apiserver or kube-controller-manager flag that orch does not support. */
 export interface UnsupportedFlag {
   /** The reason why the flag is not supported, and what to use instead. */
   readonly why: string
-  /** The accepted values, which match the fixed behavior of orch. */
+  /** Values that are accepted because orch always behaves that way. If undefined, every value is rejected. */
   readonly only?: readonly string[]
 }
 

@@ -27,7 +27,7 @@ import { issuersOf } from './service-account-tokens.ts'
 
 const flagName = 'authentication-config'
 
-/** The algorithms that tokens of configured issuers may use. */
+/** Signature algorithms that ID tokens may use. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 
 export interface StructuredAuthentication {
@@ -129,7 +129,7 @@ interface Followed {
   readonly providerKey: string
 }
 
-/** The issuers in use, by their URL. */
+/** Configured issuers and the connections to their providers, by issuer URL. */
 class Issuers {
   readonly #parts: StructuredParts
   #byUrl: ReadonlyMap<string, Followed> = new Map()

@@ -21,7 +21,7 @@ import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 
 /** How this server authenticates itself to aggregated API servers. */
 export interface FrontProxy {
-  /** The current client certificate. */
+  /** Client certificate and key that are in use now. */
   readonly pair: CertifiedKey
   /**
    * The settings that backends use to verify the certificate. Undefined if the flags name a certificate but not the CA

@@ -136,7 +136,7 @@ interface ManagerParts {
   readonly log: Log
 }
 
-/** The group names and the Kubernetes version of the API server. */
+/** What the manager must learn from the API server: its group names, Kubernetes version and feature gates. */
 interface ServedApi {
   readonly vendor: Vendor
   readonly emulation: Emulation
@@ -212,7 +212,7 @@ class Manager {
     return startControlLoops(enabledLoops, {
       clientAs: (account) =>
         new Client(withinTerm(transportOf(account), term), {
-          // The user agent becomes the field manager of written fields.
+          // The user agent determines the field manager of the loop's writes.
           userAgent: vendor.managers.loops ?? account ?? 'kube-controller-manager',
         }),
       vendor,

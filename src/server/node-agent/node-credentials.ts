@@ -80,12 +80,12 @@ export class NodeCredentials {
     return new NodeCredentials(files, joined, dependencies)
   }
 
-  /** The CA of the cluster in PEM format. */
+  /** CA certificate of the cluster in PEM format. */
   get authority(): string {
     return this.#identity.authority
   }
 
-  /** The current certificate, for tests and the log. */
+  /** Client certificate that is in use now, for the log. */
   get certificate(): string {
     return this.#identity.pair.certificate
   }

@@ -21,7 +21,7 @@ interface CommandHelp {
   readonly flagGroups: () => Promise<FlagGroups>
 }
 
-/** The commands by name, in help order. */
+/** The commands of `orch`, in the order of the help text. */
 export const commands: { readonly [name: string]: CommandHelp } = {
   up: {
     form: 'up [flags]',

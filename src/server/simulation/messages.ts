@@ -38,7 +38,7 @@ export type RequestMessage =
   | {
       readonly type: 'request'
       readonly id: number
-      /** The node whose agent sends the request. */
+      /** Name of the node as whose agent the request is sent. */
       readonly node: string
       readonly method: string
       readonly path: string
@@ -46,9 +46,9 @@ export type RequestMessage =
       /** Body of the request, if any. */
       readonly data: Uint8Array<ArrayBuffer> | undefined
     }
-  /** The client has aborted the request. */
+  /** Reports that the client aborted the request. */
   | { readonly type: 'abort'; readonly id: number }
-  /** The client has read this many bytes of the response body. */
+  /** Reports how many bytes of the response body the client has read, so that the server can send more. */
   | { readonly type: 'read'; readonly id: number; readonly bytes: number }
 
 export type ResponseMessage =
@@ -62,7 +62,7 @@ export type ResponseMessage =
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'broken'; readonly id: number; readonly why: string }
 
-/** The activity of one of the thread's queues since the last report. */
+/** What happened in a work queue of the thread since its last report. */
 export interface QueueReport {
   readonly name: string
   readonly adds: number
@@ -89,9 +89,9 @@ export type FromThread =
   | RecordMessage
   /** All keys that existed at the start have been reconciled once. */
   | { readonly type: 'first pass' }
-  /** The port of the nodes listens. */
+  /** Reports that the shared port of the nodes is open. */
   | { readonly type: 'listening'; readonly port: number }
-  /** A client connects to a node and needs its serving certificate. */
+  /** Requests the serving certificate of a node, to which a client is connecting. */
   | { readonly type: 'certificate'; readonly node: string }
   /** The thread cannot continue and is about to exit. */
   | { readonly type: 'failed'; readonly why: string }
@@ -99,7 +99,7 @@ export type FromThread =
 export type ToThread =
   | { readonly type: 'responses'; readonly messages: readonly ResponseMessage[] }
   | { readonly type: 'certificate'; readonly node: string; readonly certificate: ServingCertificate }
-  /** A client connects to a port of a pod. */
+  /** Opens a stream to a port of a pod. `port` carries the data. */
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
   /** Asks the thread to stop gracefully. */
   | { readonly type: 'stop' }

@@ -34,7 +34,7 @@ import {
   writesFinalizers,
 } from './shared-reader.ts'
 
-/** The entry point of the thread. */
+/** Where the code of the simulation thread is. */
 const threadProgram = {
   importer: import.meta.url,
   source: './simulation-thread.ts',
@@ -51,9 +51,9 @@ export interface SimulationParts {
   readonly within: (transport: Transport) => Transport
   /** Resolves when the API server serves KWOK's kinds. */
   readonly kwokInstalled: Promise<void>
-  /** The contents of the `--node-stages` files, by file name. */
+  /** Contents of the `--node-stages` files, by path. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
-  /** The devices of every node. */
+  /** Devices that each simulated node publishes. */
   readonly devices?: readonly SimulatedDevices[] | undefined
   /** Heap limit of the thread in MiB. Defaults to a size that is large enough for the pods of its nodes. */
   readonly heapMb?: number
@@ -210,8 +210,8 @@ class SimulationHost {
   }
 
   /**
-   * Returns a transport that acts as the agent of a node of this thread, as the reader, or as the writer of finalizers.
-   * Returns undefined for other names.
+   * Returns the transport for a name: that of a node's agent, of the shared reader or of the finalizer writer. Returns
+   * undefined for any other name.
    */
   #transportOf(node: string): Transport | undefined {
     if (node === sharedReader) return this.#reader

@@ -91,7 +91,7 @@ export async function openRawStore(options: ServerOptions, log: Log): Promise<St
 
 const never = new AbortController().signal
 
-/** Advice for administrators of a full store. */
+/** What an administrator should do if the store is full, by type of store. */
 const remedies = {
   embedded: 'free space on the disk of --data-dir, or delete objects',
   etcd: 'compact and defragment etcd, raise its quota if necessary, and disarm its NOSPACE alarm',

@@ -19,17 +19,17 @@ export interface WorkerData {
   readonly index: number
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** The port that all workers listen on. */
+  /** Port that all workers listen on. */
   readonly port: number
   /** Whether this worker starts alone and others may follow. If so, it checks whether the port is free. */
   readonly isFirst: boolean
   readonly store: StoreAccess
   /** Name of the BroadcastChannel of this server's workers. It is unique within the process. */
   readonly channel: string
-  /** Secrets that all workers use to verify console sessions. */
+  /** Secrets for verifying the console's sign-in links and sessions, if any. */
   readonly console: ConsoleSecrets | undefined
   readonly limits: SharedLimits
-  /** A counter that the worker's event loop increments. */
+  /** Counter in shared memory that the worker increments periodically, so that the supervisor can detect a hang. */
   readonly heartbeat: Int32Array
 }
 
@@ -45,12 +45,12 @@ export type NodeMessage =
   | { readonly type: 'nodes'; readonly nodes: readonly NodeAddress[] }
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
 
-/** A message from the supervisor to a worker. */
+/** A message that the supervisor sends to a worker. */
 export type ToWorker =
   | NodeMessage
   /** Asks the worker to start serving. All workers emulate the version that the first worker determined. */
   | { readonly type: 'start'; readonly emulatedVersion: EmulatedVersion | undefined }
-  /** The server is about to stop and is no longer ready. */
+  /** Makes the worker report that it is not ready, because the server is about to stop. */
   | { readonly type: 'stopping' }
   /** Asks the worker to complete its running requests and exit. */
   | { readonly type: 'stop' }
@@ -71,13 +71,13 @@ export interface WorkerPort {
   postMessage(message: ToWorker, transfer?: readonly MessagePort[]): void
 }
 
-/** A message from a worker to the supervisor. */
+/** A message that a worker sends to the supervisor. */
 export type ToSupervisor =
   | NodeMessage
   | { readonly type: 'ready'; readonly url: string; readonly emulatedVersion: EmulatedVersion }
-  /** The worker has stopped listening. */
+  /** Reports that the worker has stopped listening. */
   | { readonly type: 'closed' }
-  /** The worker could not start. */
+  /** Reports that the worker could not start or cannot continue. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
   /** A client requests a page of the metrics of all workers. The message contains the metrics of the sender. */

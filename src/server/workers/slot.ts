@@ -17,7 +17,7 @@ import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
-/** The entry point of the thread. */
+/** Where the code of a worker thread is. */
 const workerProgram = { importer: import.meta.url, source: '../program/orch.ts', bundled: '../bin/worker.cjs' }
 
 type Given = 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console' | 'limits'
@@ -71,7 +71,7 @@ interface Life {
   /** Resolves when the worker has stopped listening. */
   readonly closed: PromiseWithResolvers<void>
   isReady: boolean
-  /** Utilization of the event loop at the previous measurement. */
+  /** Event-loop utilization at the previous measurement, to compute the difference. */
   lastUse: EventLoopUtilization | undefined
   /** The reason why the thread ended, as reported by the worker or detected by the supervisor. */
   why: string | undefined

@@ -35,7 +35,7 @@ export interface Supervisor {
 export interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** Secrets that all workers use to verify console sessions. */
+  /** Secrets for verifying the console's sign-in links and sessions, if any. */
   readonly console: ConsoleSecrets | undefined
 }
 

@@ -41,7 +41,7 @@ export interface TeamParts {
 export class Team {
   readonly #parts: TeamParts
   readonly #scaling: Scaling
-  /** Workers that accept connections. */
+  /** The workers that accept connections, starting with the first worker. */
   readonly #serving: [MainWorker, ...Slot[]]
   /** The worker threads by index, including threads that are starting or retiring. */
   readonly #threads = new Map<number, Slot>()
