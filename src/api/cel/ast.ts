@@ -9,7 +9,7 @@ import type { Value } from './values.ts'
 interface Common {
   /** Offset of the node in the expression, for error messages. */
   readonly at: number
-  /** The type of the node, which the checker sets. */
+  /** CEL type of the node. Set by the checker. */
   type?: CelType
 }
 
@@ -94,7 +94,7 @@ export interface Fold extends Common {
   readonly second?: string | undefined
   /** The condition on each element. Undefined if the macro has no condition. */
   readonly predicate: Node | undefined
-  /** The expression that computes the result for each element. */
+  /** Computes the result for each element. Undefined if the macro has no such expression. */
   readonly transform: Node | undefined
 }
 

@@ -21,7 +21,7 @@ const maxTime = 40_000
 /** Maximum total number of elements and characters in all results of one evaluation. */
 const maxAllocated = 10_000_000
 
-/** The remaining budget of an evaluation. */
+/** Tracks what an evaluation has used, and ends it when a limit is exceeded. */
 export class Budget {
   cost = 0
   readonly #limit: number
@@ -41,7 +41,7 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Counts steps that are free in Kubernetes, or that are not covered by the charged cost. */
+  /** Counts steps against the time limit only. For work that Kubernetes does not charge, or charges too little for. */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps >= stepsBetweenLooks) this.#look()

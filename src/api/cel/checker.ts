@@ -23,7 +23,7 @@ import {
 } from './types.ts'
 import { kindOf } from './values.ts'
 
-/** The types whose names are values in expressions, by name. */
+/** Type names that expressions can use as values, such as `int`. */
 export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes'] as const).map((name) => [name, types[name]] as const),
   ['null_type', types.null],
@@ -49,7 +49,7 @@ export function qualifiedName(node: Node): string | undefined {
 export interface Checked {
   readonly type: CelType
   readonly issues: readonly Issue[]
-  /** The declared variables that the expression uses. */
+  /** Names of the declared variables that the expression uses. */
   readonly used: ReadonlySet<string>
 }
 
@@ -85,7 +85,7 @@ class Checker {
   readonly #variables: ReadonlyMap<string, CelType>
   readonly #version: number
   readonly #findStruct: FindStruct | undefined
-  /** The variables of the enclosing macros, innermost last. */
+  /** Variables of the enclosing macros. The innermost come last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
   constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct }: CheckOptions) {

@@ -133,7 +133,7 @@ export function sizeOf(value: Value): number {
 /** Returns the smaller of two sizes. Does not count the characters of a string that is clearly the longer one. */
 export function smallerSize(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
-    // A code point takes one or two code units.
+    // A code point is one or two code units, so a string of half the units cannot have more code points.
     if (a.length * 2 <= b.length) return lengthOf(a)
     if (b.length * 2 <= a.length) return lengthOf(b)
   }

@@ -94,7 +94,7 @@ const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
 }
 
-/** The operand types for which field selection has a cost. */
+/** Kinds of operands for which cel-go charges field selection. */
 const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {
@@ -140,9 +140,8 @@ class Estimator {
   }
 
   /**
-   * Returns the position of a part of a value. A part of a computed value is treated as if it were the value that the
-   * rule validates, as in cel-go. For `['a'].all(x, self.b.contains(x))`, the estimate uses the size of `self` as the
-   * size of `x`.
+   * Returns the path of a part of a value. As in cel-go, a part of a computed value is treated as the validated value:
+   * for `['a'].all(x, self.b.contains(x))`, the size of `self` is used for `x`.
    */
   #below(place: Place | undefined, part: (declared: DeclaredType) => DeclaredType | undefined): Place {
     if (place === undefined) return this.#root

@@ -21,7 +21,7 @@ export type JsonForm =
   /** Data without a schema. The CEL type of each value follows from its JSON type. */
   | 'dynamic'
 
-/** A type that a schema declares, with size limits. */
+/** The CEL type of declared data, with size limits for the cost estimate. */
 export interface DeclaredType {
   readonly type: CelType
   readonly form: JsonForm
@@ -29,11 +29,11 @@ export interface DeclaredType {
   readonly maxElements: number
   /** Minimum JSON size in bytes of a value of this type. */
   readonly minBytes: number
-  /** The element type of a list, or the value type of a map. */
+  /** Type of the elements of a list, or of the values of a map. */
   readonly elem?: DeclaredType
   /** Maximum key length of a map. If undefined, the estimate treats the keys as empty, as Kubernetes does. */
   readonly maxKeyLength?: number
-  /** The fields of an object, by the field names that rules use. */
+  /** Types of an object's fields, by the name that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
   /** Type of a map's values when a rule selects them by name, as in `self.a`. If undefined, their size is unknown. */
   readonly anyField?: DeclaredType

@@ -1,7 +1,7 @@
 /** Errors in an expression, with the wording and layout of cel-go. */
 
 export interface Issue {
-  /** Offset of the error in the expression. */
+  /** Offset of the error in the expression text. */
   readonly at: number
   readonly text: string
 }

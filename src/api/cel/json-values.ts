@@ -95,7 +95,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A map from arbitrary strings to values of one type. */
+/** A JSON object as a CEL map. All of its values have the same declared type. */
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType

@@ -3,7 +3,7 @@
  */
 import { SyntaxIssue } from './issues.ts'
 
-/** A token of an expression, with its offset. */
+/** A token of an expression. `at` is its offset. */
 export type Token =
   | { readonly kind: 'operator' | 'identifier' | 'int' | 'uint' | 'double'; readonly text: string; readonly at: number }
   | { readonly kind: 'string'; readonly text: string; readonly at: number }
@@ -81,7 +81,7 @@ function stringAt(text: string, at: number, open: string): Read {
   if (!reading.isBytes) {
     return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  // The characters of a bytes literal are encoded in UTF-8.
+  // Decode the UTF-8 bytes as Latin-1, so that each character stands for one byte.
   const latin = Buffer.from(body).toString('latin1')
   const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }

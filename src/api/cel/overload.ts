@@ -17,10 +17,10 @@ export interface Run {
 
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
-/** The facts about an argument that are known before evaluation. */
+/** What is known about an argument before evaluation, for the cost estimate. */
 export interface Estimated {
   readonly size: Size
-  /** The size of each element, for a list of strings or bytes. */
+  /** Size of the elements, if the argument is a list of strings or bytes. */
   readonly textSize?: Size | undefined
   /** The value of the argument. Undefined unless the argument is a constant. */
   readonly constant?: Value | undefined
@@ -33,9 +33,9 @@ export interface CallEstimate {
 }
 
 export interface Costs {
-  /** Returns the cost to charge before the call. The default cost is 1. */
+  /** Returns the cost of a call, charged before it is made. Defaults to 1. */
   readonly actual?: (args: readonly Value[]) => number
-  /** Returns the additional cost to charge after the call, which depends on the result. */
+  /** Returns a further cost that depends on the result, charged after the call. */
   readonly ofResult?: (result: Value) => number
   readonly estimate?: (args: readonly Estimated[]) => CallEstimate
 }

@@ -27,7 +27,7 @@ const reserved = new Set([
   ...['namespace', 'return', 'var', 'void', 'while'],
 ])
 
-/** Precedence of binary operators. */
+/** Precedence of each binary operator. Higher numbers bind more tightly. */
 const precedences: ReadonlyMap<string, number> = new Map([
   ['||', 1],
   ['&&', 2],

@@ -86,10 +86,10 @@ const authorizers: readonly (readonly [VariableName, DeclaredType])[] = [
   ['authorizer.requestResource', opaque({ kind: 'resource_check' })],
 ]
 
-/** The declared types of the variables, by name. */
+/** Types of the variables that every policy expression can use. */
 export const declared = { object: dynamicType, request, namespaceObject }
 
-/** The data that policy expressions can use in addition to the request. */
+/** Which variables a policy expression can use in addition to `object`, `oldObject` and `request`. */
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean
@@ -115,7 +115,7 @@ export function variablesFor(uses: Uses): ReadonlyMap<VariableName, DeclaredType
   ])
 }
 
-/** The type of result that an expression must have. */
+/** The result type that a policy requires of an expression. */
 export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object' | 'list(JSONPatch)'
 
 /** How to compile the expressions of a policy. */

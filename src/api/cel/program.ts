@@ -17,9 +17,9 @@ import { CelError, type Value } from './values.ts'
 
 /** A compiled expression. */
 export interface Program {
-  /** The declared variables that the rule uses. */
+  /** Names of the declared variables that the expression uses. */
   readonly used: ReadonlySet<string>
-  /** The estimated maximum cost of one evaluation. */
+  /** Upper estimate of the cost of one evaluation. */
   readonly maxCost: number
   readonly type: CelType
   /**
@@ -31,7 +31,7 @@ export interface Program {
   readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 
-/** A compiled program, or the error in the rule. */
+/** The result of compiling an expression: a program, or the reason why it is invalid. */
 export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
@@ -53,7 +53,7 @@ export interface Environment {
   readonly hasBind?: boolean
   /** Required type of the result. Defaults to bool. `any` accepts any type. */
   readonly result?: CelType['kind'] | 'any'
-  /** The declared variables, in the order of their values. */
+  /** Types of the declared variables, in the order in which their values are passed. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
   /**

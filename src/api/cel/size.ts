@@ -34,7 +34,7 @@ export function traversal(size: number, factor = perCharacter): number {
   return Math.ceil(times(size, factor))
 }
 
-/** The fixed cost of a call that creates a list. */
+/** Cost of creating a list, in addition to its elements. */
 export const listCallCost = 11
 
 /** The cost factors for comparing all element pairs of two lists, by element type. */

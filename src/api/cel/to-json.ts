@@ -22,7 +22,7 @@ const maxValues = 200_000
 const maxCharacters = 4_000_000
 const maxDepth = 250
 
-/** Number of values to convert between yields. */
+/** Number of values to convert before yielding. */
 const valuesPerSlice = 5_000
 
 /**

@@ -10,7 +10,7 @@ const plainNames = [
 ] as const
 type PlainName = (typeof plainNames)[number] | 'null_type'
 
-/** A CEL type. */
+/** A CEL type, as the type checker represents it. */
 export type CelType =
   | { readonly kind: PlainName }
   | { readonly kind: 'list'; readonly elem: CelType }
@@ -98,10 +98,7 @@ function undo(trail: Trail): void {
   for (const variable of trail) variable.bound = undefined
 }
 
-/**
- * Whether the types of each pair are compatible. Type variables are bound, and the bindings are undone if a pair is not
- * compatible.
- */
+/** Unifies each pair of types. If one pair does not match, returns false and undoes all bindings of type variables. */
 export function unifyAll(expected: readonly CelType[], actual: readonly CelType[]): boolean {
   const trail: Trail = []
   if (expected.length === actual.length && expected.every((type, i) => unify(type, actual[i]!, trail))) return true
@@ -125,7 +122,7 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
   return a.kind === b.kind
 }
 
-/** The names of the types that Kubernetes adds to CEL. */
+/** Display names of the types that Kubernetes adds to CEL. */
 export const opaqueNames: ReadonlyMap<string, string> = new Map([
   ['url', 'kubernetes.URL'],
   ['quantity', 'kubernetes.Quantity'],

@@ -5,7 +5,7 @@
  */
 import type { CelType } from './types.ts'
 
-/** A floating-point number, as opposed to an int. */
+/** A CEL double. A JavaScript number represents an int. */
 export class Double {
   readonly value: number
 
@@ -22,7 +22,7 @@ export class Uint {
   }
 }
 
-/** A point in time in nanoseconds. */
+/** A CEL timestamp. */
 export class Timestamp {
   readonly nanos: bigint
 
@@ -77,7 +77,7 @@ export class Optional {
   }
 }
 
-/** The optional without a value. */
+/** The empty CEL optional. */
 export const none = new Optional(undefined)
 
 /** A value of a type that only CEL functions can create and read, such as a quantity. */
@@ -121,7 +121,7 @@ export class ArrayList extends CelList {
   }
 }
 
-/** A map from keys to CEL values. */
+/** A CEL map. Subclasses decode values on demand. */
 export abstract class CelMap {
   abstract readonly size: number
   /** Returns the value of a key, or undefined if the key is absent. */
@@ -159,7 +159,7 @@ export class LiteralMap extends CelMap {
   }
 }
 
-/** An object of a named type that an expression creates. */
+/** An object that an expression creates, such as `Object.spec{replicas: 3}`. */
 export class StructValue extends CelMap {
   readonly name: string
   readonly #fields: ReadonlyMap<string, Value>

@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.
 import { type ApiError, badRequest } from '../model/api-error.ts'
 import { endOfNumber } from './json-scan.ts'
 
-/** Number of tokens to process between yields. */
+/** Number of tokens to process before yielding. */
 const tokensPerSlice = 2000
 
 export interface ExactOptions {

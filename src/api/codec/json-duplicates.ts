@@ -4,7 +4,7 @@
  */
 import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
-/** An object or array that is open at the current position. */
+/** An open object or array during the scan. */
 interface Level {
   /** The keys found so far in the object. Undefined for an array. */
   readonly keys: Set<string> | undefined
@@ -12,7 +12,7 @@ interface Level {
   place: string | number
 }
 
-/** Number of keys to process between yields. */
+/** Number of keys to process before yielding. */
 const keysPerSlice = 1000
 
 /** Returns the paths of the first duplicate keys. */

@@ -20,7 +20,7 @@ import { JsonScan, loneSurrogate, maxDepth, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 import { parsePiecewise } from './piecewise-json.ts'
 
-/** A parsed document and its duplicate keys. */
+/** The result of parsing: the value, and the paths of duplicate keys. */
 export interface ParsedJson {
   readonly value: Json
   /** Paths of keys that occur more than once in the same object. */

@@ -26,7 +26,7 @@ export interface MemberOrder {
   readonly fields: ReadonlyMap<string, Place> | undefined
   /** The order of members within values of all members that `fields` does not contain. */
   readonly values: Order
-  /** Whether the members keep the client's order. */
+  /** Whether to keep the order in which the client sent the members. */
   readonly asSent?: boolean
 }
 
@@ -37,7 +37,9 @@ export function memberOrder(order: Order): MemberOrder {
   return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
 
-/** Returns the member order of a value that is stored as sent. Such a value may still have a described type. */
+/**
+ * Returns the member order of a value without a schema of its own. A published description may still define an order.
+ */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
   if (asSent) return { fields: undefined, values: schema, asSent }
@@ -74,7 +76,9 @@ export function elementOrder(order: Order): Order {
   return order?.type === 'list' ? order.items : undefined
 }
 
-/** Returns the keys of an object in writing order. Members that the type does not define come last. */
+/**
+ * Returns the keys of an object in the order in which they are written. Keys that the type does not define come last.
+ */
 export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder): string[] {
   const keys = Object.keys(object)
   if (asSent) return keys

@@ -17,14 +17,14 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** An object or array that is open at the current position. */
+/** An open object or array in the document. */
 interface Level {
   isArray: boolean
-  /** The position after the opening bracket. */
+  /** Offset of the first character after the opening bracket. */
   content: number
   /** The position of the first member that has not been parsed, or the end of an inner value that has been cut. */
   unparsed: number
-  /** The position after the last comma, or after the opening bracket. */
+  /** Offset at which the current member starts: after the last comma or the opening bracket. */
   member: number
   /** The parsed members. Undefined unless the object or array contains a cut. */
   value: Json[] | JsonObject | undefined

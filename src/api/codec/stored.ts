@@ -34,7 +34,7 @@ export interface Selectable {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-/** The data about an object that caches and indexes need. */
+/** What caches and indexes need to know about a stored object without parsing it. */
 export interface Header extends Selectable {
   /**
    * Identifies the schema (`Evolution.schemaId`) that the object was complete for when it was written. Undefined if
@@ -46,7 +46,7 @@ export interface Header extends Selectable {
 }
 
 const format = 3
-/** The first storage format whose checksum covers the key. */
+/** Since this storage format, the checksum covers the key. */
 const formatWithKey = 2
 const headerStart = 14
 const emptyHeader = '{}'
@@ -56,7 +56,7 @@ export class UnreadableValue extends Error {
   override readonly name: string = 'UnreadableValue'
 }
 
-/** The error for a value that was modified after it was written. */
+/** Thrown if a stored value has the wrong checksum, because it was damaged. */
 class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }

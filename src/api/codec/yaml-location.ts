@@ -8,7 +8,7 @@ export interface TextPosition {
   readonly column: number
 }
 
-/** The keys and list indexes that lead to a value. */
+/** Path to a value: keys and list indexes from the root. */
 export type YamlPath = readonly (string | number)[]
 
 /**

@@ -73,7 +73,7 @@ interface Anchored {
   readonly value: Json
   /** Approximate JSON size of the value in bytes, including expanded aliases. */
   readonly size: number
-  /** The nesting depth of the value. */
+  /** How many levels of objects and lists are inside the value. */
   readonly height: number
   /** Number of values inside the value, including the value itself. */
   readonly count: number
@@ -87,7 +87,7 @@ class Reader {
   readonly #events: readonly Event[]
   readonly #limit: number
   readonly #anchors = new Map<string, Anchored>()
-  /** The path to the current value, as keys and list indexes. */
+  /** Path of the value that is being built. */
   readonly #place: (string | number)[] = []
   #next = 0
   /** Approximate JSON size in bytes of all values so far, including copies of aliases. */

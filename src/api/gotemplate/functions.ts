@@ -12,7 +12,7 @@ export type TemplateFunction = (...args: Value[]) => Value
 /** Template functions by name. */
 export type TemplateFunctions = ReadonlyMap<string, TemplateFunction>
 
-/** The built-in functions of Go templates by name. */
+/** The built-in functions of Go templates, except `and` and `or`. */
 export const goFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
   ['not', (...args) => !isTrue(only(args))],
   ['len', (...args) => lengthOf(only(args))],

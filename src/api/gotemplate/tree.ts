@@ -39,7 +39,7 @@ export interface Branch {
   readonly at: number
 }
 
-/** A parsed template, with the templates that it defines. */
+/** A parsed template, including the templates that it defines by name. */
 export interface Template {
   readonly text: string
   readonly nodes: readonly Node[]

@@ -9,7 +9,7 @@ import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.t
 
 /** How steps of a path are evaluated, where columns and templates differ. */
 export interface Rules {
-  /** Returns the members of an object or the elements of a list. Returns nothing for other values. */
+  /** Returns the members or elements of a value, or an empty list for a scalar. */
   readonly children: (value: Json) => readonly Json[]
   /** Returns the values that a filter is applied to. */
   readonly candidates: (value: Json) => readonly Json[]
@@ -26,7 +26,7 @@ export interface Search {
   readonly budget: VisitBudget
 }
 
-/** The number of values that an evaluation may still visit. */
+/** Limits how many values an evaluation visits. */
 export class VisitBudget {
   #remainingVisits: number
   readonly #onExceeded: () => Error

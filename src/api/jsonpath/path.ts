@@ -5,15 +5,15 @@
 
 export type Step = ValueStep | { readonly any: readonly ValueStep[] } | { readonly filter: Filter } | DescendStep
 
-/** A step that selects a value and all values below it, written as `..`. */
+/** The step `..`, which selects a value and all values below it. */
 type DescendStep = { readonly descend: true }
 
-/** A step that selects direct children, or the root. */
+/** A step to a member, all children, elements of a list, or the root. */
 export type ValueStep =
   | { readonly field: string }
   | { readonly all: true }
   | { readonly slice: Slice }
-  /** A step that continues at the root value, written as `$`. */
+  /** The step `$`, which selects the root value. */
   | { readonly top: true }
 
 /** A step that selects one element of a list or a range of elements. A negative index counts from the end. */

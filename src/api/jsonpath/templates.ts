@@ -15,7 +15,7 @@ import { allValues, type Rules, VisitBudget } from './evaluate.ts'
 import { type Grammar, parseSteps, splitOutsideQuotes } from './parse-path.ts'
 import { type Operator, operators, type Slice, type Step } from './path.ts'
 
-/** A part of a template. */
+/** A part of a template: text, a path, or a range with its own parts. */
 export type Part =
   | { readonly text: string }
   | { readonly path: readonly Step[] }
@@ -26,7 +26,7 @@ export type Part =
  * template that visits more values would take too long.
  */
 const maxVisits = 50_000_000
-/** The maximum length of a JavaScript string. */
+/** Maximum length of a string in JavaScript. */
 const maxTextLength = 2 ** 29 - 24
 const maxNestedRanges = 100
 

@@ -1,4 +1,4 @@
-/** The conditions of workloads, with at most one condition per type. */
+/** The condition list of workloads, with one condition per type. */
 import { field, s } from '../schema/schema.ts'
 import { byType } from './list-keys.ts'
 

@@ -1,4 +1,4 @@
-/** Validation of immutable fields, shared by several kinds. */
+/** Validates immutable fields. Shared by several kinds. */
 
 import { sameJson } from '../json/json.ts'
 import { type FieldError, forbidden, invalid } from '../model/field-error.ts'

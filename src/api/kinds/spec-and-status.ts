@@ -74,7 +74,7 @@ export const statusAlone: Subresource<SpecAndStatus & { metadata: ObjectMeta }> 
   },
 }
 
-/** A `status` subresource like `statusAlone` that also preserves `generateName`. */
+/** Like `statusAlone`, but also keeps `generateName` unchanged. */
 export const statusAndNothingElse: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: [...metadataOfClients, 'metadata.generateName', 'spec'],

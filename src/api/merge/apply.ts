@@ -55,7 +55,7 @@ export interface ApplyRequest {
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
-  /** The parsed body of the apply request. */
+  /** Body of the apply request, parsed but not decoded. */
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
@@ -71,7 +71,7 @@ export interface ApplyRequest {
   readonly emulated?: EmulatedVersion | undefined
 }
 
-/** The merged object, or the conflicts that prevent the apply. */
+/** The outcome of an apply: the merged object, or the conflicts that prevented it. */
 export type Applied =
   | {
       readonly outcome: 'applied'
@@ -103,7 +103,7 @@ interface Plan extends ApplyRequest {
   readonly config: JsonObject
   readonly current: JsonObject
   readonly merged: JsonObject
-  /** The fields that this manager will own after the apply. */
+  /** Fields that this manager owns after the apply. */
   readonly own: FieldSet
   readonly self: Manager | undefined
   readonly others: readonly Manager[]

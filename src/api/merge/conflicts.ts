@@ -18,11 +18,11 @@ import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
-  /** The field's path, as a list of path elements. */
+  /** Path elements that lead to the field. */
   readonly path: readonly string[]
-  /** The current value of the field on the server. */
+  /** Value of the field in the live object. */
   readonly live: Json | undefined
-  /** The value of the field that the applier requests. */
+  /** Value that the applier wants to set. */
   readonly requested: Json | undefined
 }
 
@@ -31,7 +31,7 @@ export interface Contest {
   readonly live: Json | undefined
   readonly requested: Json | undefined
   readonly manager: Manager
-  /** The manager's fields that the apply would change. */
+  /** Fields of this manager that the apply would change. */
   readonly fields: FieldSet
 }
 

@@ -111,7 +111,7 @@ export function applyJsonPatch(document: Json, operations: readonly PatchOperati
   return runToCompletion(jsonPatchSliced(document, operations))
 }
 
-/** Number of shifted elements between yields. */
+/** Number of list elements to shift before yielding. */
 const shiftedPerSlice = 1_000_000
 
 /** Like `applyJsonPatch`, but yields periodically so that other work can run. */

@@ -36,7 +36,7 @@ export interface ManagerId {
 export interface Writer {
   readonly name: string
   readonly apiVersion: string
-  /** The subresource of the request, or '' for the object itself. */
+  /** Subresource of the request, or '' for the main resource. */
   readonly subresource: string
   /** The current time, in the format of `managedFields[].time`. Undefined for writes that record no time. */
   readonly time: string | undefined

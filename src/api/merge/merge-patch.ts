@@ -13,7 +13,7 @@ export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   return runToCompletion(mergePatchSliced(document, patch))
 }
 
-/** Number of members between yields. */
+/** Number of members to process before yielding. */
 const membersPerSlice = 1000
 
 /** Copies an object. Yields periodically if it has many members. */

@@ -22,7 +22,7 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
-/** The error for a failed `test` operation of a JSON patch. */
+/** Thrown if a `test` operation of a JSON patch fails. */
 export class FailedTest extends ApiError {
   constructor(path: string) {
     super(422, 'Invalid', `the patch cannot be applied: the test operation at ${path} failed`, {})

@@ -8,7 +8,7 @@ import { type Vendor, vendorKey } from './vendor.ts'
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 /** Matches the groups that a bootstrap token can assign, in addition to the group of all bootstrap tokens. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
-/** The group of all users with a bootstrap token. */
+/** The group of all users who authenticate with a bootstrap token. */
 export const allTokensGroup = 'system:bootstrappers'
 /**
  * The group of tokens that node agents use to join. Bindings that `orch up` creates allow the group to request

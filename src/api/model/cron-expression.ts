@@ -42,11 +42,11 @@ export interface ScheduleField {
   readonly isAny: boolean
 }
 
-/** A parsed CronJob schedule. */
+/** The result of parsing a CronJob schedule. */
 export interface ParsedSchedule {
   /** The time zone in the schedule. Undefined means the time zone of the controller. */
   readonly zone: string | undefined
-  /** The five cron fields in order, or the interval in milliseconds. */
+  /** The five parsed cron fields or, for `@every`, the interval in milliseconds. */
   readonly times: readonly ScheduleField[] | number
 }
 

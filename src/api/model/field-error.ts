@@ -17,7 +17,7 @@ export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
 
-/** The type of a field error, as reported in a Status. */
+/** The reason of a field error, as in the causes of a Status. */
 export type FieldFault =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -30,7 +30,7 @@ export type FieldFault =
   | 'FieldValueTypeInvalid'
   | 'InternalError'
 
-/** A validation error of one field. */
+/** A validation error, with the path of the field. */
 export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath

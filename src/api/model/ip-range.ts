@@ -10,14 +10,14 @@ export interface IpAddress {
   readonly number: bigint
 }
 
-/** A range of addresses with a common prefix. */
+/** An IP address range such as `10.0.0.0/24`. */
 export interface IpRange {
   readonly family: IpFamily
-  /** The first address of the range. */
+  /** First address of the range as a number. */
   readonly base: bigint
   /** Number of addresses in the range. */
   readonly size: bigint
-  /** The canonical text of the range. */
+  /** Canonical text of the range. */
   readonly text: string
 }
 

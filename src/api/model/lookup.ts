@@ -24,7 +24,7 @@ export interface ObjectName {
   readonly name: string
 }
 
-/** A stored object and its revision. */
+/** A stored object, with its key and revision. */
 export interface StoredObject<T = ApiObject> {
   readonly key: string
   readonly revision: number

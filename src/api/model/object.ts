@@ -11,7 +11,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean
 }
 
-/** An entry of `managedFields`: the fields that one manager owns. */
+/** An entry of `metadata.managedFields`, which records the fields that one manager owns. */
 export interface ManagedFieldsEntry {
   manager?: string
   operation?: string
@@ -22,7 +22,7 @@ export interface ManagedFieldsEntry {
   subresource?: string
 }
 
-/** The metadata of an object. */
+/** Metadata that every object has, such as name, labels and owner references. */
 export interface ObjectMeta {
   name?: string
   generateName?: string

@@ -45,7 +45,7 @@ function ofEnvironment({ env = [], envFrom = [] }: Container): string[] {
   ]
 }
 
-/** Fields of volume sources that refer to a Secret. */
+/** The fields of volume sources that refer to Secrets. */
 interface Source {
   readonly secretName?: string
   readonly secretRef?: { readonly name?: string }

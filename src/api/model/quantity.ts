@@ -33,7 +33,7 @@ interface Parts {
   readonly whole: string
   readonly fraction: string
   readonly form: Form
-  /** The exponent of ten, or of two in the binary form. */
+  /** Exponent of the suffix: a power of ten or, in binary form, of two. */
   readonly exponent: number
 }
 

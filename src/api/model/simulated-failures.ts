@@ -1,6 +1,6 @@
 /** Names of the failures that a SimulationRule causes, as users write them in rules and commands. */
 
-/** Failures of pods on simulated nodes. */
+/** Failures that a rule can cause in simulated pods. */
 export const podFailures = [
   'crash-loop',
   'image-pull-error',
@@ -11,7 +11,7 @@ export const podFailures = [
   'none',
 ] as const
 
-/** Failures of simulated nodes. */
+/** Failures that a rule can cause in simulated nodes. */
 export const nodeFailures = ['down', 'partition', 'disk-pressure'] as const
 
 /** A failure that a rule can cause in pods, such as a crash. */

@@ -2,7 +2,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
-/** An authenticated user, or the anonymous user. */
+/** The user of a request: name, groups and extra data. May be the anonymous user. */
 export interface User {
   readonly name: string
   readonly uid: string

@@ -7,7 +7,7 @@
  */
 import { keysOf } from '../json/json.ts'
 
-/** The name of a profile, which determines the names in the API. */
+/** Name of a vendor profile. */
 export type ProfileName = 'orch' | 'kubernetes'
 
 /** All names in the API that depend on the vendor. */
@@ -20,11 +20,11 @@ export interface Vendor {
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
-  /** The prefix of encrypted values in the store. */
+  /** Prefix that marks encrypted values in the store. */
   readonly encryptionWord: string
-  /** The name of this server's Service in the namespace `default`. */
+  /** Name of the Service in the namespace `default` that leads to this API server. */
   readonly apiService: string
-  /** The built-in certificate signers. */
+  /** Names of the built-in certificate signers. */
   readonly signers: Signers
   /**
    * The field managers of writes that the server and its controllers make. If `loops` is undefined, each controller
@@ -34,7 +34,7 @@ export interface Vendor {
     readonly server: string
     /** The field manager that writes the conditions of flow-control objects. */
     readonly flowControl: string
-    /** The field manager that writes the mandatory flow-control objects. */
+    /** Field manager for writes of the mandatory flow-control objects. */
     readonly mandatoryObjects: string
     readonly loops: string | undefined
   }
@@ -51,7 +51,7 @@ export interface Vendor {
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
 
-/** The names of the built-in certificate signers. */
+/** Names of the built-in certificate signers, by purpose. */
 export interface Signers {
   /** The signer of certificates for API clients. */
   readonly client: string
@@ -127,7 +127,7 @@ const profiles: Record<ProfileName, Vendor> = {
   },
 }
 
-/** The names of all profiles. */
+/** Names of all vendor profiles. */
 export const profileNames = keysOf(profiles)
 
 /** Returns the profile with the given name. */

@@ -1,7 +1,7 @@
 /** The API verbs, as authorization rules and discovery name them. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** The default verbs of a kind, in discovery order. */
+/** The verbs that a kind supports by default, in discovery order. */
 export const allVerbs: readonly Verb[] = [
   'create',
   'delete',

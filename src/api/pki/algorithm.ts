@@ -2,7 +2,7 @@
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 
 export interface Algorithm {
-  /** The object identifier, as its DER content in hexadecimal. */
+  /** Object identifier of the algorithm, as its DER content in hexadecimal. */
   readonly id: string
   readonly parameters: Element | undefined
 }

@@ -26,7 +26,7 @@ import { readSubject } from './identity.ts'
 import { generateKey, keyToPem, publicKeyOf } from './keys.ts'
 import { type AlternativeNames, canonicalNames, readNames, sameNames } from './names.ts'
 
-/** A certificate and its private key, both in PEM format. */
+/** A certificate with its private key, as PEM. */
 export interface CertifiedKey {
   readonly certificate: string
   readonly key: string
@@ -49,7 +49,7 @@ export interface Authority extends CertifiedKey {
   nodeClientCertificate(): Promise<CertifiedKey>
 }
 
-/** The location and settings of a server's CA. */
+/** Where a CA is stored, and how it is created. */
 export interface AuthorityOptions {
   readonly directory: string
   readonly clock: Clock
@@ -138,7 +138,7 @@ const adminLeaf: Leaf = {
   names: noNames,
 }
 
-/** The common name of the server's own front proxy. */
+/** Common name in the client certificate with which this server proxies requests. */
 export const proxyName = 'front-proxy-client'
 
 const proxyLeaf: Leaf = {

@@ -11,13 +11,13 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** The content of a certificate request (PKCS #10). */
+/** A parsed certificate request (PKCS #10). */
 export interface CertificateRequest {
   readonly subject: Subject
-  /** The subject, encoded as a Name in DER. */
+  /** Distinguished name of the requested subject in DER. */
   readonly subjectName: Buffer
   readonly publicKey: KeyObject
-  /** The requested extensions, in encoded order. */
+  /** Extensions that the request asks for, in encoded order. */
   readonly extensions: readonly RequestedExtension[]
 }
 

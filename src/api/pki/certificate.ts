@@ -43,7 +43,7 @@ export function issueCertificate(template: CertificateTemplate): string {
 export interface CertificateContent extends Omit<CertificateTemplate, 'subject' | 'names'> {
   /** Distinguished name of the subject in DER. */
   readonly subject: Buffer
-  /** The alternative names as a list of GeneralNames in DER. */
+  /** Subject alternative names, each as a GeneralName in DER. */
   readonly names: readonly Buffer[]
 }
 

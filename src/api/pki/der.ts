@@ -26,7 +26,7 @@ export const tags = {
 export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly tag: number
   readonly content: Bytes
-  /** The bytes of the complete element, including tag and length. */
+  /** The whole element, including its tag and length. */
   readonly whole: Bytes
 }
 

@@ -14,7 +14,7 @@ import { keyFromPem } from './keys.ts'
 const maxFileBytes = 256 * 1024
 const modes = { certificate: 0o644, key: 0o600 } as const
 
-/** An error for a key or certificate file that cannot be used. */
+/** Thrown if a key or certificate file cannot be used. The message names the file. */
 export class PkiFileError extends Error {
   override readonly name = 'PkiFileError'
   readonly file: string

@@ -11,7 +11,7 @@
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 import { subjectOf } from './tbs.ts'
 
-/** The subject of a certificate. */
+/** Names in the subject of a certificate. */
 export interface Subject {
   /** All common names of the subject, in encoded order. A name may be empty. */
   readonly commonNames: readonly string[]

@@ -3,8 +3,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from './pem.ts'
 
 /**
- * Returns the reason why no TLS server could use the pair, or undefined if the first certificate and the first key
- * match.
+ * Returns why a certificate and key cannot be used together by a TLS server, or undefined if they can. Compares the
+ * first certificate with the first key.
  */
 export function keyPairFault(certificates: Buffer, keys: Buffer): string | undefined {
   const certificate = firstBlock(certificates, isCertificate)

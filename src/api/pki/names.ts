@@ -87,7 +87,7 @@ function canonicalIpv6(text: string): string | undefined {
   return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
 }
 
-/** Formats the bytes of an address in canonical form. */
+/** Formats an IPv4 or IPv6 address from its bytes, in canonical form. */
 export function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.length !== 16) throw new MalformedDer(`an IP address has ${bytes.length} bytes`)

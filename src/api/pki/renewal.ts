@@ -20,7 +20,7 @@ export interface RenewalOptions {
   readonly pairs: readonly Renewed[]
   /** Called with the error of a failed check. Must not throw an error. */
   readonly onError: (error: unknown) => void
-  /** A signal that stops the renewal when it aborts. */
+  /** Stops the renewal when it aborts. */
   readonly signal: AbortSignal
   readonly everyMilliseconds?: number
   readonly schedule?: Schedule

@@ -1,4 +1,4 @@
-/** The alternative names in a certificate request, by type. */
+/** Reads the subject alternative names of a certificate request, grouped by type. */
 import { type CertificateRequest, subjectAltNameId } from './certificate-request.ts'
 import { childrenOf, readWhole, tags } from './der.ts'
 import type { Subject } from './identity.ts'

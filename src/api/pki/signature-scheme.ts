@@ -6,14 +6,14 @@ import { element, identifier, sequence } from './encode-der.ts'
 export interface SignatureScheme {
   /** The hash algorithm. Null if the signature algorithm includes the hash. */
   readonly hash: string | null
-  /** The AlgorithmIdentifier of the signature in DER. */
+  /** AlgorithmIdentifier to write into the certificate, in DER. */
   readonly identifier: Buffer
 }
 
 const noParameters = element(tags.null)
 const rsa: SignatureScheme = { hash: 'sha256', identifier: sequence(identifier('2a864886f70d01010b'), noParameters) }
 const ed25519: SignatureScheme = { hash: null, identifier: sequence(identifier('2b6570')) }
-/** The scheme for each curve, with a hash as strong as the curve. */
+/** Signature schemes for elliptic curves. The hash is as strong as the curve. */
 const curves: { readonly [curve: string]: SignatureScheme } = {
   prime256v1: { hash: 'sha256', identifier: sequence(identifier('2a8648ce3d040302')) },
   secp384r1: { hash: 'sha384', identifier: sequence(identifier('2a8648ce3d040303')) },

@@ -1,4 +1,4 @@
-/** The table columns of a kind, which `kubectl get` prints. */
+/** Defines table columns, which `kubectl get` prints. */
 import { humanDuration } from '../../base/time/human-duration.ts'
 import type { Json } from '../json/json.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -33,7 +33,7 @@ export function column<T>(name: string, description: string, cell: Column<T>['ce
   return { name, type: 'string', format: '', description, priority, cell }
 }
 
-/** The column with the name of the object. */
+/** Shows the name of the object. */
 export const nameColumn: Column<ApiObject> = {
   name: 'Name',
   type: 'string',
@@ -43,7 +43,7 @@ export const nameColumn: Column<ApiObject> = {
   cell: ({ metadata }) => metadata.name ?? '',
 }
 
-/** The column with the age of the object. */
+/** Shows the time since the object was created. */
 export const ageColumn: Column<ApiObject> = column(
   'Age',
   'Time since the object was created.',

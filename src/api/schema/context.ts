@@ -10,7 +10,7 @@ import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/featur
 /** What rules may depend on besides the object: the vendor, the request's subresource, and the emulated version. */
 export interface RuleContext {
   readonly vendor: Vendor
-  /** The subresource of the request, or '' for the object itself. */
+  /** Subresource of the request, or '' for the main resource. */
   readonly subresource: string
   /** Group ID and version that the request uses, such as `core/v1` or `events/v1`. */
   readonly through?: string

@@ -21,7 +21,7 @@ import type { AnySchema, Field, ListSchema, MapSchema, ObjectSchema, Schema } fr
 
 export interface Decoded {
   readonly value: Json
-  /** Paths of the unknown fields. */
+  /** Paths of the fields that were dropped because they are unknown. */
   readonly unknown: readonly FieldPath[]
   /**
    * For unknown fields that other Kubernetes versions have, the versions that have them. Undefined if there are none.

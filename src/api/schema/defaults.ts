@@ -28,7 +28,7 @@ export interface Size {
   readonly values: number
 }
 
-/** The remaining size for defaults. */
+/** How much size is left for defaults. */
 export class Room {
   #bytes: number
   #values: number

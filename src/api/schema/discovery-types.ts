@@ -66,7 +66,7 @@ const group = s.object(
   { name: 'apidiscovery.v2.APIGroupDiscovery', doc: 'An API group with its versions and resource types.' },
 )
 
-/** A list of all groups with their versions and resource types. */
+/** The response of aggregated discovery: all groups with their versions and resources. */
 export const apiGroupDiscoveryList = s.object(
   {
     ...typeMeta,

@@ -1,6 +1,6 @@
 /** Limits the time spent on validating one value. Expensive rules add their work to the value's `Effort`. */
 
-/** The work that expensive rules have done for one value so far. */
+/** Counts the work that expensive rules do for one value. */
 export interface Effort {
   /** Whether validation has found no errors so far. A rule can then rely on valid parts. */
   readonly isClean: () => boolean

@@ -42,15 +42,15 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly deprecated?: Deprecation
 }
 
-/** The Kubernetes versions that serve a kind in this API version. */
+/** In which Kubernetes versions this API version of a kind is served. */
 export interface KindAvailability extends Availability {
   /** Whether the API version is disabled unless `--runtime-config` enables it. */
   readonly optIn?: boolean
 }
 
-/** The names of the kind and the format of its object names. */
+/** The names of a kind, and the format of its objects' names. */
 export interface KindNames {
-  /** The short ID of the group, such as `core` or `storage`. */
+  /** Short ID of the API group, such as `core` or `storage`. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -106,7 +106,7 @@ export interface KindRules<T> {
   readonly statusWarnings?: (object: T, context: RuleContext) => string[]
 }
 
-/** The verbs that a kind supports, and the lifecycle of its objects. */
+/** Which verbs a kind supports, and how its objects are created and deleted. */
 export interface KindLife<T> {
   /** The supported verbs. Defaults to all verbs. */
   readonly verbs?: readonly Verb[]
@@ -173,7 +173,7 @@ export interface KindViews<T> {
   readonly rowsWithout?: readonly string[]
   /** Returns the fields that field selectors support, in addition to metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
-  /** The fields of `selectable` that only later versions support. */
+  /** Selectable fields that only later versions support, with the first such version. */
   readonly laterSelectable?: { readonly [path: FieldPath]: KubeVersion }
   /** Subresources that are views of the object, each with its writable fields. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
@@ -202,7 +202,7 @@ export interface BuiltInDeprecation {
    * version without the kind.
    */
   readonly removal?: KubeVersion
-  /** The replacement: group ID, version and kind. */
+  /** The kind that replaces the deprecated one. */
   readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
 }
 
@@ -271,7 +271,7 @@ export interface Kind extends KindNames, KindAvailability {
   readonly evolution?: Evolution
 }
 
-/** A kind whose object type is known at compile time. */
+/** A kind with a static type for its objects. */
 export interface KindOf<T> extends Kind {
   /** A field with the type of the objects, which is never set at run time. */
   readonly infer?: T
@@ -314,8 +314,9 @@ export interface Evolution {
   /** Converts an object to the form that this version currently requires. */
   readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
-   * Converts JSON like `read`, and returns JSON. Returns the same buffer if nothing changes. The result is cached, so
-   * an object is normally inspected only once. If conversion needs a webhook, the caller must await `prepare` first.
+   * Returns the JSON of an object as this version requires it. Returns the same buffer if nothing must change. The
+   * result is cached, so the object is inspected only once. If conversion needs a webhook, the caller must await
+   * `prepare` first.
    */
   readonly readJson: (stored: StoredJson) => Buffer
   /**

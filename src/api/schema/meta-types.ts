@@ -118,7 +118,7 @@ export const deleteOptions = s.object(
   { name: 'meta.v1.DeleteOptions', doc: 'Options for a delete request.' },
 )
 
-/** The published type of patches. */
+/** Schema for the body of patch requests in published API descriptions. */
 export const patch = s.any({
   name: 'meta.v1.Patch',
   doc: 'A change to an object in the format that the content type specifies.',

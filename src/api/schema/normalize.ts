@@ -33,7 +33,7 @@ export interface ObjectType {
 export interface Normalized {
   /** The complete object. It is not shared, so the caller may modify it. */
   readonly object: ApiObject
-  /** Paths of the unknown fields. */
+  /** Paths of the fields that were dropped because they are unknown. */
   readonly unknown: readonly FieldPath[]
   /** The unknown fields that exist in other Kubernetes versions, by path. */
   readonly otherVersions: OtherVersions | undefined

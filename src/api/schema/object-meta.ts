@@ -1,4 +1,4 @@
-/** The schema of object metadata. */
+/** Defines the schema of `metadata`, which all objects have. */
 import { field, s } from './schema.ts'
 
 const ownerReference = s.object(

@@ -11,7 +11,7 @@ export const partialObjectMetadata = s.object({ ...typeMeta, metadata: field(1, 
 
 const numbers = { v1: { metadata: 1, items: 2 }, v1beta1: { metadata: 2, items: 1 } }
 
-/** A version that supports metadata-only objects. */
+/** API version in which metadata-only objects can be requested. */
 export type PartialVersion = keyof typeof numbers
 
 /** Returns the schema of a list of metadata-only objects. */

@@ -41,7 +41,7 @@ export type KindReservations<T> = Allocating<T> | Asking<T>
 
 /** Allocates reserved values during one write. They are released if the write fails. */
 export interface Allocator {
-  /** The names of the configured pools, in the order of the flags. */
+  /** Names of the configured pools, in flag order. */
   readonly pools: readonly string[]
   /** Maximum number of values that an object can reserve. */
   readonly maxValues: number

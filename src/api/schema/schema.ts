@@ -137,7 +137,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without the keyword `type`, instead of as an object. */
   readonly untyped?: boolean
-  /** Whether the members of objects keep the client's order. */
+  /** Whether to keep the order in which the client sent the members of objects. */
   readonly asSent?: boolean
   /** Published fields of a value that is otherwise stored as sent. They also define its Protobuf message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
@@ -252,7 +252,7 @@ export interface Choice {
   readonly noun: string
 }
 
-/** A field of an object schema. */
+/** A field in the schema of an object. */
 export interface Field<T = unknown> extends Availability {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
@@ -268,7 +268,7 @@ export interface Field<T = unknown> extends Availability {
   readonly published?: 'required' | 'optional'
   /** The first version since 1.24 whose OpenAPI v3 documents contain the default. */
   readonly publishDefaultSince?: KubeVersion
-  /** The first version that publishes the field as optional. */
+  /** Since this version, the field is published as optional. */
   readonly optionalSince?: KubeVersion
   /**
    * How decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the value,
@@ -303,14 +303,14 @@ export interface EarlierType {
   readonly schema: Schema
 }
 
-/** The fields of an object, by name. */
+/** Field definitions of an object type, by name. */
 export interface Fields {
   readonly [name: string]: Field
 }
 
-/** The TypeScript type of the values of a schema. */
+/** The TypeScript type of the values that a schema describes. */
 export type Infer<S> = S extends Typed<infer T> ? T : never
-/** The TypeScript type of objects with the given fields. */
+/** The TypeScript type of objects with these fields. All members are optional. */
 export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
 
 /** The options of a field. All of them may be omitted. */
@@ -351,7 +351,7 @@ type AnyOptions = Pick<
   'granular' | 'untyped' | 'asSent' | 'described' | 'versioned' | 'pruned' | 'prunedSince' | 'alternatives'
 >
 
-/** Functions that create schemas. */
+/** Constructors for schemas. */
 export const s = {
   string: (options: { listed?: readonly string[] } = {}): StringSchema<string> => ({ type: 'string', ...options }),
   oneOf: <const V extends string>(...values: readonly V[]): StringSchema<V> => ({ type: 'string', values }),

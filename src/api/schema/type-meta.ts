@@ -1,7 +1,7 @@
 /** The fields that identify the type of an object. They exist only in JSON. In Protobuf, the envelope contains them. */
 import { field, s } from './schema.ts'
 
-/** The fields `kind` and `apiVersion`. */
+/** The fields `kind` and `apiVersion`, which every object has. */
 export const typeMeta = {
   kind: field(0, s.string(), { doc: 'Kind of the object, determined by the request path. Immutable.' }),
   apiVersion: field(0, s.string(), {

@@ -9,7 +9,7 @@ import { gateChanges } from '../versions/feature-gates.ts'
 import type { Kind } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** A range of Kubernetes minor versions. */
+/** A range of minor versions. `end` is exclusive. */
 export interface VersionSpan {
   /** First minor version of the range. */
   readonly first: number

@@ -7,7 +7,7 @@ import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 
-/** The labels of an object. */
+/** Labels of an object, as far as it has any. */
 export type Labels = { readonly [key: string]: string } | undefined
 
 /** One requirement of a label selector, such as `e in (f,g)`. */

@@ -9,7 +9,7 @@ export interface SelectableNode {
   label(key: string): string | undefined
 }
 
-/** A requirement on a label or field. */
+/** A requirement on a node's label or name. */
 export interface NodeRequirement {
   readonly key?: string
   readonly operator?: string

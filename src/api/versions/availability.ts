@@ -15,7 +15,7 @@ import type { FeatureGate, Gates } from './feature-gates.ts'
 export interface Availability {
   /** The first version that has the part. If undefined, all versions up to `until` have it. */
   readonly since?: KubeVersion
-  /** The first version that no longer has the part. */
+  /** Since this version, the part no longer exists. */
   readonly until?: KubeVersion
   /** The feature gate that must be enabled. If the gate is disabled, the part exists but cannot be used. */
   readonly gate?: GateCondition
@@ -24,7 +24,7 @@ export interface Availability {
 /** One or more feature gates. If there are several, all of them or, with `anyOf`, at least one must be enabled. */
 export type GateCondition = FeatureGate | readonly FeatureGate[] | { readonly anyOf: readonly FeatureGate[] }
 
-/** The emulated version and the enabled feature gates of a server. */
+/** The Kubernetes version that a server emulates, and its enabled feature gates. */
 export interface Emulation {
   readonly version: EmulatedVersion
   readonly gates: Gates

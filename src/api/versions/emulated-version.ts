@@ -6,7 +6,7 @@
 /** A minor version of Kubernetes in a definition, such as `1.25`. It may be later than every emulated version. */
 export type KubeVersion = `1.${number}`
 
-/** The newest patch release of each version. */
+/** Number of the newest patch release for each minor version. */
 const patches = {
   '1.23': '17',
   '1.24': '17',
@@ -24,7 +24,7 @@ const patches = {
   '1.36': '4',
 } as const
 
-/** A version that the server can emulate. */
+/** A minor version that the server can emulate, such as `1.36`. */
 export type EmulatedVersion = keyof typeof patches
 
 /** All versions that the server can emulate, oldest first. */
@@ -36,7 +36,7 @@ export const emulatedVersions = Object.keys(patches) as readonly EmulatedVersion
  */
 export const oldestVersion: EmulatedVersion = '1.23'
 
-/** The newest version that the server can emulate. */
+/** The latest Kubernetes version that the server can emulate. */
 export const newestVersion: EmulatedVersion = '1.36'
 
 /** Whether the version is `since` or later. */

@@ -12,10 +12,10 @@ export type FeatureGate = keyof typeof gateFacts
 /** The set of enabled feature gates. */
 export type Gates = ReadonlySet<FeatureGate>
 
-/** The stage of a feature in a Kubernetes version. */
+/** Maturity of a feature. */
 export type GateStage = 'alpha' | 'beta' | 'stable' | 'deprecated'
 
-/** The state of a feature gate in a Kubernetes version. */
+/** Stage, default and lock of a feature gate in one version. */
 export interface GateState {
   readonly stage: GateStage
   /** Whether the feature is enabled by default. */
@@ -24,7 +24,7 @@ export interface GateState {
   readonly locked: boolean
 }
 
-/** The names of all gates of all versions. */
+/** Names of all feature gates of any version. */
 const featureGateNames: readonly FeatureGate[] = keysOf(gateFacts)
 
 /** Whether any version has a gate with the given name. */

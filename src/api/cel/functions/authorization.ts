@@ -8,7 +8,7 @@ import { type Costs, define, type Functions, type Implementation } from '../over
 import { times, traversal } from '../size.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
 
-/** A request whose authorization an expression checks. */
+/** The action that an expression asks the authorizer about. */
 export interface CheckedAttributes {
   readonly user?: { readonly namespace: string; readonly serviceAccount: string } | undefined
   /** The URL path. Undefined if the request is for an API resource. */

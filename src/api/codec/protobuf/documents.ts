@@ -16,7 +16,7 @@ import { open, seal } from './envelope.ts'
 import { readMessage } from './read.ts'
 import { writeMessage } from './write.ts'
 
-/** The types of discovery documents, by kind. */
+/** Schemas of discovery documents, by kind. */
 export const discoveryTypes = {
   APIVersions: meta.apiVersions,
   APIGroup: meta.apiGroup,
@@ -25,7 +25,7 @@ export const discoveryTypes = {
   APIResourceList: meta.apiResourceList,
 }
 
-/** Types that are identical in every API group. */
+/** Schemas of types that have the same name and fields in every API group, by kind. */
 const sharedTypes = new Map<string, ObjectSchema>(
   Object.entries({ ...discoveryTypes, Status: meta.status, DeleteOptions: meta.deleteOptions }),
 )

@@ -40,7 +40,7 @@ export function readSliced(schema: ObjectSchema, bytes: Uint8Array, vendor?: Ven
   return new MessageReader(bytes, vendor).whole(schema)
 }
 
-/** Number of fields to decode between yields. */
+/** Number of fields to decode before yielding. */
 const stepFields = 1000
 
 const packed: WireType = 2

@@ -210,7 +210,10 @@ function holdsValues(schema: Schema): schema is Holder {
   return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
 }
 
-/** Returns the members of an object that fit its message. The object is stored as the client sent it. */
+/**
+ * Returns the members that fit the Protobuf message of an object that is stored as the client sent it. Other members
+ * are omitted.
+ */
 function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name, value]) => Object.hasOwn(fields, name) && value !== undefined)
   return Object.fromEntries(

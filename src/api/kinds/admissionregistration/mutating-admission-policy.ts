@@ -49,7 +49,7 @@ const mutation = s.object(mutationFields, {
   check: checkMutation,
 })
 
-/** The field that contains the CEL expression, by patch type. */
+/** Name of the field with the CEL expression, for each patch type. */
 const expressionFields = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 const patchTypes = Object.keys(expressionFields)
 
@@ -120,7 +120,7 @@ function checkSpec(value: Spec, path: FieldPath): FieldError[] {
 const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Specification of the policy.' }) }
 
 export type MutatingAdmissionPolicy = ObjectOf<typeof fields>
-/** The specification of a MutatingAdmissionPolicy. */
+/** The spec of a MutatingAdmissionPolicy. */
 export type MutatingAdmissionPolicySpec = Spec
 
 export const mutatingAdmissionPolicy = defineKind({

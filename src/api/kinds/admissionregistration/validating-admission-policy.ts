@@ -198,9 +198,9 @@ const fields = {
   }),
 }
 
-/** A ValidatingAdmissionPolicy object. */
+/** A ValidatingAdmissionPolicy, including its metadata. */
 export type ValidatingAdmissionPolicy = ObjectOf<typeof fields>
-/** The specification of a ValidatingAdmissionPolicy. */
+/** The spec of a ValidatingAdmissionPolicy. */
 export type ValidatingAdmissionPolicySpec = Spec
 
 export const validatingAdmissionPolicy = defineKind({

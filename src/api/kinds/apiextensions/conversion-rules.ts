@@ -15,7 +15,7 @@ const path = 'spec.conversion'
 const clientConfigPath = child(path, 'webhookClientConfig')
 const versionsPath = child(path, 'conversionReviewVersions')
 
-/** The versions of ConversionReview that this server can send. */
+/** ConversionReview versions that this server can send. */
 export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1']
 
 export function checkConversion({ strategy = '', webhook }: Conversion): FieldError[] {

@@ -304,11 +304,11 @@ export const fields = {
 export type CustomResourceDefinition = ObjectOf<typeof fields>
 /** The desired state of a custom resource definition, which users write. */
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
-/** The names of a custom resource and its kind. */
+/** The names in `spec.names`: kind, plural, singular and short names. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
-/** The fields of one version of a custom resource. */
+/** An entry of `spec.versions`. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]
 /** The observed state of a custom resource definition, which the server reports. */
 export type DefinitionStatus = NonNullable<CustomResourceDefinition['status']>
-/** A condition in the status of a custom resource definition. */
+/** A condition of a CustomResourceDefinition. */
 export type DefinitionCondition = NonNullable<DefinitionStatus['conditions']>[number]

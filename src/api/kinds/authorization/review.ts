@@ -1,4 +1,4 @@
-/** The fields and validation shared by all access reviews. */
+/** Fields and validation that all access reviews share. */
 
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { checkLabelValue } from '../../model/names.ts'

@@ -31,7 +31,7 @@ const identifier = s.object(identifierFields, {
   check: ({ name = '' }, path) => checkSegment(name, child(path, 'name')),
 })
 
-/** The identifier of a metric in a status, which is not validated. */
+/** A metric identifier in a status. Unlike in a spec, it is not validated. */
 const seenIdentifier = s.object(identifierFields, identifierNames)
 
 const targetFields = {
@@ -180,7 +180,7 @@ export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 
 export type MetricSpec = InferFields<typeof specFields>
 export type MetricStatus = InferFields<typeof statusFields>
 
-/** The field that contains the source of a metric, by metric type. */
+/** Name of the field that must be set, for each metric type. */
 const sources = {
   ContainerResource: 'containerResource',
   External: 'external',

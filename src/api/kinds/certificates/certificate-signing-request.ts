@@ -32,7 +32,7 @@ const minExpirationSeconds = 600
 
 /** The condition types that cannot be removed and whose status is always True. */
 const finalTypes = ['Approved', 'Denied', 'Failed']
-/** The condition types that record the decision of an approver. */
+/** Types of the conditions with which an approver decides a request. */
 const decisions = ['Approved', 'Denied']
 
 const spec = s.object(

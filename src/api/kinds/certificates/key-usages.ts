@@ -1,4 +1,4 @@
-/** The key usages that a CertificateSigningRequest can contain. */
+/** Key usages that a CertificateSigningRequest may request. */
 export const keyUsages: readonly string[] = [
   'any',
   'cert sign',

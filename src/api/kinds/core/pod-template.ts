@@ -1,4 +1,4 @@
-/** A PodTemplate is a stored template for pods. */
+/** A PodTemplate stores a pod template as an object of its own. */
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'

@@ -1,4 +1,4 @@
-/** The fields shared by node metrics and pod metrics. */
+/** Fields that NodeMetrics and PodMetrics share. */
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../model/quantity.ts'
 import { field, s } from '../../schema/schema.ts'
 

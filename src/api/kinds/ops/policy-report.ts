@@ -43,7 +43,7 @@ const fields = {
   status: field(2, status, { zeroValue: 'write', doc: 'Objects that violate the policy.' }),
 }
 
-/** A report on the existing objects that violate a policy. */
+/** A PolicyReport object. */
 export type PolicyReport = ObjectOf<typeof fields>
 
 const count = (value: number | undefined) => String(value ?? 0)

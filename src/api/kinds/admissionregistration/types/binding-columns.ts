@@ -1,4 +1,4 @@
-/** The table columns for bindings of admission policies. */
+/** Table columns for both kinds of policy bindings. */
 import type { ObjectMeta } from '../../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
 import type { ParamRef } from './policy-parts.ts'

@@ -159,7 +159,7 @@ export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
 
 const allSideEffects = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
 const noSideEffects = ['None', 'NoneOnDryRun']
-/** The versions of AdmissionReview that this server can send. */
+/** AdmissionReview versions that this server can send. */
 const knownVersions = ['v1', 'v1beta1']
 
 /**

@@ -1,7 +1,7 @@
 /** Index lists of an Indexed Job: numbers and ranges in ascending order, such as `1,3-5,7`. */
 import { shorten } from '../../../../base/text/shorten.ts'
 
-/** A range of indexes that includes both ends. */
+/** A range of indexes. Both ends are included. */
 type IndexRange = readonly [first: number, last: number]
 
 /** Returns the number of indexes in a list, or an error message. `limit` is the number of completions. */

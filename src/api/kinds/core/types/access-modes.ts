@@ -5,7 +5,7 @@ import { s } from '../../../schema/schema.ts'
 
 export const accessModes = s.list(s.string())
 
-/** Abbreviations of access modes, in the usual display order. */
+/** Short names of the access modes, in display order. */
 const shortNames = new Map([
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],

@@ -1,4 +1,4 @@
-/** Fields of a PersistentVolumeClaim and its status. */
+/** The fields of a PersistentVolumeClaim and of its status. */
 import type { ObjectOf } from '../../../schema/kind.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { byType } from '../../list-keys.ts'

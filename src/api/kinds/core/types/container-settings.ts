@@ -32,7 +32,7 @@ export interface PodSettings {
   readonly resourceClaims?: readonly { readonly name?: string }[]
 }
 
-/** The fields with the lists of containers in a pod. */
+/** Name of a pod field that contains containers. */
 export type ContainerList = 'containers' | 'initContainers' | 'ephemeralContainers'
 
 interface Settings {

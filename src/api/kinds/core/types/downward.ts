@@ -51,7 +51,7 @@ export const resourceFieldSelector = s.object(resourceSelectorFields, {
   atomic: true,
 })
 
-/** Fields that environment variables can expose. */
+/** Returns the pod fields that environment variables can refer to. */
 export function fieldsForEnvironment(context: RuleContext): readonly string[] {
   return isSince('1.28', context) ? environmentFields : environmentFields.filter((name) => name !== hostAddresses)
 }
@@ -70,7 +70,7 @@ const environmentFields = [
   'status.podIPs',
 ]
 
-/** Fields that volumes can expose. */
+/** Pod fields that downward API volumes can refer to. */
 export const fieldsForVolumes = [
   'metadata.annotations',
   'metadata.labels',

@@ -1,4 +1,4 @@
-/** Validation of file paths inside volumes. */
+/** Validates the paths of files within volumes. */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { checkNoBacksteps } from './volumes/host-path.ts'
 

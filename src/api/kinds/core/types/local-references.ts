@@ -15,7 +15,7 @@ export const localObjectReference = s.object({ name }, names)
 /** A reference to an object in the same namespace. Its name is required. */
 export const namedReference = s.object({ name: { ...name, required: true, published: 'optional' as const } }, names)
 
-/** The fields of a LocalObjectReference, for types that embed them. */
+/** The field of a LocalObjectReference, inlined into types that extend it. */
 export const inlinedReference = inlined(1, { name })
 
 const typedReferenceFields = {

@@ -1,4 +1,4 @@
-/** Rules for updating the status of a pod. */
+/** Validates updates of a pod's status. */
 import {
   at,
   child,

@@ -1,4 +1,4 @@
-/** The format of Service names, which become DNS names. */
+/** Validates the names of Services, which become DNS names. */
 import { checkDns1035Label, checkDnsLabel } from '../../../model/names.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 

@@ -13,7 +13,7 @@ const everything = {
 }
 const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }))
 
-/** Specs of the mandatory FlowSchemas. */
+/** Specs of the mandatory FlowSchemas, by name. */
 export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, Json>([
   [
     'exempt',

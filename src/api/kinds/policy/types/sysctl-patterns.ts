@@ -53,7 +53,7 @@ export function checkOverlap(
 
 interface Names {
   readonly exact: ReadonlySet<string>
-  /** The prefixes of the patterns that end with `*`. */
+  /** Prefixes of the patterns that end with `*`, without the `*`. */
   readonly begins: ReadonlySet<string>
 }
 

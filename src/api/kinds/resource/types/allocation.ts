@@ -1,4 +1,4 @@
-/** The devices that were allocated for a claim. */
+/** The allocation result of a ResourceClaim: which devices it got, and where they can be used. */
 import { child, type FieldError, type FieldPath, notSupported, required } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'

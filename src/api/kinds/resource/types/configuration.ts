@@ -52,7 +52,7 @@ function checkOpaque(
   ]
 }
 
-/** Requires that raw JSON is an object of limited size. */
+/** Requires a JSON object of limited size. */
 export function checkRaw(
   value: unknown,
   path: FieldPath,
