@@ -31,7 +31,7 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key)
   }
 
-  /** Returns the value of a key, like `get`, and also makes the entry the newest. */
+  /** Like `get`, but also makes the entry the newest. */
   use(key: K): V | undefined {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined

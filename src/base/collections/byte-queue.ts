@@ -24,7 +24,7 @@ export class ByteQueue {
   #parts: Buffer[] = []
   /** The only chunk in the queue. Undefined if the queue is empty or its chunks are in `#parts`. */
   #lone: Buffer | undefined
-  /** The buffer into which small chunks are copied. */
+  /** Shared buffer into which small chunks are copied. */
   #tail = nothing
   #from = 0
   #to = 0

@@ -24,7 +24,7 @@ interface Chunk<V> {
   readonly epoch: number
 }
 
-/** A sorted map that can be read in slices while it changes. */
+/** A map with sorted keys. Readers see a consistent snapshot even if the map changes while they read. */
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
   /** The chunks of the map in key order. No chunk is empty, so an empty map has no chunks. */

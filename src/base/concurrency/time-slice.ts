@@ -32,7 +32,7 @@ let stretchMs = stretches.usual
 const briefMs = 0.25
 /** Suspended tasks with at most this working time, in milliseconds, resume before longer ones. */
 const shortTaskMs = 4
-/** Number of work units between clock readings. */
+/** Number of work units to count before reading the clock. */
 const unitsBetweenLooks = 2000
 
 /** Splits the work of one task, such as a request, into time slices. */
@@ -78,8 +78,7 @@ export class TimeSlice {
     const now = clock.now()
     if (now - this.#since < briefMs) return false
     const isDue = now - stretchBegan(now) >= stretchMs
-    // The time slice remains used up until the task has yielded, so that `yieldIfDue` agrees with the preceding call of
-    // `charge`.
+    // Do not start a new measurement until the task has yielded, so that `yieldIfDue` agrees with this result.
     if (!isDue) this.#count(now)
     return isDue
   }
@@ -219,7 +218,7 @@ export function* slicedValue<T>(value: T): Sliced<T> {
   return value
 }
 
-/** Waits for a promise as a part of sliced work. */
+/** Waits for a promise within sliced work. */
 export function* waitFor<T>(promise: Promise<T>): Sliced<T> {
   const settledResult: { value?: T } = {}
   yield promise.then((value) => {

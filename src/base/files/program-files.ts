@@ -18,7 +18,7 @@ export const isExecutable = isSea()
 export interface ThreadProgram {
   /** The `import.meta.url` of the module that starts the thread. */
   readonly importer: string
-  /** The path of the source file, relative to the importer. */
+  /** Path of the source file, relative to the module that starts the thread. */
   readonly source: string
   /** The path of the file in the bundle, relative to `dist/`. */
   readonly bundled: string

@@ -8,7 +8,7 @@
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, MetricsPage, Sample } from './metrics.ts'
 
-/** The text of the metrics and its media type. */
+/** A metrics page: its text and media type. */
 export interface Exposition {
   readonly mediaType: string
   readonly text: string

@@ -20,10 +20,10 @@ export interface Log {
   isEnabled(level: number): boolean
 }
 
-/** The structured fields of a log line. */
+/** Structured data to add to a log line. */
 export type LogFields = { readonly [key: string]: string | number | boolean }
 
-/** The supported log formats. */
+/** Values of the `--logging-format` flag. */
 export const logFormats = ['text', 'json'] as const
 export type LogFormat = (typeof logFormats)[number]
 

@@ -17,7 +17,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** A path that serves metrics. */
+/** Path of a metrics page. */
 export type MetricsPage = '/metrics' | '/metrics/slis'
 
 /** A metric, as `/metrics` exposes it. */

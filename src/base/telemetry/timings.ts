@@ -19,7 +19,7 @@ export interface Part {
 /** Maximum number of recorded phases. Some requests have more phases, such as deletions of thousands of objects. */
 const maxParts = 64
 
-/** The recorded phases of one request. */
+/** Records the phases of a request. */
 export class Timings {
   readonly parts: Part[] = []
 

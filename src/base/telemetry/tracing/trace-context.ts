@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 
 /** Identifies the span of a request and its trace. */
 export interface TraceContext {
-  /** The ID of the trace, 32 hexadecimal digits. */
+  /** Trace ID: 32 hexadecimal digits. */
   readonly traceId: string
   readonly spanId: string
   /** The ID of the caller's span, or '' if the trace starts at this server. */
