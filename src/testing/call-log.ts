@@ -1,4 +1,4 @@
-/** The calls that a test server has recorded. */
+/** Defines the log of calls that tests inspect. */
 /** One request to the API. */
 export interface Call {
   /**

@@ -130,7 +130,7 @@ export class Calls implements CallLog {
     return [...this.#open].filter(([, call]) => this.matches(call, match)).map(([exchange]) => exchange)
   }
 
-  /** Records that a request has been handled. */
+  /** Completes the entry of a request that has been handled. */
   end(exchange: Exchange): void {
     const call = this.#open.get(exchange)
     this.#open.delete(exchange)

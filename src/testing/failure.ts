@@ -1,4 +1,4 @@
-/** Failures that a test can inject. */
+/** Defines the failures that a test can inject into calls. */
 import type { Call } from './call-log.ts'
 
 /** How an injected failure makes a call fail. */
@@ -9,7 +9,7 @@ export type Failure =
       /** Reason in the Status. Defaults to the reason for the code, such as `Conflict` for 409. */
       readonly reason?: string
       readonly message?: string
-      /** Number of seconds for the `Retry-After` header. */
+      /** Value of the `Retry-After` header in seconds. */
       readonly retryAfter?: number
     }
   /**
@@ -22,7 +22,7 @@ export type Failure =
 
 /** A failure that has been planned, and may have happened. */
 export interface PlannedFailure {
-  /** Resolves to the call that failed. */
+  /** Resolves when the failure has happened, to the call that failed. */
   readonly happened: Promise<Call>
   /** Cancels the failure if it has not happened. */
   cancel(): void

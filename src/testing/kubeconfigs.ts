@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { stringifyYaml } from '../api/codec/write-yaml.ts'
 import type { JsonObject } from '../api/json/json.ts'
 
-/** A kubeconfig for one user of one test server. */
+/** A kubeconfig for one user of a test server, in three forms. */
 export interface TestKubeconfig {
   /** The kubeconfig as an object, for `KubeConfig.loadFromOptions` and similar functions. */
   readonly object: KubeconfigObject
@@ -18,7 +18,7 @@ export interface TestKubeconfig {
   readonly file: string
 }
 
-/** A kubeconfig as an object. */
+/** Content of a kubeconfig, as a JavaScript object. */
 export interface KubeconfigObject {
   readonly apiVersion: 'v1'
   readonly kind: 'Config'
@@ -34,7 +34,7 @@ export interface KubeconfigObject {
   readonly 'current-context': string
 }
 
-/** Content of a kubeconfig. */
+/** What the kubeconfig of a test server's user is built from. */
 export interface KubeconfigParts {
   readonly server: string
   /** CA certificate in PEM format that verifies the server. */

@@ -1,10 +1,10 @@
-/** A snapshot of a test server. */
+/** Defines the snapshot of a test server's state. */
 import type { ProfileName } from '../api/model/vendor.ts'
 
 /** The state of a test server at one point in time. It can be used repeatedly and by other servers. */
 export interface Snapshot {
   /** Profile of the server. Its names are a part of the state. */
   readonly profile: ProfileName
-  /** The `resourceVersion` of the snapshot. */
+  /** resourceVersion at which the snapshot was taken. */
   readonly revision: number
 }

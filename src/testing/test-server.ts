@@ -38,7 +38,7 @@ export interface TestServerOptions {
   readonly log?: (line: string) => void
 }
 
-/** Attributes of a user. */
+/** Properties of a test user. */
 export interface UserOptions {
   /**
    * Groups of the user. `system:masters` may do everything. `system:authenticated` is always added. Defaults to none.
@@ -71,15 +71,15 @@ export interface TestUser {
 export interface TestServer extends AsyncDisposable {
   /** URL of the server: `https://127.0.0.1:41234`. */
   readonly url: string
-  /** A client with all permissions. */
+  /** Client of a user with all permissions. */
   readonly client: Client
-  /** The transport of `client`. */
+  /** Transport of `client`. */
   readonly transport: Transport
   /** A kubeconfig with all permissions, for kubectl, client-go and all other programs. */
   readonly kubeconfig: TestKubeconfig
   /** Clock of the server and its control loops: `server.clock.advance('1h')`. */
   readonly clock: ServerClock
-  /** The calls of clients, in order. */
+  /** Log of client calls, oldest first. */
   readonly calls: CallLog
 
   /** Returns a user with only the permissions that RBAC grants to the name and groups. */
