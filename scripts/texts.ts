@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
 
-/** A text and the file that contains it. */
+/** A text with the file in which it occurs. */
 export interface Text {
   readonly file: string
   readonly text: string

@@ -25,7 +25,7 @@ const podSpec = { containers: [{ name: 'web', image: 'web:1', resources: { reque
 
 interface Step {
   readonly name: string
-  /** Number of objects by which the CPU time is divided. */
+  /** Number of objects. The CPU time is reported per object. */
   readonly count: number
   readonly targetSeconds?: number
   readonly begin: (client: Client) => Promise<void>

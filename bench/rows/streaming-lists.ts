@@ -37,7 +37,7 @@ interface Figures {
   readonly ms: number
   /** Seconds of the server's CPU time. */
   readonly cpu: number
-  /** Growth of the server's memory at its peak, in bytes. */
+  /** Increase of the server's memory at its peak, in bytes. */
   readonly memory: number
   readonly bytes: number
 }

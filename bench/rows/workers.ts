@@ -28,7 +28,7 @@ interface Rates {
   readonly create: Measured
   readonly lone: Measured
   readonly bare: Measured
-  /** Results of the fan-out rows, by number of writers. */
+  /** Fan-out results by number of writers. */
   readonly fanOut: { readonly [writers: number]: FanOut }
   /** Private memory of the idle server in bytes. */
   readonly memory: number

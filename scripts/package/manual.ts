@@ -12,12 +12,12 @@ import type { CommandEntry, CommandGroup } from '../../src/tools/cli/commands/en
 import { connectionFlags } from '../../src/tools/cli/connection/connection-flags.ts'
 import { entry, escaped, inFont, literal, paragraphs, section, subsection } from './roff.ts'
 
-/** The contents of a page, in plain text. */
+/** A manual page, before formatting. */
 interface Page {
   /** The command, such as `orchctl config view`. With hyphens, it is the name of the page. */
   readonly command: string
   readonly summary: string
-  /** The text after the command, one line per variant. */
+  /** Arguments of the command, one line per form. */
   readonly forms: readonly string[]
   readonly about: string
   readonly flagGroups?: { readonly [title: string]: Flags }
