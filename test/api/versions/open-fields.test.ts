@@ -191,7 +191,7 @@ function writePage(): string {
 This page lists the fields of later Kubernetes versions that the server stores and serves, but does not validate or
 default as Kubernetes does. The test \`test/api/versions/open-fields.test.ts\` generates this page.
 
-${rows.length === 0 ? 'Currently, there are no such fields.' : table}
+${rows.length === 0 ? 'Currently, there are no fields without rules.' : table}
 `
 }
 
