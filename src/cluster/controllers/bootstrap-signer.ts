@@ -78,7 +78,9 @@ function maySign(secret: Secret, now: number): boolean {
 
 type Data = { [key: string]: string }
 
-/** Returns the data of the ConfigMap with signatures by exactly these tokens. */
+/**
+ * Returns the ConfigMap's data with one signature for each of the given tokens. Signatures by other tokens are removed.
+ */
 function signed(vendor: Vendor, { data = {} }: ConfigMap, tokens: readonly Secret[]): Data {
   const others = Object.entries(data).filter(([key]) => !key.startsWith(signaturePrefix))
   const { kubeconfig } = data

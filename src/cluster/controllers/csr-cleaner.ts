@@ -59,8 +59,8 @@ function endOf(request: CertificateSigningRequest): number {
 }
 
 /**
- * The conditions to check, in order of precedence. Failed is the final state of a request, so its time takes precedence
- * over the time of the approval.
+ * Condition types from which the age of a request is counted, in order of precedence. A failed request was approved
+ * before, so Failed comes first.
  */
 const statesFromTheLast = ['Failed', 'Denied', 'Approved']
 
@@ -78,8 +78,8 @@ function endOfCertificate({ status }: CertificateSigningRequest): number {
   try {
     return new X509Certificate(Buffer.from(status.certificate, 'base64')).validToDate.getTime()
   } catch {
-    // The certificate is invalid because it was stored before the server validated certificates. It never expires, but
-    // the time limit for the state of the request still applies.
+    // The certificate cannot be parsed, because it was stored before the server validated certificates. It then has no
+    // expiry of its own, and only the age of the request counts.
     return Number.POSITIVE_INFINITY
   }
 }

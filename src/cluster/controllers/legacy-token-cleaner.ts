@@ -49,7 +49,7 @@ const dayMs = 24 * 60 * 60_000
 /** The default clean-up period: 365 days. */
 export const defaultUnusedTokenMs = 365 * dayMs
 
-/** Dependencies of the loop, including an index of pods by the Secrets they use. */
+/** The parts of the legacy token cleaner, with an index of pods by the Secrets they use. */
 interface Cleaning extends LegacyTokenCleanerParts {
   readonly podsBySecret: Index<Pod>
 }

@@ -50,7 +50,7 @@ export interface ResourceQuotaLoopParts {
 interface Seen {
   readonly version: string
   readonly since: number
-  /** Deadline for the next count, even if the quota keeps changing. */
+  /** When the quota must be counted even if it keeps changing, on the monotonic clock. */
   readonly countBy: number
   readonly counted?: Amounts
 }
@@ -114,7 +114,7 @@ function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
   return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
-/** Returns the milliseconds until the quota must be counted even if it keeps changing. */
+/** Returns the milliseconds until `countBy`. Infinity if counting under load is not possible. */
 function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
   return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }

@@ -41,7 +41,7 @@ export class PodSelection<T extends ObjectBase> {
     return this.#selectors.of(pod)
   }
 
-  /** Whether an object selects pods with these labels. */
+  /** Whether the object's selector matches these labels. */
   selects(object: T, labels: Labels): boolean {
     return this.#selectors.selects(object, labels)
   }

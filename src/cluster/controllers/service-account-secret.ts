@@ -118,7 +118,7 @@ async function missingSecrets(
   return missing
 }
 
-/** Yields the keys of the Secrets that name an account. */
+/** Yields the keys of the token Secrets that belong to an account. */
 function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {
   for (const secret of parts.secrets.objects()) {
     const isOf = secret.metadata.namespace === metadata.namespace && accountOf(parts, secret) === metadata.name

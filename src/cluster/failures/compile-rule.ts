@@ -23,7 +23,7 @@ export interface NodeRule {
   readonly matches: Matcher
 }
 
-/** Returns the compiled rule if it applies to pods. */
+/** Compiles a rule for pods. Returns undefined if the rule's failure does not apply to pods. */
 export function podRuleOf(rule: SimulationRule): PodRule | undefined {
   const { failure: name, delaySeconds } = rule.spec ?? {}
   const failure = podFailures.find((each) => each === name)
@@ -32,7 +32,7 @@ export function podRuleOf(rule: SimulationRule): PodRule | undefined {
   return { name: rule.metadata.name ?? '', failure, delayMs, matches: matcherOf(rule) }
 }
 
-/** Returns the compiled rule if it applies to nodes. */
+/** Compiles a rule for nodes. Returns undefined if the rule's failure does not apply to nodes. */
 export function nodeRuleOf(rule: SimulationRule): NodeRule | undefined {
   const { failure: name } = rule.spec ?? {}
   const failure = nodeFailures.find((each) => each === name)

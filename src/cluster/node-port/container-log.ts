@@ -1,7 +1,7 @@
 /**
- * The output of a container in memory, as whole lines with their times. The oldest lines are dropped when the size
- * limit is reached. Readers can follow the log from any line. A reader that falls behind continues at the oldest line
- * that still exists.
+ * Keeps the output of a container in memory, as lines with timestamps. The oldest lines are dropped when the size limit
+ * is reached. Readers can follow the log from any line. A reader that falls behind continues at the oldest line that
+ * still exists.
  */
 
 export interface LogLine {

@@ -18,7 +18,7 @@ export interface LocalNode extends NodeAddress {
   connect(place: PodPlace, port: number): Duplex
 }
 
-/** Creates the entry of a node that runs in this thread. */
+/** Makes a node of this thread available to the server. */
 export function localNode(runtime: NodeRuntime, { host, port }: Omit<NodeAddress, 'name'>): LocalNode {
   return { name: runtime.name, host, port, connect: (place, target) => connectTo(runtime, place, target) }
 }

@@ -24,6 +24,6 @@ export interface Answer {
   readonly status: number
   readonly headers?: { readonly [name: string]: string }
   readonly text?: string
-  /** The body in parts, which are sent one after another, as fast as the client reads. */
+  /** The response body in chunks. The next chunk is requested when the client has read the previous one. */
   readonly parts?: AsyncIterable<Buffer>
 }

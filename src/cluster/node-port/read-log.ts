@@ -37,7 +37,7 @@ export async function* readLog(
   }
 }
 
-/** Returns the number of the first line to read. */
+/** Returns the number of the first line that the options select. */
 function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   const { first, end } = log.range
   const tail = tailLines === undefined ? first : Math.max(first, end - tailLines)

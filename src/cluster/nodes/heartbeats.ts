@@ -57,7 +57,7 @@ interface State {
   isRegistered: boolean
   /** Whether this process has just created the Node, so that no Lease exists yet. */
   isNew: boolean
-  /** Whether the devices of the node are published. */
+  /** Whether the node has published its simulated devices. */
   hasPublished: boolean
   /** Time of the next Lease renewal, on the monotonic clock. */
   renewAt: number
@@ -84,8 +84,8 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
 }
 
 /**
- * Creates the state of a node. The node writes its first Lease immediately and the second after a node-specific
- * fraction of the interval, so that the writes of many nodes are spread out.
+ * Returns the initial state of a node. Its second Lease renewal is due after a node-specific part of the interval, so
+ * that the renewals of many nodes are spread out.
  */
 function newState(firstRenewAt: number): BeatingState {
   return { isRegistered: false, isNew: false, hasPublished: false, renewAt: 0, lease: undefined, firstRenewAt }
@@ -170,7 +170,7 @@ async function report(
   }
 }
 
-/** Whether the last report of the status is too old or differs from the current state. */
+/** Whether the node must report its status, because it has changed or the last report is too old. */
 function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')

@@ -78,7 +78,7 @@ export interface Simulation {
   removeLeftovers(): Promise<void>
 }
 
-/** Creates the nodes. They do nothing until the loops run. */
+/** Creates simulated nodes and the loops that run them. Nothing happens until the loops start. */
 export function simulateNodes(parts: SimulationParts): Simulation {
   const { vendor, clock, clientOf, onError, speed = 1 } = parts
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))

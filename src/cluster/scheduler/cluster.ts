@@ -16,7 +16,7 @@ import { PodGroups } from './pod-groups.ts'
 import type { PodInfo } from './pod-info.ts'
 import { isAnyLess } from './resources.ts'
 
-/** Keys of the labels that describe the location of nodes. */
+/** Keys of the topology labels of nodes. */
 export interface PlaceKeys {
   readonly hostname: string
   readonly zone: string
@@ -40,7 +40,7 @@ export function placeKeys(vendor: Vendor): PlaceKeys {
 export class Cluster {
   readonly keys: PlaceKeys
   readonly groups = new PodGroups()
-  /** Returns the labels of a namespace. */
+  /** Looks up the labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Labels
   readonly #nodes = new Map<string, NodeInfo>()
   /** Pods that are bound to a node or assumed to be, by Pod key. */
@@ -103,7 +103,7 @@ export class Cluster {
     return values
   }
 
-  /** Returns the number of nodes that have the image. */
+  /** Returns how many nodes have this image. */
   nodesWithImage(name: string): number {
     return this.#imageNodes.get(name) ?? 0
   }
@@ -179,12 +179,12 @@ export class Cluster {
     if (pods?.size === 0) this.#nominated.delete(nodeName)
   }
 
-  /** Returns the Pods that a node is nominated for. */
+  /** Returns the Pods that are nominated to run on a node. */
   nominatedAt(nodeName: string): Iterable<PodInfo> {
     return this.#nominated.get(nodeName)?.values() ?? []
   }
 
-  /** Returns the node that is nominated for a Pod. */
+  /** Returns the name of the node that a Pod is nominated for, if any. */
   nominationOf(key: string): string | undefined {
     return this.#nominations.get(key)
   }

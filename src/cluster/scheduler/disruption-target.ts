@@ -1,6 +1,6 @@
 /**
- * Records in the status of a Pod that the cluster, not the program in the Pod, ends it. Kubernetes sets this condition
- * since 1.26. The pod failure policy of a Job can refer to it.
+ * Sets the condition DisruptionTarget, which states that the cluster ends a Pod, rather than the program in it.
+ * Kubernetes sets this condition since 1.26. The pod failure policy of a Job can refer to it.
  */
 import type { JsonObject } from '../../api/json/json.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'

@@ -89,7 +89,7 @@ function imagesOf({ images = [] }: NonNullable<Node['status']>): Map<string, num
   return sizes
 }
 
-/** Returns the name of an image, with its tag. */
+/** Returns an image name that includes a tag. Adds `latest` if there is none. */
 export function imageName(name: string): string {
   return name.lastIndexOf(':') > name.lastIndexOf('/') ? name : `${name}:latest`
 }

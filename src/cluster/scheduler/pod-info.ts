@@ -70,7 +70,7 @@ export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** Returns the host ports that a Pod uses. */
+/** Returns the host ports that a Pod's containers request. */
 export function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): HostPort[] {
   return containers.flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, hostIP = '', protocol = 'TCP' }) =>

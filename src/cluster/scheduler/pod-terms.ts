@@ -35,7 +35,7 @@ export class PodTerm {
     this.#namespaces = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [own] : namespaces)
   }
 
-  /** Whether the term selects the Pod. */
+  /** Whether a Pod matches the term's label selector and namespaces. */
   matches({ namespace, labels }: SelectablePod, labelsOf: NamespaceLabels): boolean {
     return this.matcher?.matches(labels) === true && this.#isIn(namespace, labelsOf)
   }

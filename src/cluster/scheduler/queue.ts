@@ -71,7 +71,7 @@ export class SchedulingQueue {
   set(pod: PodInfo, { isChanged }: { readonly isChanged: boolean }): void {
     const queuedPod = this.#pods.get(pod.key)
     if (queuedPod !== undefined && queuedPod.pod.uid === pod.uid) {
-      // The Pod keeps its position, because neither its priority nor its time can change.
+      // An update leaves the Pod's position in the queue unchanged, because priority and queueing time are fixed.
       queuedPod.pod = pod
       if (queuedPod.place === 'being tried') queuedPod.missed |= isChanged ? anything : 0
       else if (isChanged && queuedPod.place === 'resting') this.#wake(queuedPod)

@@ -35,7 +35,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
-/** Returns the Pod's requests. */
+/** Returns the resources that a Pod requests in total. */
 export function requestsOf({ spec = {}, status = {} }: Pick<Pod, 'spec' | 'status'>): Amounts {
   const reported = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
   const actual = new Map(reported.flatMap(actualRequests))
@@ -87,7 +87,7 @@ function actualRequests({ name, resources }: ContainerStatus): [string, NonNulla
   return requests === undefined ? [] : [[name ?? '', requests]]
 }
 
-/** Whether any amount is less than before. */
+/** Whether an amount in `next` is less than in `previous`. */
 export function isAnyLess(next: Amounts, previous: Amounts): boolean {
   if (next.cpu < previous.cpu || next.memory < previous.memory) return true
   if (next.ephemeralStorage < previous.ephemeralStorage) return true
@@ -119,7 +119,7 @@ export function amountsOf(list: ResourceList): Amounts {
   return { cpu, memory, ephemeralStorage, others: others ?? noOthers }
 }
 
-/** Returns the maximum number of Pods on a node. */
+/** Returns how many Pods a node allows. */
 export function podsAllowed(list: ResourceList): number {
   return list?.pods === undefined ? 0 : whole(list.pods)
 }
@@ -197,7 +197,7 @@ export class Sum {
     for (const [name, amount] of others) this.#set(name, Math.max(this.other(name), amount))
   }
 
-  /** Replaces the amounts of the resources in the list. */
+  /** Replaces the amounts of those resources that the list contains. */
   replace(list: NonNullable<ResourceList>): void {
     const { cpu, memory, ephemeralStorage, others } = amountsOf(list)
     if (list.cpu !== undefined) this.#cpu = cpu

@@ -137,7 +137,7 @@ function isPlacedAnew({ metadata }: Pod, previous: Pod | undefined): boolean {
   return !sameJson(previous.metadata.labels ?? {}, metadata.labels ?? {})
 }
 
-/** Whether the Pod's requirements have changed. */
+/** Whether a Pod update may affect scheduling. */
 function isChanged({ metadata, spec, status }: Pod, previous: Pod | undefined): boolean {
   if (previous === undefined) return true
   return !(

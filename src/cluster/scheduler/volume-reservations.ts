@@ -8,7 +8,7 @@ export class VolumeReservations {
   /** The node that the volume of each claim is provisioned for, by claim. */
   readonly #claims = new Map<string, string>()
 
-  /** Whether the volume is reserved for another claim. */
+  /** Whether a claim other than this one has reserved the volume. */
   isForOther(volume: string, claim: string): boolean {
     const holder = this.#volumes.get(volume)
     return holder !== undefined && holder !== claim

@@ -94,7 +94,9 @@ export class ClaimWaiters {
     }
   }
 
-  /** Returns the state of a claim: `bound`, `waiting`, or the reason why it will not be bound. */
+  /**
+   * Returns whether a claim is `bound`, still `waiting`, or the reason why it cannot be bound to a volume for the node.
+   */
   #stateOf({ metadata: { namespace = '', name = '', uid } }: PersistentVolumeClaim, node: string): string {
     const claim = this.#claims.get({ namespace, name })
     if (claim === undefined || claim.metadata.uid !== uid) return `persistentvolumeclaim "${name}" not found`

@@ -1,4 +1,4 @@
-/** Annotations that store the binding state of claims and volumes. They are part of the API. */
+/** Defines the annotations in which Kubernetes records the binding of claims and volumes. They are part of the API. */
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 
 /** Annotation keys by meaning. */
@@ -18,7 +18,7 @@ export interface BindingKeys {
   readonly betaClass: string
 }
 
-/** Returns the annotation keys of a vendor. */
+/** Returns the keys of the binding annotations for a vendor. */
 export function bindingKeys(vendor: Vendor): BindingKeys {
   return {
     bindCompleted: vendorKey(vendor, 'bind-completed', 'pv'),

@@ -1,7 +1,7 @@
 /** Finds the PersistentVolumeClaims of a Pod. */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 
-/** Returns the names of the claims that a Pod uses, including those created for its ephemeral volumes. */
+/** Returns the names of all claims in a Pod's volumes, including the claims of ephemeral volumes. */
 export function claimNames({ metadata, spec }: Pod): string[] {
   return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
     ...(persistentVolumeClaim?.claimName === undefined ? [] : [persistentVolumeClaim.claimName]),
@@ -9,7 +9,7 @@ export function claimNames({ metadata, spec }: Pod): string[] {
   ])
 }
 
-/** Whether the Pod is not bound to a node yet. */
+/** Whether the Pod has no node yet. */
 export function isUnscheduled({ spec }: Pod): boolean {
   return (spec?.nodeName ?? '') === ''
 }

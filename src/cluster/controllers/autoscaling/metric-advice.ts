@@ -7,7 +7,7 @@ import { containerResourceMetric, resourceMetric } from './resource-metric.ts'
 
 export interface MetricAdvice {
   readonly replicas: number
-  /** Name of the metric that determined the number of replicas, for messages. */
+  /** Name of the metric that required the most replicas, as it appears in messages. */
   readonly metric: string
   readonly currentMetrics: readonly MetricStatus[]
 }

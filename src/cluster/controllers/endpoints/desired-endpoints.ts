@@ -53,7 +53,7 @@ export function portsKey(ports: readonly Partial<PodPort>[]): string {
   return texts.sort().join()
 }
 
-/** Returns a key for an endpoint from its immutable parts, which identify the endpoint across updates. */
+/** Returns a key that identifies an endpoint across updates: its addresses, hostname and target. */
 export function endpointKey({ addresses = [], hostname = '', targetRef = {} }: Endpoint): string {
   return [...addresses, hostname, targetRef.namespace, targetRef.name].join('\n')
 }

@@ -26,7 +26,7 @@ export function mirroredBy({ groupDomain }: Vendor): string {
   return `endpointslicemirroring-controller.${groupDomain}`
 }
 
-/** Returns the key of the Service that a slice belongs to, or undefined if another manager owns the slice. */
+/** Returns the key of a slice's Service, or undefined if another controller manages the slice. */
 export function serviceKey(
   { metadata: { namespace, labels = {} } }: EndpointSlice,
   vendor: Vendor,

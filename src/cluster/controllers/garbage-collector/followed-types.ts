@@ -44,7 +44,7 @@ const maxNamed = 10
 interface Followed {
   readonly type: DiscoveredType
   readonly ended: AbortController
-  /** Whether the most recent list has finished. */
+  /** Whether the latest list of this type has been received completely. */
   isListed: boolean
   /**
    * Whether discovery no longer returns the type. The remaining events of its watch are processed before the type is
@@ -71,7 +71,7 @@ export class FollowedTypes implements Feed {
     })
   }
 
-  /** Whether the graph contains all objects. */
+  /** Whether all types have been discovered and listed. */
   get isComplete(): boolean {
     return this.#missing.length === 0
   }

@@ -95,7 +95,7 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
 
 async function reconcile(collector: Collector, uid: string, signal: AbortSignal): Promise<StepOutcome> {
   const node = collector.graph.get(uid)
-  // When the graph becomes complete, the collector examines all objects in it, so there is nothing to do before that.
+  // Do nothing while the graph is incomplete. All objects are examined once it is complete.
   if (node?.type === undefined || !collector.types.isComplete) return 'done'
   try {
     if (node.waits === 'dependents orphaned') return await orphanDependents(collector, node, signal)
@@ -147,8 +147,8 @@ async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal)
 }
 
 /**
- * Sorts the owners by state. Returns `unknown` if the state of an owner cannot be determined, and `later` if the state
- * cannot be determined yet.
+ * Groups an object's owners by state. Returns `unknown` if an owner cannot be looked up, and `later` if the lookup
+ * should be repeated.
  */
 async function classifyOwners(
   collector: Collector,
@@ -165,8 +165,8 @@ async function classifyOwners(
 }
 
 /**
- * Uses the graph only for decisions that keep the object. Decisions that may lead to a deletion read the owners from
- * the server.
+ * Determines the state of one owner. Trusts the graph only if that keeps the object. Before a deletion, the owner is
+ * read from the server.
  */
 async function classifyOwner(
   collector: Collector,
@@ -240,8 +240,8 @@ async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor
 }
 
 /**
- * Completes the foreground deletion of an owner that no dependent blocks, or breaks a cycle of objects that wait for
- * each other.
+ * Deletes an owner whose foreground deletion nothing blocks anymore. If objects wait for each other in a cycle, stops
+ * one of them from blocking.
  */
 async function endForeground(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   const inCircles = new Set(circlesThrough(node).map((owner) => owner.node.uid))
@@ -300,8 +300,8 @@ async function disownAll(
 }
 
 /**
- * Removes the reference to an owner from one dependent. Does nothing if the owner is no longer being deleted, for
- * example after a restore.
+ * Removes the owner reference from one dependent, unless the owner is no longer terminating, for example after a
+ * restore.
  */
 async function disown(
   collector: Collector,
@@ -332,7 +332,7 @@ async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T 
 }
 
 interface MetadataPatch {
-  /** The state that the change is based on. The server rejects the patch if the state has changed. */
+  /** Metadata on which the change is based. The patch fails if the object has changed since. */
   readonly live: ObjectMeta
   readonly change: Pick<ObjectMeta, 'ownerReferences'> | Pick<ObjectMeta, 'finalizers'>
   readonly signal: AbortSignal

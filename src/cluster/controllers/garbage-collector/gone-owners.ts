@@ -41,7 +41,7 @@ export class GoneOwners {
     this.#expiryTimes.clear()
   }
 
-  /** Whether the collector received the deletion of an owner that an object in this namespace references. */
+  /** Whether the owner in this reference was seen being deleted. `namespace` is that of the referring object. */
   wasSeen(reference: OwnerReference, namespace: string | undefined): boolean {
     const { kind, name, uid } = reference
     const owner = { group: groupOf(reference.apiVersion), kind, name, uid }

@@ -92,7 +92,10 @@ export class OwnerGraph {
     if (isNew || (node.waits === 'dependents deleted' && before !== node.waits)) this.#attendDependents(node)
   }
 
-  /** Removes an object that was deleted, or whose type is no longer served so that its state is unknown. */
+  /**
+   * Removes an object from the graph. `what` tells whether the object was deleted or its type is no longer served, in
+   * which case it may still exist.
+   */
   remove(uid: string, what: 'object' | 'type'): void {
     const node = this.#nodes.get(uid)
     if (node?.type === undefined) return

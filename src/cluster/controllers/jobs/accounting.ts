@@ -12,7 +12,7 @@ export interface Account {
   readonly counters: Counters
   /** Pods to release: their finalizers are removed after the Job's status lists them. */
   readonly released: readonly Pod[]
-  /** Whether no pods remain for a later step. */
+  /** Whether this step handles all remaining pods. */
   readonly isComplete: boolean
 }
 

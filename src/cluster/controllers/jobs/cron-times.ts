@@ -94,7 +94,7 @@ export function timestampInZone(at: number, zone: string): string {
 interface MomentsOf {
   /** Returns the times when the wall clock shows this time: none, one or two. */
   (wall: number): number[]
-  /** Whether the day has a single UTC offset. */
+  /** Whether the UTC offset stays the same throughout the day. */
   readonly isEven: boolean
 }
 

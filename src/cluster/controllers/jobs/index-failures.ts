@@ -8,7 +8,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 
-/** Number of failures of an index that count toward the limit, and number of failures that a policy ignores. */
+/** Failures of an index: `failures` count toward the limit, and `ignored` do not because of the Job's policy. */
 export interface IndexFailureCounts {
   readonly failures: number
   readonly ignored: number

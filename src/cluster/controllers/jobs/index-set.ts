@@ -57,7 +57,7 @@ export class IndexSet {
     return merged([this, ...others].flatMap((set) => set.#ranges))
   }
 
-  /** Returns how many indexes both sets contain. */
+  /** Returns the number of indexes that are in both sets. */
   countCommon(other: IndexSet): number {
     let common = 0
     let place = 0

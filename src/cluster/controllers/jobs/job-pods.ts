@@ -42,7 +42,7 @@ export interface PodOutcome {
 const maxPerStep = 500
 
 export interface ManageOptions {
-  /** Whether failed pods may be replaced in this step. */
+  /** Whether new pods may be created, or failed pods must wait for their backoff. */
   readonly mayCreate: boolean
   readonly signal: AbortSignal
 }

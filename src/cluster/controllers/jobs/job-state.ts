@@ -32,7 +32,7 @@ export interface JobState {
   readonly counted: readonly Pod[]
   /** The counters of the status before this step. For a Job without tracking, the counts of the existing pods. */
   readonly counters: Counters
-  /** The last failed pods of indexes that will be retried, by index. They keep their finalizers. */
+  /** The last failed pod of each index that will be retried. They keep their finalizers until they are replaced. */
   readonly replaceable: ReadonlyMap<number, Pod>
 }
 

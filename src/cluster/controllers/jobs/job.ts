@@ -291,7 +291,7 @@ function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {
   return versions
 }
 
-/** Returns when to reconcile the Job again even if nothing changes. */
+/** Returns when to reconcile the Job next if no event arrives before: at its deadline or the end of a backoff. */
 function nextLook({ clock, retries }: LoopState, { state: { job }, retryMs = 0 }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

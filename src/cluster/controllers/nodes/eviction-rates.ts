@@ -41,7 +41,7 @@ export class EvictionRates {
     this.#vendor = vendor
   }
 
-  /** Updates the state of a node. `node` is undefined if the node was deleted. */
+  /** Updates the state of a node in its zone. An undefined `node` means that it was deleted. */
   follow(name: string, node: Node | undefined): void {
     const before = this.#zones.get(this.#zoneOf.get(name) ?? '')
     before?.ready.delete(name)
@@ -57,7 +57,7 @@ export class EvictionRates {
     ;(isReady ? zone.ready : zone.others).add(name)
   }
 
-  /** Whether there is no ready node in any zone. */
+  /** Whether no zone has a ready node. */
   get areAllDown(): boolean {
     return [...this.#zones.values()].every(({ ready }) => ready.size === 0)
   }

@@ -1,4 +1,4 @@
-/** Derives taints from the state of a node, and computes how long pods tolerate them. */
+/** Derives a node's taints from its conditions, and computes how long pods tolerate taints. */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Taint } from '../../../api/kinds/core/types/taint.ts'
@@ -26,7 +26,7 @@ export function taintKey(vendor: Vendor, name: string): string {
   return vendorKey(vendor, name, 'node')
 }
 
-/** Returns the keys of all NoSchedule taints that are derived from a node's state. */
+/** Returns the keys of all NoSchedule taints that this loop manages. */
 function derivedKeys(vendor: Vendor): Set<string> {
   return new Set([...taintsOfConditions.values(), 'unschedulable'].map((name) => taintKey(vendor, name)))
 }
@@ -62,7 +62,7 @@ export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: Want
   return added.length === 0 && remainingTaints.length === taints.length ? undefined : [...remainingTaints, ...added]
 }
 
-/** Returns the key of the taint that evicts pods, or undefined for a ready node. */
+/** Returns the key of the NoExecute taint for a node's readiness, or undefined if the node is ready. */
 export function evictionKey(node: Node, vendor: Vendor): string | undefined {
   const name = taintsOfConditions.get(`Ready=${readiness(node)}`)
   return name === undefined ? undefined : taintKey(vendor, name)

@@ -32,7 +32,7 @@ export interface ClaimCreationParts {
 }
 
 interface Parts extends ClaimCreationParts {
-  /** Index of the claims by the UID of the pod that owns them. */
+  /** Index of ResourceClaims by the UID of the pod that owns them. */
   readonly byOwner: Index<ResourceClaim>
 }
 

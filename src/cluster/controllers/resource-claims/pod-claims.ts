@@ -9,12 +9,12 @@ export function podClaimAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-claim-name', 'resource')
 }
 
-/** Returns the finalizer that keeps an allocated claim until no pod uses it. */
+/** Returns the finalizer that protects an allocated claim while pods use it. */
 export function claimFinalizer(vendor: Vendor): string {
   return `${groupName(vendor, 'resource')}/delete-protection`
 }
 
-/** Returns the pod that controls a claim. */
+/** Returns the owner reference to the pod for which a claim was generated, if any. */
 export function owningPod({ metadata }: ResourceClaim): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ kind, apiVersion, controller }) => {
     return controller === true && kind === 'Pod' && apiVersion === 'v1'

@@ -100,7 +100,7 @@ function nodesUsing(
   return new Set(users.map(({ spec }) => spec?.nodeName ?? '').filter(Boolean))
 }
 
-/** Returns the nodes of the Pods that use the claim of a volume. */
+/** Returns the names of the nodes on which Pods use the volume's claim. */
 function nodesFor(parts: AttachDetachParts, volume: PersistentVolume | undefined): Set<string> {
   const { namespace = '', name = '' } = volume?.spec?.claimRef ?? {}
   const claim = parts.claims.get({ namespace, name })
@@ -167,7 +167,7 @@ function isOurs(attachment: VolumeAttachment): boolean {
   )
 }
 
-/** Returns the name of a volume in the status of a node. */
+/** Returns the name under which a node's status lists a volume. */
 function uniqueName({ vendor }: State, volume: PersistentVolume | undefined): string | undefined {
   const { driver, volumeHandle } = volume?.spec?.csi ?? {}
   return driver === undefined ? undefined : vendorKey(vendor, `csi/${driver}^${volumeHandle}`)
@@ -231,7 +231,7 @@ function attachedElsewhere(state: State, { metadata, spec }: PersistentVolume, n
   )
 }
 
-/** Reports the result of an attachment to the Pod, once per state of the attachment. */
+/** Records an Event about the result of an attachment for the Pod. Each result is reported once. */
 function reportOutcome({ recorder, reported }: State, attachment: VolumeAttachment, pod: Pod): void {
   const { spec, status } = attachment
   const volume = spec?.source?.persistentVolumeName ?? ''

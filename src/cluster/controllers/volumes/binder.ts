@@ -52,8 +52,8 @@ function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
 }
 
 /**
- * Returns the keys of the claims that a change to a volume affects: the claim that it references, or all unbound
- * claims, because a volume that references no claim may match any of them.
+ * Returns the keys of claims that a changed volume may affect: the claim that it references or, if it references none,
+ * all unbound claims.
  */
 function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {
   if (spec?.claimRef !== undefined) return claimOfReference(spec.claimRef)

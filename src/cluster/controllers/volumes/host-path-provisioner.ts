@@ -181,7 +181,10 @@ function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: 
   return status?.phase === 'Released' && spec?.persistentVolumeReclaimPolicy === 'Delete'
 }
 
-/** Deletes a volume after its data. A directory on another machine is left to the provisioner on that machine. */
+/**
+ * Deletes the data of a released volume and then the volume. If the directory is on another machine, leaves the volume
+ * to the provisioner there.
+ */
 async function reclaim(provisioner: Provisioner, cachedVolume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { client, directories, recorder } = provisioner
   const { name = '', uid = '' } = cachedVolume.metadata

@@ -21,7 +21,7 @@ export async function bind(binder: Binder, { volume, claim, signal }: Pair): Pro
   await setVolumeStatus(binder, reservedVolume, { status: { phase: 'Bound' }, signal })
   const boundClaim = await nameVolume(binder, { volume: reservedVolume, claim, signal })
   const { accessModes = [], capacity = {} } = reservedVolume.spec ?? {}
-  // While a claim is being expanded, it keeps its last reported capacity instead of the volume's capacity.
+  // During an expansion, the status keeps the capacity from before the expansion.
   const grown = claim.status?.phase === 'Bound' ? claim.status.capacity : undefined
   const status = { phase: 'Bound', accessModes, capacity: grown ?? capacity }
   await setClaimStatus(binder, boundClaim, { status, signal })

@@ -11,8 +11,8 @@ export function findCondition<C extends Condition>(conditions: readonly C[] | un
 }
 
 /**
- * Returns the list with the given condition. If status and reason are unchanged, the existing condition is kept. If
- * only the status is unchanged, its last transition time is kept.
+ * Returns the conditions with this one added or replaced. A condition with the same status and reason stays as it is.
+ * With the same status, only the transition time stays.
  */
 export function withCondition<C extends Condition>(conditions: readonly C[] = [], next: C): C[] {
   const previousCondition = findCondition(conditions, next.type ?? '')

@@ -59,7 +59,7 @@ export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>)
   }
 }
 
-/** Returns the template stored in a revision. */
+/** Returns the pod template in a revision, or undefined if it contains none. */
 export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
   if (spec?.template === undefined) return undefined
@@ -134,8 +134,8 @@ interface NewRevision {
 }
 
 /**
- * Creates a revision. If its name is taken by a revision with different content, tries another name. If this workload
- * already has an equal revision with that name, returns that revision.
+ * Creates a revision. Returns an existing revision with the same name and content. If the content differs, tries
+ * another name.
  */
 async function createRevision<O extends ObjectBase>(
   parts: RevisionOwner<O>,

@@ -43,7 +43,7 @@ export interface ReplicaLoopParts<O extends ReplicaOwner> {
   readonly recorder: EventRecorder
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Whether the status counts terminating pods. */
+  /** Whether the emulated version has the count of terminating pods in the status. */
   readonly reportsTerminating: boolean
   readonly owners: Informer<O>
   readonly pods: Informer<Pod>

@@ -5,7 +5,7 @@
  * scanned recently, do not wait.
  */
 const msPerObject = 0.1
-/** Maximum wait in milliseconds, regardless of the cost of scans. */
+/** Maximum time between two scans of a set, in milliseconds. */
 const maxSpacingMs = 1000
 
 export class StepSpacing {

@@ -5,9 +5,7 @@
  */
 import { isObject } from '../../../api/json/json.ts'
 
-/**
- * Returns the 32-bit FNV-1a hash of a canonical form of the content. It is encoded with characters that form no words.
- */
+/** Returns a short hash of the content, encoded without vowels. Uses 32-bit FNV-1a over a canonical form. */
 export function contentHash(content: unknown, collisions: number | undefined): string {
   const hash = new Fnv32()
   hash.addValue(content)

@@ -20,7 +20,7 @@ export class CommandMemoryError extends Error {
 
 /** The memory budget that all commands of a simulation share. */
 export class CommandMemory {
-  /** Limits concurrent reads of the objects that variables refer to. */
+  /** Limits how many ConfigMaps and Secrets are read concurrently for environment variables. */
   readonly reads = new ReadLimit()
   #used = 0
 
@@ -81,7 +81,7 @@ function chargedLength(name: string, value: string): number {
   return name.length + value.length + variableOverhead
 }
 
-/** Copies a text. A substring would keep the whole original text alive, for example a line that a user typed. */
+/** Copies a string. A substring in V8 would keep the whole original in memory, such as a long input line. */
 function ownCopy(text: string): string {
   return Buffer.from(text).toString()
 }

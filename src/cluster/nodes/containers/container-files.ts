@@ -63,7 +63,7 @@ export class ContainerFiles {
     this.#mounts = mountsOf(pod, container, volumes)
   }
 
-  /** Returns the content of a file in chunks, or undefined if the file does not exist. */
+  /** Opens a file and returns its content in chunks, or undefined if it does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
     const absolutePath = posix.resolve('/', path)
     const file = this.#writtenAt(absolutePath)

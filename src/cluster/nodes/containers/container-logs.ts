@@ -12,7 +12,7 @@ import { shorten } from '../../../base/text/shorten.ts'
 import { ContainerLog } from '../../node-port/container-log.ts'
 
 /**
- * Maximum number of logs to keep. The most recently requested logs are kept. Other logs are generated again on request.
+ * Maximum number of logs in memory. The least recently requested logs are dropped and regenerated on the next request.
  */
 const maxLogs = 500
 /** Maximum length of a line, because a pod may specify a command or image of a megabyte. */
@@ -74,7 +74,7 @@ export function containersOf({ spec }: Pod): Container[] {
   return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...ephemeral]
 }
 
-/** Returns the reported status of a container. */
+/** Returns the status of a container of any kind, if the pod reports one. */
 export function statusOf({ status = {} }: Pod, name: string): ContainerStatus | undefined {
   const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status
   const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses]

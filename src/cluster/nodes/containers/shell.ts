@@ -123,10 +123,7 @@ async function runInput(place: ShellPlace, depth: number): Promise<number> {
 
 const maxLine = 64 * 1024
 
-/**
- * Yields the lines of the input. Scans each chunk once, regardless of its size. An incomplete line that is too long
- * ends the input.
- */
+/** Splits input into lines. Each chunk is scanned only once. A line that exceeds the limit ends the input. */
 async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerator<string> {
   const decoder = new StringDecoder()
   let begun: string[] = []

@@ -162,7 +162,7 @@ class SimulatedContainer implements ContainerRuntime {
     }
   }
 
-  /** The main process only prints its log. It reads no input. */
+  /** Streams the log until the container ends or the client disconnects. The simulated process reads no input. */
   async attach({ stdout, signal }: ContainerStreams): Promise<void> {
     const log = this.log('last')
     if (log === undefined) return

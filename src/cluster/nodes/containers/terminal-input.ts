@@ -1,4 +1,4 @@
-/** Line editing for a client terminal in raw mode: echoes the input and supports corrections. */
+/** Implements line editing for a client terminal in raw mode: echo, backspace and control keys. */
 
 const interrupt = '\u0003'
 const endOfInput = '\u0004'

@@ -1,6 +1,6 @@
 /**
- * Failures of the nodes of this process, as specified by SimulationRules. A node that is down or partitioned sends no
- * requests and does not respond to any. After `down`, all its containers restart, as after a reboot. With disk
+ * Applies the failures that SimulationRules specify to the nodes of this process. A node that is down or partitioned
+ * sends no requests and does not respond to any. After `down`, all its containers restart, as after a reboot. With disk
  * pressure, a node rejects new pods and evicts one running pod every ten seconds, lowest priority first.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'

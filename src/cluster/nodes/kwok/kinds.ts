@@ -98,7 +98,7 @@ const schema = (doc: string, { extensionPrefix }: Vendor): JsonObject => ({
 
 const supported = '.status.conditions[?(@.type=="Supported")]'
 
-/** Returns the definition of a kind. */
+/** Returns the CustomResourceDefinition of a KWOK kind. */
 export function definitionOf({ kind, plural, namespaced, doc }: KindNames, vendor: Vendor): JsonObject {
   const singular = kind.toLowerCase()
   return {

@@ -23,7 +23,7 @@ export interface ReportParts {
   readonly clock: Clock
   /** Resolves when the API server serves KWOK's kinds. */
   readonly installed: Promise<void>
-  /** Whether simulated nodes may read log files. */
+  /** Whether a log directory is configured. If not, Logs and ClusterLogs objects are reported as unsupported. */
   readonly readsLogs: boolean
   readonly onError: (error: unknown) => void
 }
@@ -37,7 +37,7 @@ const everyReader: { readonly [name in keyof typeof kwokKinds]: (object: Json) =
   clusterLogs: readClusterLogs,
 }
 
-/** Returns one loop per kind. */
+/** Returns the loops that report KWOK objects, one per kind. */
 export function reportKwokObjectsLoops(parts: ReportParts): Loop[] {
   const readers = parts.readsLogs ? everyReader : { ...everyReader, logs: refuseLogs, clusterLogs: refuseLogs }
   return (Object.keys(readers) as (keyof typeof kwokKinds)[]).map((name) => reportLoop(name, readers[name], parts))

@@ -24,7 +24,7 @@ export class PodAddresses {
     this.#range = range
   }
 
-  /** Updates the address of a pod. A pod keeps its address until it terminates. */
+  /** Tracks the address of a pod from its status, and releases it when the pod has ended. */
   observe(key: string, pod: Pod | undefined): void {
     const { hostNetwork } = pod?.spec ?? {}
     const { phase, podIP } = pod?.status ?? {}

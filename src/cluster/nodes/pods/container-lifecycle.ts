@@ -38,7 +38,7 @@ export interface LifecycleStep {
   readonly isGone: boolean
 }
 
-/** Returns the next change to a pod. */
+/** Returns the next change to a pod's containers, or how long to wait for it. */
 export function nextStep(pod: Pod, context: LifecycleContext): LifecycleStep {
   return new PodRun(pod, context).step()
 }

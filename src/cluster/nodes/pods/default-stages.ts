@@ -18,7 +18,7 @@ const running = [
 const isReady = '.status.conditions[] | select( .type == "ContainersReady" ) | .status'
 const startEvent = { type: 'Normal', reason: 'Started', message: 'Started the simulated containers' }
 
-/** Returns Stage objects in the format of a file. */
+/** Returns the default stages for pods, in the format of a stage file. */
 export function defaultPodStages(vendor: Vendor): Json[] {
   const keys = simulationKeys(vendor)
   return [...beginnings(keys), ...lifetimes(keys), ...endings(keys)]

@@ -95,7 +95,10 @@ interface Progress {
   seen: BoundedMap<string, number> | undefined
 }
 
-/** Maximum number of events of a pod whose times are kept. Older times are read from the status. */
+/**
+ * Maximum number of events per pod whose local times are remembered. For older events, the less precise times in the
+ * status are used.
+ */
 const maxSeen = 64
 /**
  * Events that are older than this when first seen, for example after a restart of this process, are dated by the status

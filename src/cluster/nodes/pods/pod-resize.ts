@@ -14,7 +14,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { idOf } from './container-id.ts'
 
-/** Whether a resize of a pod fits on the node. */
+/** Whether a node has room for a resized pod. If not, the reason is the one to report. */
 export type Fit = 'fits' | { readonly reason: 'Infeasible' | 'Deferred'; readonly message: string }
 
 const pending = 'PodResizePending'
@@ -118,7 +118,7 @@ function condition(type: string, now: number, details: { reason?: string; messag
   return { type, status: 'True', lastTransitionTime: timestamp(now), ...details }
 }
 
-/** Replaces the resize conditions. Returns undefined if nothing changes. */
+/** Replaces the conditions about a resize. Returns undefined if they are already up to date. */
 function withConditions(status: PodStatus, next: readonly PodCondition[]): PodStatus | undefined {
   const { conditions = [] } = status
   const isOwn = ({ type }: PodCondition) => type === pending || type === inProgress

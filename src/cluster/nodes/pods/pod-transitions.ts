@@ -149,8 +149,8 @@ function endedSidecars({ initContainerStatuses, ephemeralContainerStatuses }: Po
 const killed = 137
 
 /**
- * Returns the status of a pod that the node ended. Its running containers are killed, and the pod fails with the node's
- * reason.
+ * Returns the status of a pod that the node stops, for example to evict it. Its containers are killed, and its phase is
+ * Failed.
  */
 export function stoppedByNode(
   pod: Pod,

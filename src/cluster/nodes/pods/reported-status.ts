@@ -24,7 +24,7 @@ const ownConditions: ReadonlySet<string | undefined> = new Set([
   'PodScheduled',
 ])
 
-/** Returns the status as the node agent reports it. */
+/** Returns the status with the fields that node agents of the emulated version add. */
 export function reportedStatus(pod: Pod, status: PodStatus, reporter: Reporter): PodStatus {
   if (!isAtLeast(reporter.version, '1.29')) return status
   const observedGeneration = generationToReport(pod, reporter.version)

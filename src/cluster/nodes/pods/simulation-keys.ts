@@ -1,7 +1,7 @@
 /** The annotations that change the lifecycle of a simulated pod (docs/operate/nodes.md). */
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** Returns the annotation keys by purpose. */
+/** Returns the keys of the annotations that control simulated pods. */
 export function simulationKeys(vendor: Vendor) {
   const key = (name: string) => vendorKey(vendor, name, 'simulation')
   return {
@@ -16,7 +16,7 @@ export function simulationKeys(vendor: Vendor) {
     /** Key of the annotation that delays readiness. With the value `never`, the containers run but are not ready. */
     ready: key('ready'),
     readyAfter: key('ready-after'),
-    /** Key of the annotation that sets how long containers run before they exit. */
+    /** Key of the annotation that makes containers exit after a given time. */
     runFor: key('run-for'),
     /** Key of the annotation with the exit code of the containers. */
     exitCode: key('exit-code'),

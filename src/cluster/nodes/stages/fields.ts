@@ -11,7 +11,7 @@ export function fields(value: Json | undefined, where: string, knownFields: read
   return content
 }
 
-/** Returns the value as an object. */
+/** Requires a JSON object. */
 export function object(value: Json | undefined, where: string): JsonObject {
   if (!isObject(value)) throw new StageError(`${where} is not an object`)
   return value
@@ -24,7 +24,7 @@ export function array(value: Json | undefined, where: string): Json[] {
   return value
 }
 
-/** Returns the value as a string. */
+/** Requires a string. */
 export function text(value: Json | undefined, where: string): string {
   if (typeof value !== 'string') throw new StageError(`${where} is not a string`)
   return value

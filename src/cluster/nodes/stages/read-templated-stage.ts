@@ -7,7 +7,7 @@ import { StageError } from './stage-error.ts'
 import { compileTemplate } from './template.ts'
 import { templateFunctionNames } from './template-functions.ts'
 
-/** Maximum size of a patch in bytes. Statuses are small objects. */
+/** Maximum size of a patch that a template produces, in bytes. Real statuses are much smaller. */
 const maxPatchBytes = 1024 * 1024
 
 /** Parses a stage and compiles its templates. Throws StageError. */

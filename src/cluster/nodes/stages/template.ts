@@ -10,7 +10,7 @@ import { isTrue, plainText, type Value } from '../../../api/gotemplate/values.ts
 import { type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
 
-/** Functions whose results depend on the context of the call, such as `Now` and `NodeIP`. */
+/** Template functions that depend on the node and the pod, such as `NodeIP`. */
 export type PlaceFunctions = { readonly [name: string]: TemplateFunction }
 
 /** Executes a template with an object and returns the output. Throws StageError. */

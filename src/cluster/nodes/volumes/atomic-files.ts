@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { ignoring } from '../../../base/files/files.ts'
 import { codeOf } from '../../../base/text/errors.ts'
 
-/** Content and mode of a file in a volume. */
+/** A file to write into a volume. */
 export interface VolumeFile {
   readonly content: Buffer
   readonly mode: number
@@ -65,7 +65,7 @@ async function writeFile(path: string, { content, mode }: VolumeFile, group: num
   await mkdir(dirname(path), { recursive: true, mode: directoryMode })
   await using handle = await open(path, 'wx', mode)
   await handle.writeFile(content)
-  // `chmod` sets the mode regardless of the umask of the process.
+  // Set the mode with `chmod`, because the umask would change the mode given to `open`.
   await handle.chmod(mode)
   if (group !== undefined && process.getuid?.() === 0) await lchown(path, -1, group)
 }

@@ -48,7 +48,7 @@ export class PodTokens {
     this.#vendor = vendor
   }
 
-  /** Returns the current token of the pod. */
+  /** Returns a valid token for the pod. Requests a new one when the current one is due for replacement. */
   async current(pod: Pod, requestedToken: WantedToken, client: Client): Promise<PodToken> {
     const { uid = '' } = pod.metadata
     const podTokens = this.#podTokens.get(uid) ?? new Map<string, PodToken>()

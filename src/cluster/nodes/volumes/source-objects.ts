@@ -41,13 +41,15 @@ export class SourceObjects {
   readonly #usedBy = new Map<string, Set<string>>()
   readonly #reads = new ReadLimit()
 
-  /** Creates the cache. `pollMs` is the maximum age of the data. */
+  /** `pollMs` is the maximum age of the data. */
   constructor(clock: TimerClock, pollMs: number) {
     this.#clock = clock
     this.#pollMs = pollMs
   }
 
-  /** Returns the data of the object, which is at most `pollMs` old. Registers the pod as a user. */
+  /**
+   * Returns the data of a ConfigMap or Secret, at most `pollMs` old. From then on, the object is polled for this pod.
+   */
   read(name: SourceName, podKey: string, client: Client): Promise<SourceData> {
     const key = `${name.plural}/${name.namespace}/${name.name}`
     const used = this.#usedBy.get(podKey) ?? new Set<string>()

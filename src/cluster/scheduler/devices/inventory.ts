@@ -50,9 +50,7 @@ function idOf({ driver = '', pool = '', device = '' }: Named): string {
   return `${driver}/${pool}/${device}`
 }
 
-/**
- * Returns the IDs of the devices that an allocation uses exclusively. Administrative access does not occupy devices.
- */
+/** Returns the IDs of the devices that an allocation takes. Administrative access takes none. */
 function occupied(allocation: Allocation | undefined): string[] {
   return (allocation?.devices?.results ?? []).filter(({ adminAccess }) => adminAccess !== true).map(idOf)
 }

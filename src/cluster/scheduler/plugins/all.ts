@@ -23,7 +23,7 @@ export interface WeightedPlugin {
   readonly weight: number
 }
 
-/** Returns all plugins with these arguments. */
+/** Returns all scheduler plugins, configured with these arguments. */
 export function allPlugins(settings: PluginArguments = {}): readonly WeightedPlugin[] {
   const { scoringStrategy, hardPodAffinityWeight: hardWeight, defaultConstraints: defaults } = settings
   return [

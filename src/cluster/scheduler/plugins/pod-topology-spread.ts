@@ -126,7 +126,10 @@ function* select(constraints: readonly SpreadConstraint[], pod: PodInfo, action:
   return selected
 }
 
-/** Returns the selector of a constraint. Adds the Pod's own values of the labels in `matchLabelKeys`. */
+/**
+ * Returns the label selector of a constraint. For each key in `matchLabelKeys`, adds a requirement with the Pod's own
+ * value.
+ */
 function withLabelKeys({ labelSelector, matchLabelKeys = [] }: SpreadConstraint, { labels }: PodInfo) {
   const keys = matchLabelKeys.filter((key) => Object.hasOwn(labels, key))
   if (labelSelector === undefined || keys.length === 0) return labelSelector

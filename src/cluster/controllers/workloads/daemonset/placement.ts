@@ -47,7 +47,10 @@ const borne: readonly (readonly [string, Toleration['effect']])[] = [
   ['unschedulable', 'NoSchedule'],
 ]
 
-/** Returns the template's tolerations, and the tolerations that keep daemon pods on nodes with problems. */
+/**
+ * Returns the tolerations of a DaemonSet's pods: those in the template, and those that let the pods stay on nodes with
+ * problems.
+ */
 export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwork }: PodSpec = {}): Toleration[] {
   const toleratedTaints = [...borne, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])]
   const own = toleratedTaints.map(([name, effect]): Toleration => {
@@ -58,7 +61,7 @@ export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwor
   return [...tolerations.filter((each) => !isReplaced(each)), ...own]
 }
 
-/** Returns an affinity to exactly this node. */
+/** Returns the affinity with an additional requirement for this node. */
 export function affinityToNode(affinity: PodSpec['affinity'], node: string): NonNullable<PodSpec['affinity']> {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   const required = { nodeSelectorTerms: [{ matchFields }] }

@@ -20,7 +20,7 @@ export interface Moves {
   readonly lacking: readonly string[]
 }
 
-/** Whether a pod has the current template. */
+/** Whether a pod was created from the current template. */
 export function isUpdated({ set, hash }: DaemonStep, { metadata: { labels = {} } }: Pod): boolean {
   const generation = generationOf(set)
   return labels[hashLabel] === hash || (generation !== undefined && labels[generationLabel] === generation)

@@ -10,7 +10,7 @@ export function wantedIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0)
 }
 
-/** Returns the total number of existing pods. */
+/** Returns the total number of pods that exist according to the ReplicaSets' status. */
 export function presentIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + (status?.replicas ?? 0), 0)
 }
@@ -36,7 +36,7 @@ export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type !== 'Recreate'
 }
 
-/** Returns how many pods may exist in addition to the desired replicas. */
+/** Returns the number of pods that a rolling update may create above the desired replicas. */
 export function maxSurge(deployment: Deployment): number {
   return isRolling(deployment) ? fenceposts(deployment).surge : 0
 }

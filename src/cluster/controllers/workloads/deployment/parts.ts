@@ -30,12 +30,12 @@ export type DeploymentCondition = NonNullable<DeploymentStatus['conditions']>[nu
 
 const noDeadline = 2 ** 31 - 1
 
-/** Whether the Deployment has a progress deadline. */
+/** Whether the Deployment has a finite progress deadline. */
 export function hasDeadline({ spec }: Deployment): boolean {
   return spec?.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== noDeadline
 }
 
-/** Returns the Progressing condition. */
+/** Returns the Progressing condition of a Deployment, if it has one. */
 export function progressing({ status }: Deployment): DeploymentCondition | undefined {
   return findCondition(status?.conditions, 'Progressing')
 }

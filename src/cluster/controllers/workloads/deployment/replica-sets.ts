@@ -19,7 +19,7 @@ import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './anno
 import { maxSurge, newSize, replicasOf } from './limits.ts'
 import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from './parts.ts'
 
-/** Key of the label that distinguishes the pods of different templates of a Deployment. */
+/** Key of the label that tells apart pods from different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
 /** The ReplicaSets of a Deployment: `present` for the current template, and `old` for earlier templates. */
@@ -34,7 +34,7 @@ export function allOf({ present, old }: Sets): ReplicaSet[] {
   return present === undefined ? [...old] : [...old, present]
 }
 
-/** Returns the ReplicaSets that should have pods. */
+/** Returns the ReplicaSets that are scaled above zero. */
 export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
   return sets.filter((set) => replicasOf(set) > 0)
 }

@@ -34,7 +34,7 @@ export function ordinalOf(
   return ordinal !== null && ordinal[1] === set ? Number(ordinal[2]) : undefined
 }
 
-/** Returns the name of a pod's revision. */
+/** Returns the name of the revision from which a pod was created. */
 export function revisionOf({ metadata }: Pick<Pod, 'metadata'>): string | undefined {
   return metadata.labels?.[revisionLabel]
 }

@@ -19,7 +19,7 @@ export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod
   })
 }
 
-/** Deletes a pod, identified by its UID. Does nothing if the pod no longer exists. */
+/** Deletes a pod if it still has the same UID. */
 export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   const { parts, signal } = step
   const { uid = '', name = '' } = pod.metadata
@@ -66,7 +66,7 @@ export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 
-/** Whether an error needs no Event. A conflict, or a name that is taken, only shows that the cache is stale. */
+/** Whether an error needs no Event, because it is expected: the namespace is terminating, or the cache was stale. */
 function isQuiet(error: unknown): boolean {
   if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
   return error instanceof StatusError && error.reason === 'AlreadyExists'

@@ -140,7 +140,7 @@ async function historyOf(
 interface Findings {
   readonly counts: Counts
   readonly collisions: number | undefined
-  /** Whether all steps succeeded. */
+  /** Whether pods were created, deleted and updated without a failure. */
   readonly isWhole: boolean
 }
 
