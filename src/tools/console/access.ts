@@ -1,9 +1,8 @@
 /**
- * Sign-in to the console without a token: `orch up` prints a link that works once and expires after a few minutes. The
- * link is exchanged for a session, which is a bearer token that authenticates the administrator for some hours.
- *
- * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret, and a
- * marker that the link has been used, so that the link works only once.
+ * Lets an administrator sign in to the console without a token. `orch up` prints a link that works once and expires
+ * after a few minutes. The link is exchanged for a session: a bearer token that is valid for some hours. Nothing is
+ * stored, so links and sessions end with the process. All workers share the secret and a marker that the link has been
+ * used.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'
@@ -31,7 +30,7 @@ export function newConsoleSecrets(clock: Clock): ConsoleSecrets {
   return { key: randomBytes(32), linkExpires: clock.now() + linkMs, linkUsed }
 }
 
-/** User of the sessions that start with a link: the same administrator as in the kubeconfig. */
+/** The user of sessions that began with a link, the same as in the administrator's kubeconfig. */
 const administrator: User = {
   name: 'orch-admin',
   uid: '',

@@ -1,6 +1,6 @@
 /**
- * The console files in the bundle (`dist/console`): compressed, with a hash of the content in their names. Files are
- * read on demand. A file with a hash is read only once, because unauthenticated clients can request it.
+ * Serves the bundled console files (`dist/console`), which are compressed. Apart from the page itself, their names
+ * contain a hash. Such files are read from disk only once, because unauthenticated clients can request them.
  */
 import { hash } from 'node:crypto'
 import { readProgramFile } from '../../base/files/program-files.ts'

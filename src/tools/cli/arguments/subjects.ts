@@ -155,7 +155,7 @@ async function bySelection(
   return subjects
 }
 
-/** Returns the list options for the selector flags. */
+/** Returns list options for the flags `--selector`, `--field-selector` and `--all-namespaces`. */
 export function selectionOf(
   { context, namespace }: Session,
   { namespaced }: DiscoveredType,

@@ -44,7 +44,7 @@ const policies = {
   foreground: 'Foreground',
 } as const
 
-/** Returns the body of the delete request. */
+/** Converts the deletion flags to options of a delete request. */
 export function deletionRequest({
   cascade,
   gracePeriod,

@@ -29,7 +29,7 @@ export interface Editing {
    * opens again.
    */
   readonly save: (text: string, file: string) => Promise<string>
-  /** Whether lines end in CR LF. */
+  /** Whether to end lines with CR LF. */
   readonly windowsLineEndings: boolean
   /** The format of the text. JSON has no comments, so a JSON file has no header, and errors are printed instead. */
   readonly format: DocumentFormat

@@ -1,6 +1,6 @@
 /**
- * Common steps of the commands that patch existing objects (label, annotate, patch, scale): find the objects, create
- * and send one patch for each, and report the result.
+ * Implements commands that patch existing objects (label, annotate, patch, scale): find the objects, patch each of
+ * them, and report the result.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -62,8 +62,7 @@ export async function changeSubjects(
     act: async (subject, index) => {
       const live = await liveOf(session, subject)
       const { patch: change, done, next } = await changeOf(live, subject)
-      // If only a version is given, an empty patch is sent, so that the server checks the version even though nothing
-      // else changes.
+      // With --resource-version and no other change, send an empty patch, so that the server still checks the version.
       const patch = change ?? (options.resourceVersion ? { merge: {} } : undefined)
       const { type, name } = subject
       if (patch === undefined && unchanged === undefined) return ''
@@ -108,7 +107,7 @@ export async function changeLocally(
 
 type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filename' | 'recursive'>
 
-/** Returns the live object. */
+/** Returns the object as the server has it now. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
   // An object that was found by a list request is recent enough.
   if (object !== undefined && origin === undefined) return object

@@ -28,7 +28,9 @@ export interface PastSubject {
   readonly namespace: string
 }
 
-/** Returns the single object that the words name. */
+/**
+ * Parses the one object in the arguments, which may have been deleted. Throws UsageError unless there is exactly one.
+ */
 export async function pastSubject(session: Session, words: readonly string[]): Promise<PastSubject> {
   const [targetWord, ...more] = readTargetWords(words)
   if (targetWord?.name === undefined || more.length > 0)

@@ -127,7 +127,7 @@ export function textIn(entry: JsonObject, field: string, place: string): string 
   return value
 }
 
-/** Returns a member of an entry that is a list of strings. */
+/** Returns a field that must be a list of strings. A missing field is an empty list. */
 export function textsIn(entry: JsonObject, field: string, place: string): string[] {
   const value = own(entry, field) ?? []
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
@@ -135,7 +135,7 @@ export function textsIn(entry: JsonObject, field: string, place: string): string
   return value
 }
 
-/** Returns a member of an entry that is a map of strings. */
+/** Returns a field that must be a map of strings. A missing field is an empty map. */
 export function labelsIn(entry: JsonObject, field: string, place: string): JsonObject {
   const value = own(entry, field) ?? {}
   if (!isObject(value)) throw new UsageError(`${place}.${field} is not a map`)
@@ -145,7 +145,7 @@ export function labelsIn(entry: JsonObject, field: string, place: string): JsonO
   return value
 }
 
-/** Checks the members of an entry. Throws UsageError if a member is unknown. */
+/** Throws UsageError if an entry has an unknown field. */
 export function checkMembers(entry: JsonObject, knownMembers: readonly string[], place: string): void {
   for (const member of Object.keys(entry))
     if (!knownMembers.includes(member)) {

@@ -53,7 +53,7 @@ export class Resource {
     }
   }
 
-  /** Returns all current and earlier names. */
+  /** Returns the current identity and all earlier ones. */
   get identities(): Identity[] {
     return [...this.former, this.identity]
   }

@@ -26,7 +26,7 @@ export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: '
     meaning === undefined || text === '' ? text : `\u001b[${palette[meaning]}m${text}\u001b[0m`
 }
 
-/** Whether output to this stream may contain colors. */
+/** Whether to color output on this stream. */
 export function hasColours({ terminal, env }: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): boolean {
   return terminal[stream] && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
 }

@@ -19,7 +19,7 @@ export function escapeText(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches the escape character
 const colour = /\u001b\[[\d;]{0,20}m/g
 
-/** Escapes program output on a terminal. Keeps colors and carriage returns. */
+/** Escapes the output of a program for a terminal, except for colors and carriage returns. */
 export function escapeOutput(text: string): string {
   let escaped = ''
   let place = 0

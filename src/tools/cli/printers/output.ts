@@ -1,5 +1,6 @@
 /**
- * The `-o` output formats: parses the flag and prints objects. Tables are printed elsewhere, with the data they need.
+ * Parses the `-o` flag and prints objects in the selected format. Tables are printed elsewhere, with the data they
+ * need.
  *
  *   json, yaml, name, wide, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=NAME:PATH,...
  *

@@ -1,6 +1,6 @@
 /**
- * Definition of a command: its flags, its help and its action. There is one command per file, and `commands/all.ts`
- * lists them. A command writes through its context and throws errors. It never accesses the process.
+ * Defines the parts of a command: flags, help text and action. Each command has its own file, and `commands/all.ts`
+ * lists them. A command uses only its context for input and output, never `process`.
  */
 import { helpText } from '../../../base/flags/flag-help.ts'
 import { type CommandLine, type Flag, type Flags, parseCommandLine, UsageError } from '../../../base/flags/flags.ts'
@@ -13,7 +13,7 @@ export interface Context {
   /** Resolves when all output has been consumed. Commands with unbounded output wait for this promise. */
   readonly drained: () => Promise<void>
   readonly err: (text: string) => void
-  /** Reads all of standard input. */
+  /** Reads standard input to its end. */
   readonly input: () => Promise<Buffer>
   /** Reads standard input in chunks, as the user types. */
   readonly inputStream: () => AsyncIterable<Buffer>

@@ -37,7 +37,7 @@ export function findPlugin(
   return undefined
 }
 
-/** Returns all plugins, in the order of the PATH. */
+/** Returns the plugins in all directories of the PATH, in that order. */
 export function allPlugins(context: Context): Plugin[] {
   return directoriesOf(context).flatMap((directory) =>
     namesIn(directory).flatMap((name) => {

@@ -15,7 +15,7 @@ export interface RemoteCommand {
   /** Command and arguments. Used only by `exec`. */
   readonly command?: readonly string[]
   readonly tty: boolean
-  /** Standard input of the command. If undefined, the command has no input. */
+  /** Standard input for the command. If undefined, the command gets none. */
   readonly input?: AsyncIterable<Uint8Array> | undefined
   /** Receives the output. If undefined, the output is shown to the user. */
   readonly onOutput?: (data: Buffer) => Promise<void>
@@ -37,7 +37,7 @@ export async function runRemotely(session: Session, remote: RemoteCommand): Prom
     : () => {}
   try {
     const feeding = remote.input === undefined ? undefined : feed(channels, remote.input)
-    // If reading the input fails, the connection is closed and the input error is reported.
+    // If reading the input fails, close the connection. The error is reported afterwards.
     feeding?.catch(() => channels.close())
     judge(context, await readOutput(session, channels, remote))
   } finally {

@@ -18,8 +18,8 @@ import { lastAppliedKey } from './last-applied.ts'
 import type { ApplyOptions } from './options.ts'
 
 /**
- * The kinds to prune, with the short ID of their group. Dependents, such as the pods of a deployment, do not have the
- * annotation and are kept.
+ * Kinds that `--prune` considers, with the short IDs of their groups. Objects without the last-applied annotation, such
+ * as the pods of a deployment, are never pruned.
  */
 const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
   ...['ConfigMap', 'Endpoints', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Secret', 'Service'].map(

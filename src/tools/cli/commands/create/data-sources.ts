@@ -31,7 +31,7 @@ export interface DataOptions {
   readonly fromEnvFile: readonly string[]
 }
 
-/** Returns the values as bytes, by key. */
+/** Collects the data from all flags, as bytes by key. */
 export function readData({ directory, env }: Context, options: DataOptions): Map<string, Buffer> {
   const data = new Map<string, Buffer>()
   const add = (key: string, value: Buffer) => {

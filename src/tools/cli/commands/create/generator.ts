@@ -57,7 +57,7 @@ export interface Invocation {
   readonly words: readonly string[]
   /** Namespace in which to create the object. */
   readonly namespace: string
-  /** Returns the vendor of the server. */
+  /** Returns the vendor whose names the server uses. */
   readonly vendor: () => Promise<Vendor>
   readonly session: Session
 }

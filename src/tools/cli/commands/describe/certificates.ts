@@ -76,8 +76,8 @@ function progressOf(request: CertificateSigningRequest): string {
 }
 
 /**
- * Explains the state of the request: its result, or the remaining steps and the faults that would prevent a
- * certificate.
+ * Explains the state of a certificate request: how it was decided, or what must still happen and which faults would
+ * prevent a certificate.
  */
 function explain(request: CertificateSigningRequest, decoded: CertificateRequest | MalformedInput): string[] {
   const failed = conditionOf(request, 'Failed')

@@ -35,7 +35,7 @@ export interface Describer {
   readonly group: string
   readonly kind: string
   readonly describe: (object: ApiObject, session: Session) => string | Promise<string>
-  /** Whether components report events for this kind. */
+  /** Whether to list Events about the object in its description. */
   readonly events: boolean
 }
 

@@ -85,7 +85,7 @@ async function ifThere<T extends ObjectBase>(
   })
 }
 
-/** Returns the first three addresses of a port. */
+/** Formats the first three endpoint addresses of a port. */
 function addressesOf(endpointsObject: Endpoints | undefined, port: string): string {
   const all = (endpointsObject?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
     ports

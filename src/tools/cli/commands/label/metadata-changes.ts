@@ -43,7 +43,7 @@ export interface MarkSort {
   readonly done: string
   /** Returns the error message for a key that already has a different value. */
   readonly taken: (what: string) => string
-  /** Returns the validation errors in a value. */
+  /** Validates a value. Returns the errors. */
   readonly faultsOf: (value: string) => readonly string[]
 }
 

@@ -114,8 +114,8 @@ async function upload(session: Session, { from, to, options }: Copying & { from:
 }
 
 /**
- * Returns a command that limits the input of `tar` to its exact size. Otherwise, if standard input cannot be closed,
- * `tar` would wait for more data.
+ * Wraps a command so that it reads exactly the bytes of the archive. `tar` would otherwise wait for more input if
+ * standard input cannot be closed.
  */
 function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
   const size = items.reduce((sum, item) => sum + item.head.length + item.size + padding(item.size).length, 0)

@@ -72,7 +72,7 @@ async function namedByFile(context: Context, filename: readonly FileName[]): Pro
   return `${[kind, groupOf(apiVersion)].filter((part) => part !== '').join('.')}/${metadata.name ?? ''}`
 }
 
-/** Whether to allocate a terminal. A terminal requires that standard input is a terminal too. */
+/** Whether to allocate a terminal. If standard input is not a terminal, prints a warning and returns false. */
 export function wantsTerminal(
   { context }: { readonly context: { readonly terminal: { readonly input?: boolean }; err: (text: string) => void } },
   { stdin, tty }: { readonly stdin: boolean; readonly tty: boolean },

@@ -170,7 +170,7 @@ async function send(socket: Socket, channels: Channels): Promise<void> {
 
 const lingerMs = 30_000
 
-/** Reads the data of a connection. The first message of each stream contains its port. */
+/** Copies data from the pod to the local connection. The first message on each channel contains only the port. */
 async function receive(socket: Socket, channels: Channels): Promise<void> {
   const startedChannels = new Set<number>()
   for await (const { channel, data: bytes } of channels.messages()) {

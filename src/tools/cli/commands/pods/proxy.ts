@@ -216,7 +216,7 @@ const dropped = new Set([
   ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
 ])
-/** These headers describe a page served from this port, which means nothing to the server. */
+/** Matches headers that a browser sends about a page. The API server has no use for them. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 const maxBody = 64 * 1024 * 1024
 

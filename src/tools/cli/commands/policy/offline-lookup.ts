@@ -9,7 +9,7 @@ import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { type OfflineObject, storedTypeOf } from './offline-types.ts'
 
 export class OfflineLookup implements Lookup {
-  /** Labels that every namespace has in addition to its own labels. */
+  /** Labels that a test case gives to every namespace. */
   namespaceLabels: { readonly [key: string]: string } = {}
   readonly #vendor: Vendor
   readonly #objects: ReadonlyMap<string, readonly ApiObject[]>

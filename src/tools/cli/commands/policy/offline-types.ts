@@ -1,6 +1,6 @@
 /**
- * The types that a server would have: the built-in kinds of the newest version, and the kinds of the definitions in the
- * files. As in a server, objects get default values and are converted between versions.
+ * Provides the types that a server would serve: built-in kinds, and kinds that CustomResourceDefinitions in the files
+ * define. Objects get defaults and are converted between versions as in a server.
  */
 import type { CustomResourceDefinition } from '../../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindsOfVersion } from '../../../../api/kinds/of-version.ts'

@@ -138,7 +138,7 @@ function wrongFieldOf(expected: Json | undefined, actual: Json | undefined, path
   return isExpected ? undefined : `${path}: it is ${actual === undefined ? 'missing' : startOfJson(actual, maxShown)}`
 }
 
-/** Maximum length of a value in the output. */
+/** Maximum length of a value in test output. */
 const maxShown = 200
 
 function described({ denial, mutation }: EvaluationResult): string {

@@ -23,7 +23,7 @@ interface Switch {
   readonly examples: readonly string[]
   /** Verb for the report line, such as `paused`. */
   readonly done: string
-  /** Returns the fields to set in the spec. Throws UsageError if the change makes no sense in the current state. */
+  /** Returns the fields of the spec to set. Throws UsageError if the rollout is already in the requested state. */
   readonly specOf: (live: Workload, subject: Subject, session: Session) => Promise<object> | object
 }
 

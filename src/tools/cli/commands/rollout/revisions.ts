@@ -61,7 +61,7 @@ function fromReplicaSet(keeper: Workload, vendor: Vendor): Revision {
   }
 }
 
-/** The data of a controller revision is a patch that replaces the pod template. */
+/** Reads a revision from a ControllerRevision, whose data is a patch that replaces the pod template. */
 function fromControllerRevision(keeper: ControllerRevision, vendor: Vendor): Revision {
   const { $patch: _, ...template } = keeper.data?.spec?.template ?? {}
   const cause = keeper.metadata.annotations?.[changeCauseKey(vendor)] ?? ''

@@ -82,8 +82,8 @@ function withoutHash(template: Template): Template {
 }
 
 /**
- * Returns the patch that restores a revision. A deployment also gets the annotations of that revision, except
- * annotations about its current state.
+ * Returns a patch that restores the template of a revision. For a deployment, also restores the annotations that are
+ * not about its current state.
  */
 function patchOf(live: Workload, { template, keeper }: Revision, vendor: Vendor): Patch {
   const replaced = { op: 'replace', path: '/spec/template', value: template }

@@ -19,8 +19,8 @@ export function variablesOf({ env }: Container): Variable[] {
 }
 
 /**
- * Returns the changed variables. An existing variable keeps its position. Throws UsageError if a variable must not be
- * overwritten.
+ * Returns a container's environment after the change. Existing variables keep their positions. Throws UsageError if a
+ * variable exists and must not be overwritten.
  */
 export function changedEnvironment(
   container: Container,

@@ -83,7 +83,7 @@ function inline(value: Json): string {
   return isObject(value) ? '{}' : String(value)
 }
 
-/** Returns the top-level fields of an object in their usual order. */
+/** Returns the names of an object's top-level fields, with the usual fields first. */
 export function topKeys(object: JsonObject): string[] {
   const rank = (key: string) => (firstKeys.indexOf(key) + firstKeys.length + 1) % (firstKeys.length + 1)
   return Object.keys(object).sort((a, b) => rank(a) - rank(b))

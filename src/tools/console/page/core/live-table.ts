@@ -218,7 +218,7 @@ function addRow(rows: Map<string, Row>, row: TableRow): void {
   rows.set(key, { key, cells: row.cells, metadata: row.object?.metadata ?? {}, receivedMs: Date.now() })
 }
 
-/** Whether the rows are in the requested order. */
+/** Whether the server has returned the rows in the requested order. */
 function isSorted(rows: Iterable<Row>, sort: TableExtent['sort']): boolean {
   if (sort === undefined) return true
   const isReversed = sort.startsWith('-')

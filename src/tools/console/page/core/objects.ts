@@ -12,7 +12,7 @@ import { useStore } from './store.ts'
 
 export interface Followed<T> {
   readonly objects: readonly T[]
-  /** Whether the first list has been read completely. */
+  /** Whether the objects have been listed completely. */
   readonly synced: boolean
   /** The latest error. Undefined while the objects are up to date. */
   readonly error: unknown

@@ -39,7 +39,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** Returns the URL of a route. */
+/** Returns the URL hash for a route. */
 function address(path: readonly string[], query: Iterable<readonly [string, string]> = []): string {
   const parameters = new URLSearchParams([...query].filter(([, value]) => value !== '').map(([k, v]) => [k, v]))
   const text = parameters.toString()

@@ -16,7 +16,7 @@ export interface Schema {
   readonly enum: readonly string[]
   readonly required: readonly string[]
   readonly properties: readonly string[]
-  /** Returns the schema of a member. */
+  /** Returns the schema of a member, or undefined if it has none. */
   member(name: string): Schema | undefined
   /** Schema of the elements, for a list. */
   readonly items: Schema | undefined

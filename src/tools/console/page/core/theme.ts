@@ -1,5 +1,5 @@
 /**
- * The light or dark theme of the page. The system determines the theme until the user chooses another. This choice is
+ * Switches the page between light and dark. The system setting applies until the user chooses a theme. This choice is
  * the only data that the page stores in the browser.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The part of the overview that lists failures and warnings: workloads without all their pods, failed Jobs, pods that
- * cannot start, nodes that are not ready, and the latest Warning events.
+ * Lists problems on the overview page: workloads that lack pods, failed Jobs, pods that cannot start, nodes that are
+ * not ready, and the latest Warning Events.
  */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Condition, conditionsOf } from '../core/condition.ts'

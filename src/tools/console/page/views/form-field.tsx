@@ -134,9 +134,7 @@ function Choice({ id, words, value, readOnly, onChange }: ChoiceProps) {
   )
 }
 
-/**
- * The field for an object with known fields or for a map. Shows the existing members and a button for adding others.
- */
+/** Edits the members of an object or map: one field per existing member, and a button to add others. */
 function MembersField({ name, path, schema, value, context, onChange }: FieldProps) {
   const object = isObject(value) ? value : {}
   const names = Object.keys(object)

@@ -211,8 +211,8 @@ function asFieldChange({ steps = [], before, after, concealed }: Change): FieldC
 }
 
 /**
- * Returns the metadata with the labels and annotations of the past state. Other metadata is set by the server and stays
- * unchanged.
+ * Returns the current metadata with the labels and annotations from the earlier state. The server sets all other
+ * metadata.
  */
 function restored(object: ObjectView['object'], past: JsonObject): JsonObject {
   const { labels: _l, annotations: _a, ...remainingMetadata } = object.metadata

@@ -124,7 +124,7 @@ async function explain(
 
 interface Drawing {
   readonly kinds: Kinds
-  /** Keys of all shown objects, because owner references may form cycles. */
+  /** Keys of the objects that are already in the graph, because owner references may form cycles. */
   readonly drawnKeys: Set<string>
 }
 

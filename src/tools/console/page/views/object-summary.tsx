@@ -1,5 +1,6 @@
 /**
- * Cards that depend on the kind of an object, such as its summary, the containers of a Pod, or the keys of its data.
+ * Shows cards for kinds that deserve more than a summary: the containers of a Pod, or the data keys of a ConfigMap or
+ * Secret.
  */
 import { isObject, type Json } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
