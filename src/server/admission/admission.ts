@@ -23,7 +23,7 @@ type AdmissionOptions = Pick<
 
 export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
   readonly access: Access
-  /** Plugins that this server enables by default, in addition to the common defaults. */
+  /** Additional plugins that this server enables unless a flag disables them. */
   readonly furtherDefaults: readonly string[]
 }
 

@@ -160,7 +160,7 @@ interface ApiParts
   readonly authenticator: Authenticator | undefined
   readonly console: ConsoleAccess | undefined
   readonly denied: DeniedCertificates
-  /** Admission plugins that run unless a flag disables them, in addition to the defaults. */
+  /** Additional admission plugins that are enabled unless a flag disables them. */
   readonly furtherControls: readonly string[]
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
@@ -171,8 +171,8 @@ interface ApiParts
 }
 
 /**
- * Returns the authenticators for service account tokens, bootstrap tokens and the console, as well as those of the
- * caller.
+ * Returns the authenticators that use stored objects or are specific to this process: for service account tokens,
+ * bootstrap tokens, console sessions, and any given by the caller.
  */
 function strategiesOf(
   options: EmulatedOptions,

@@ -40,7 +40,7 @@ export interface Environment {
    * sign-in link.
    */
   readonly console?: ConsoleAccess | undefined
-  /** The context of a worker. Set if this server is one of several workers in the process. */
+  /** The worker that runs this server, if it is one of several in the process. */
   readonly worker?: WorkerContext
   /**
    * A signal that aborts when the server is about to stop, even while it is starting. After that, the server is not

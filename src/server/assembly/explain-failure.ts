@@ -21,7 +21,9 @@ const explainedFailures = [
   ...[StatusError, TransportError],
 ]
 
-/** Returns the message of an error that the user can fix, and the stack trace of any other error. */
+/**
+ * Formats an error for the user. Errors that the user can fix are one line long. All others include their stack trace.
+ */
 export function explainFailure(error: unknown): string {
   return escapeText(isError(error) ? textOf(error) : String(error))
 }

@@ -153,7 +153,7 @@ class Conversation implements ServerTransport {
     this.#begin({ status, headers: plain(headers), body: this.#read() })
   }
 
-  /** Whether the response is complete or has failed. */
+  /** Whether the response has ended, completely or with an error. */
   get isOver(): boolean {
     return this.#complete || this.#broken !== undefined
   }

@@ -132,7 +132,7 @@ function isForClient(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 503 && error.cause === undefined
 }
 
-/** Returns the log fields of a request. The query is omitted because it may contain confidential data. */
+/** Returns the log fields of a handled request. Omits the query, which may contain confidential data. */
 function requestFields(exchange: Exchange, clock: Clock): LogFields {
   const { transport, status, sentBytes, arrived } = exchange
   const path = transport.target.split('?', 1)[0]!.slice(0, 500)

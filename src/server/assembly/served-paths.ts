@@ -49,7 +49,7 @@ export interface PathParts {
   readonly keysAddress: string
   /** Whether lists support the query parameters that Kubernetes does not have. */
   readonly extensions: boolean
-  /** Starts a backup of the current state of the store. */
+  /** Streams a backup of the store's current state. */
   readonly makeBackup: () => AsyncIterable<Buffer>
   /** The worker that runs this server, or undefined in a process without workers. */
   readonly worker: WorkerContext | undefined

@@ -17,7 +17,7 @@ const places: ReadonlyMap<string, string> = new Map([
   [proxyAuthorityKey, 'pki/front-proxy'],
 ])
 
-/** Returns the entries for the CAs that exist in a data directory. */
+/** Reads the CAs in a data directory as backup entries. */
 async function authorityEntries(dataDir: string): Promise<Entry[]> {
   const entries: Entry[] = []
   for (const [key, place] of places) {
@@ -41,7 +41,7 @@ export function isAuthority({ key }: Entry): boolean {
   return places.has(key)
 }
 
-/** Writes the CA of an entry to a data directory. Throws BackupError if the directory has a different CA. */
+/** Restores a CA from a backup entry to a data directory. Throws BackupError if a different CA exists there. */
 export async function adoptAuthority(dataDir: string, { key, value }: Entry): Promise<void> {
   const place = join(dataDir, places.get(key)!)
   const pair = JSON.parse(Buffer.from(value).toString()) as CertifiedKey

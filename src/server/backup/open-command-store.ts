@@ -44,7 +44,7 @@ export async function loadIntoStore(place: StorePlace, load: Load): Promise<Stor
   return await loadDirectory(place.dataDir, load)
 }
 
-/** Returns the etcd connection options of a store. */
+/** Returns the options for connecting to a store's etcd. */
 export function etcdOf(place: Omit<StorePlace, 'dataDir'>) {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile } = place
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))

@@ -252,7 +252,7 @@ function clusterName({ profile }: ServerOptions): string {
   return profile === 'orch' ? 'orch' : `orch-${profile}`
 }
 
-/** Writes a kubeconfig. Does nothing if the content is unchanged, so that a full disk does not cause an error. */
+/** Writes a kubeconfig file. Skips the write if nothing has changed, so that it cannot fail on a full disk. */
 async function writeConfig(file: string, text: string): Promise<void> {
   if (file === '' || (await isHeldBy(file, text))) return
   try {

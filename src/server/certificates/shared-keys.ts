@@ -16,7 +16,7 @@ import type { ServerOptions } from '../flags/options.ts'
 
 /** Store key of the cluster CA. */
 export const authorityKey = 'meta/authority'
-/** Store key of the CA that issues the client certificate for aggregated API servers. */
+/** Store key of the front-proxy CA, which issues client certificates for requests to aggregated API servers. */
 export const proxyAuthorityKey = 'meta/front-proxy-authority'
 const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'
@@ -47,7 +47,7 @@ export async function settledValue(store: Store, key: string, make: () => Buffer
   return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)
 }
 
-/** Returns the key that signs continue tokens. */
+/** Returns the secret that authenticates continue tokens, creating it on first use. */
 export async function continueTokenKey(store: Store): Promise<Buffer> {
   const key = await settledValue(store, continueKey, () => randomBytes(continueKeyBytes))
   if (key.length !== continueKeyBytes) throw damaged('the continue-token key', continueKey)

@@ -88,7 +88,7 @@ async function keepConfigMap(client: Client, desiredInfo: WantedInfo, signal: Ab
   )
 }
 
-/** Returns a kubeconfig without a user. */
+/** Returns a kubeconfig that contains only the server's address and CA. */
 function publicConfig({ server, authority }: WantedInfo): string {
   return `apiVersion: v1
 kind: Config

@@ -1,4 +1,4 @@
-/** Flags of the commands that back up, restore, check and migrate stores, and flags of scheduled backups. */
+/** Defines the flags of `orch backup`, `restore`, `check` and `migrate`, and those for scheduled backups. */
 
 import { profileNames } from '../../api/model/vendor.ts'
 import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'

@@ -24,7 +24,7 @@ async function loadUpFlags() {
   return await import('./up.ts')
 }
 
-/** Returns all flags of a command. */
+/** Returns the flags that a server command accepts, by option name. */
 export async function allFlagsOf(command: ServerCommand): Promise<Flags> {
   return command === 'up' ? (await loadUpFlags()).allUpFlags : serverFlags
 }

@@ -22,8 +22,8 @@ import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
 /**
- * The gates that the code checks, with a description of the effect of enabling them. Gates of fields need no entry
- * here.
+ * Gates that this server's code checks, with the effect of enabling them. Gates of fields are declared with the fields
+ * instead.
  */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
   APIListChunking: 'clients can request lists in pages with limit and continue',
@@ -189,7 +189,7 @@ export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<Feature
   return names
 }
 
-/** Descriptions of the gates in the table above, for the help text. */
+/** Lists the effects of feature gates for the help text. */
 export const featureGateHelp = Object.entries(actedOn)
   .map(([name, effect]) => `${name}: ${effect}`)
   .join('; ')

@@ -57,7 +57,7 @@ export const simulatedNodeFlags = {
   }),
 }
 
-/** Returns a flag for the capacity of a node. Resources that are not in the value of the flag keep their defaults. */
+/** Returns a flag for node capacity. Resources that the value does not mention keep their defaults. */
 export function capacityFlag(name: string, help: string) {
   const fallback = Object.entries(usualCapacity)
     .map(([resource, amount]) => `${resource}=${amount}`)

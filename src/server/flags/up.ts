@@ -7,7 +7,7 @@ import { simulatedNodeFlags } from './simulated-nodes.ts'
 /** Flags that exist only for `orch up`. */
 export const upFlags = { ...upLoopFlags, ...simulatedNodeFlags }
 
-/** Parsed values of the flags that `orch up` adds. */
+/** Parsed flags that exist only for `orch up`. */
 export type UpOptions = OptionsOf<typeof upFlags>
 
 type AllFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags

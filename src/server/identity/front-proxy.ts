@@ -28,9 +28,12 @@ export interface FrontProxy {
    * that issued it.
    */
   readonly trust: ProxyTrust | undefined
-  /** Lower-case names of identity headers that proxies may send in addition to the headers of this server. */
+  /**
+   * Lower-case names of all headers that may carry an identity from another proxy. They are removed from proxied
+   * requests.
+   */
   readonly otherHeaders: readonly string[]
-  /** Whether the server sends the UID of the user. */
+  /** Whether requests to backends include the user's UID. */
   readonly sendsUid: boolean
 }
 

@@ -14,8 +14,8 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface WebhookService {
   /**
-   * Sends JSON and returns the response body. Throws if there is no valid response. `headers` are sent in addition to
-   * the headers of the kubeconfig. The timeout applies to each attempt.
+   * Sends a JSON request and returns the response body. Throws if there is no valid response. `headers` supplement
+   * those in the kubeconfig. The timeout applies to each attempt.
    */
   post(body: JsonObject, headers?: Headers, timeoutMs?: number): Promise<Json>
   /**

@@ -38,7 +38,7 @@ export class AccountTokens {
     this.#parts = parts
   }
 
-  /** Returns a transport that acts as this account. */
+  /** Returns a transport that authenticates as this service account. */
   transport(account: string): Transport {
     return async (request) => {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }

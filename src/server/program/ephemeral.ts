@@ -35,7 +35,7 @@ export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags
 
 const printedConfig = 'admin.kubeconfig'
 
-/** Returns the ready message of an ephemeral server: its kubeconfig, or the path of the file that contains it. */
+/** Returns what `--ephemeral` prints once the server is ready: the kubeconfig, or its path. */
 export function ephemeralGreeting(url: string, { adminKubeconfig, dataDir }: ServerOptions): string {
   if (adminKubeconfig === join(dataDir, '..', printedConfig)) return readFileSync(adminKubeconfig, 'utf8')
   return `orch is serving at ${url}, stores nothing, and exits with its caller (administrator: ${adminKubeconfig || 'none'})\n`

@@ -237,8 +237,7 @@ async function start(line: ServerCommandLine, startContext: StartContext): Promi
 }
 
 /**
- * Whether several threads can serve requests, now or later. A server without persistent data, or with only one CPU
- * core, uses a single thread.
+ * Whether requests may be served by several threads. With `auto`, this requires several CPU cores and persistent data.
  */
 function hasWorkers({ workers, ephemeral }: ServerOptions): boolean {
   return workers === 'auto' ? !ephemeral && availableParallelism() > 1 : workers > 1

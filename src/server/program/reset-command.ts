@@ -19,10 +19,7 @@ export const resetFlags = {
   yes: toggle({ name: 'yes', letter: 'y', help: 'delete the data without asking for confirmation' }),
 } satisfies Flags
 
-/**
- * Entries of a data directory: the store, its lock files, the directory of an interrupted compaction, and the
- * certificates.
- */
+/** Names of the files and directories that a server creates in its data directory. */
 const ownEntries = new Set(['data.mdb', 'lock.mdb', 'claim', 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
 
 export interface ResetTerminal {
@@ -52,7 +49,7 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
   }
 }
 
-/** Returns the entries of the data directory. Throws UsageError if the directory is missing or contains other files. */
+/** Lists the data directory. Throws UsageError if it is missing or contains files that a server did not create. */
 async function entriesOf(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw new UsageError(`cannot read ${directory}: ${codeOf(error)}`)
@@ -97,7 +94,7 @@ async function confirm(targets: string, { isInteractive, ask }: ResetTerminal): 
   if (answer.trim() !== 'yes') throw new UsageError('nothing was deleted')
 }
 
-/** Returns the terminal of this process. */
+/** Returns a terminal on the standard streams of this process. */
 export function processTerminal(): ResetTerminal {
   return {
     isInteractive: process.stdin.isTTY === true,

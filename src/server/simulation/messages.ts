@@ -1,4 +1,4 @@
-/** Messages between the API server and the simulation thread, and the initial data of the thread. */
+/** Defines the messages between the API server and the simulation thread, and the data with which the thread starts. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { ProfileName } from '../../api/model/vendor.ts'

@@ -41,7 +41,7 @@ export class RequestServer {
     underWay.wake()
   }
 
-  /** Ends all requests of a thread that has ended. */
+  /** Aborts all requests. Called after the thread has ended. */
   close(): void {
     for (const { ended, wake } of this.#underWay.values()) {
       ended.abort()

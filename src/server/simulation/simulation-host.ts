@@ -55,7 +55,7 @@ export interface SimulationParts {
   readonly stageTexts: ReadonlyMap<string, string> | undefined
   /** Devices that each simulated node publishes. */
   readonly devices?: readonly SimulatedDevices[] | undefined
-  /** Heap limit of the thread in MiB. Defaults to a size that is large enough for the pods of its nodes. */
+  /** Heap limit of the thread in MiB. By default, it depends on the number of nodes. */
   readonly heapMb?: number
 }
 
@@ -247,7 +247,9 @@ class SimulationHost {
     }
   }
 
-  /** Issues the certificate of a node in the thread of the server, so that the key of the CA stays in that thread. */
+  /**
+   * Issues a node's certificate here rather than in the simulation thread, so that the CA key never leaves this thread.
+   */
   #certify({ thread }: Life, node: string): void {
     if (!this.#nodes.has(node)) return
     const { signingAuthority, clock } = this.#server

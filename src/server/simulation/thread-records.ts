@@ -14,7 +14,7 @@ type Post = (message: RecordMessage) => void
 
 const reportMs = 1000
 
-/** Creates the records of the thread's loops. The records do not keep the thread alive. */
+/** Returns the records for the thread's loops. Reporting does not keep the thread alive. */
 export function threadRecords(post: Post, verbosity: number): LoopRecords {
   const metrics = new ReportedQueues()
   const report = () => {

@@ -51,7 +51,7 @@ export async function settleEmulatedVersion(store: Store, flags: VersionFlags): 
   throw new UsageError('other servers keep changing the Kubernetes version of the store; try again')
 }
 
-/** Returns the version that a store records. */
+/** Returns the Kubernetes version that the store records, or the oldest version if it records none. */
 export async function emulatedVersionOf(store: Pick<Store, 'get'>): Promise<string> {
   const entry = await store.get(emulatedVersionKey)
   return entry === undefined ? oldestVersion : Buffer.from(entry.value).toString()

@@ -8,7 +8,7 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { settledValue } from '../certificates/shared-keys.ts'
 
-/** Store key of the profile that the store was created with. */
+/** Store key under which the store's profile is recorded. */
 export const profileKey = 'meta/profile'
 
 /** Records the profile in a new store. Throws UsageError if the store was created with a different profile. */

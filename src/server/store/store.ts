@@ -106,8 +106,7 @@ function secretPrefixes(): string[] {
 }
 
 /**
- * When to check the pages of a large data file. By default, a server checks them after it has become ready. Commands
- * check them first.
+ * When a server checks the pages of a large data file: in the background, after it is ready. Commands check them first.
  */
 export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
 
@@ -161,8 +160,8 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
 const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
 
 /**
- * Returns how long the store keeps the history of objects, and the objects whose values the history omits. With etcd,
- * history is disabled unless a flag enables it.
+ * Returns how long the store keeps object history, and which values it omits. With etcd, history is kept only if a flag
+ * enables it.
  */
 export function retentionOf(
   options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues' | 'etcdServers'>,

@@ -1,4 +1,4 @@
-/** Counts the stored objects that a lower Kubernetes version would show without some of their parts, or not at all. */
+/** Counts stored objects that an older Kubernetes version would hide completely or in part. */
 import { parseOwnJson } from '../../api/codec/json.ts'
 import { HeaderReader, storedJson, UnreadableValue } from '../../api/codec/stored.ts'
 import type { Json } from '../../api/json/json.ts'

@@ -10,7 +10,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { OnCapacity } from '../../storage/store/fullness.ts'
 import type { Store, Write } from '../../storage/store/store.ts'
 
-/** Returns the size of the store in bytes. The size of a local file is returned synchronously. */
+/** Returns the size of the store in bytes: synchronously for a local file, otherwise as a promise. */
 export type ReadSize = () => number | Promise<number>
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]

@@ -1,4 +1,4 @@
-/** Messages between the supervisor and its workers, and the initial data of a worker. */
+/** Defines the messages between the supervisor and its workers, and the data with which a worker starts. */
 import type { MessagePort } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'
@@ -80,7 +80,7 @@ export type ToSupervisor =
   /** Reports that the worker could not start or cannot continue. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
-  /** A client requests a page of the metrics of all workers. The message contains the metrics of the sender. */
+  /** Requests a metrics page that combines all workers. Contains the metrics of the worker that asks. */
   | {
       readonly type: 'expose'
       readonly id: number

@@ -51,7 +51,7 @@ export interface WorkerSlot {
   load(): number
 }
 
-/** The version that all workers emulate. The first worker determines it, and replacement workers keep it. */
+/** The version that all workers emulate. It is set once the first worker has determined it. */
 export interface SharedVersion {
   settled: EmulatedVersion | undefined
 }
