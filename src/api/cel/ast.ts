@@ -87,10 +87,7 @@ export interface Fold extends Common {
   readonly macro: FoldName
   readonly range: Node
   readonly variable: string
-  /**
-   * The second loop variable, for the element or value. If defined, `variable` is the loop variable for the index or
-   * key.
-   */
+  /** The second loop variable, which gets the element or value. The first one then gets the index or key. */
   readonly second?: string | undefined
   /** The condition on each element. Undefined if the macro has no condition. */
   readonly predicate: Node | undefined

@@ -247,7 +247,7 @@ class Checker {
     return struct ?? this.#undeclared(at, name)
   }
 
-  /** Returns the common type of the nodes. */
+  /** Returns the type that all nodes have in common, or dyn. */
   #common(nodes: readonly Node[], optionals?: ReadonlySet<number>): CelType {
     let common: CelType | undefined
     for (const [i, node] of nodes.entries()) {
@@ -260,7 +260,7 @@ class Checker {
     return common ?? typeVariable()
   }
 
-  /** Returns the value type of an optional. */
+  /** Checks a node that must be an optional. Returns the type of its value. */
   #valueType(node: Node): CelType {
     const type = resolve(this.check(node))
     if (type.kind === 'optional') return type.of

@@ -130,7 +130,7 @@ export function sizeOf(value: Value): number {
   return value instanceof Uint8Array ? value.length : 1
 }
 
-/** Returns the smaller of two sizes. Does not count the characters of a string that is clearly the longer one. */
+/** Returns the smaller size of two values. For strings, avoids counting the characters of the longer one. */
 export function smallerSize(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
     // A code point is one or two code units, so a string of half the units cannot have more code points.

@@ -10,7 +10,7 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** The fixed cost of a loop, without the cost of the expressions in it. */
+/** Fixed costs of macros that loop: once per loop, and once per element. */
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
@@ -235,7 +235,7 @@ class Estimator {
     return { cost: 2 * range.cost + begin + each + transform.cost }
   }
 
-  /** Returns the cost of `cel.bind`, whose variable has the size of the value that is bound to it. */
+  /** Returns the cost of `cel.bind`. Within its expression, the variable has the size of the bound value. */
   #binding(node: Fold, { cost, ...known }: CostEstimate): CostEstimate {
     this.#scopes.push({ name: node.variable, known })
     const transform = this.estimate(node.transform!)

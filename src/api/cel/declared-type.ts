@@ -1,7 +1,4 @@
-/**
- * Describes the JSON data that a rule reads: the CEL type, the encoding, and the maximum size, which determines the
- * estimated cost of the rule.
- */
+/** Describes JSON data that rules read: its CEL type, its encoding, and its maximum size for the cost estimate. */
 import type { CelType } from './types.ts'
 
 /** Determines how a JSON value becomes a CEL value. */
@@ -18,7 +15,7 @@ export type JsonForm =
   | 'integer'
   | 'boolean'
   | 'int-or-string'
-  /** Data without a schema. The CEL type of each value follows from its JSON type. */
+  /** Data without a schema, whose CEL type depends on its JSON type. */
   | 'dynamic'
 
 /** The CEL type of declared data, with size limits for the cost estimate. */
@@ -27,7 +24,7 @@ export interface DeclaredType {
   readonly form: JsonForm
   /** Maximum number of list elements, map members or characters. 0 for types without a length. */
   readonly maxElements: number
-  /** Minimum JSON size in bytes of a value of this type. */
+  /** Minimum size of such a value as JSON, in bytes. */
   readonly minBytes: number
   /** Type of the elements of a list, or of the values of a map. */
   readonly elem?: DeclaredType

@@ -186,7 +186,7 @@ function hasMember(value: Value, field: string): boolean {
   return member instanceof Optional ? member.value !== undefined : member !== undefined
 }
 
-/** Evaluates `a.?b`, which selects a field of an object or of the value of an optional. */
+/** Evaluates `a.?b` on an object or on the value of an optional. */
 function optionalField([operand, field]: readonly Evaluate[]): Evaluate {
   return (frame) => {
     frame.budget.charge(1)

@@ -1,6 +1,6 @@
 /**
- * JSON data as CEL values. Lists and objects are wrapped, and their parts are converted only when a rule accesses them.
- * Two wrapped values are equal if their data is equal. Lists of type set or map are compared regardless of order.
+ * Wraps JSON data as CEL values. Parts are converted only when a rule accesses them. Two wrapped values are equal if
+ * their data is equal, where lists of type set or map may differ in order.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { type DeclaredType, fieldNamed } from './declared-type.ts'
@@ -136,7 +136,9 @@ class JsonFields extends JsonMap {
   }
 }
 
-/** Whether two values of the same type have equal data. `work` is called with the number of compared parts. */
+/**
+ * Whether two JSON values are equal according to their declared type. Calls `work` with the number of compared parts.
+ */
 export function sameData(a: Json | undefined, b: Json | undefined, comparing: Comparing): boolean {
   const { declared, work } = comparing
   work(1)

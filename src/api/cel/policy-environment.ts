@@ -93,7 +93,7 @@ export const declared = { object: dynamicType, request, namespaceObject }
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean
-  /** Types of the variables that the policy declares before the expression. */
+  /** Types of the policy's own variables that this expression can use. */
   readonly variables?: ReadonlyMap<string, CelType>
   /** Type of the object. Undefined if the type is unknown. */
   readonly objectType?: DeclaredType | undefined

@@ -1,7 +1,4 @@
-/**
- * Formats the values of expressions for messages. The length of the output is bounded, regardless of the size of the
- * value.
- */
+/** Formats CEL values for error messages, with a limit on the length. */
 
 import { showDuration, showTimestamp } from './time-text.ts'
 import {
@@ -19,9 +16,7 @@ import {
   type Value,
 } from './values.ts'
 
-/**
- * Returns a string of at most about `maxLength` characters, such as `["a", 1]`. Omitted parts are replaced with `...`.
- */
+/** Formats a value, such as `["a", 1]`, in about `maxLength` characters. Replaces what does not fit with `...`. */
 export function showValue(value: Value, maxLength: number): string {
   const parts: string[] = []
   let left = maxLength

@@ -62,7 +62,7 @@ export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value }
 }
 
-/** Returns the type of an optional value. */
+/** Returns the type of optionals with this value type. */
 export function optionalOf(of: CelType): CelType {
   return { kind: 'optional', of }
 }

@@ -80,12 +80,10 @@ export class Optional {
 /** The empty CEL optional. */
 export const none = new Optional(undefined)
 
-/** A value of a type that only CEL functions can create and read, such as a quantity. */
+/** A CEL value that only functions can create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
-  /**
-   * The canonical string form of the value. Two values of the same kind are equal if their canonical forms are equal.
-   */
+  /** Canonical text. Values of the same kind are equal exactly if their texts are equal. */
   abstract readonly text: string
 }
 
@@ -127,7 +125,7 @@ export abstract class CelMap {
   /** Returns the value of a key, or undefined if the key is absent. */
   abstract get(key: Value): Value | undefined
 
-  /** Returns the result of `has()` for a key. */
+  /** Whether the map contains a key. Implements the macro `has()`. */
   has(key: Value): boolean {
     return this.get(key) !== undefined
   }
@@ -222,7 +220,7 @@ export class CelError {
 export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 
-/** Returns an int in its canonical form. Throws an error if the value does not fit into 64 bits. */
+/** Converts a bigint to a CEL int. Throws an error on overflow of 64 bits. */
 export function toInt(value: bigint): Int {
   if (value > maxInt || value < minInt) throw new CelError('integer overflow')
   const small = Number(value)

@@ -10,13 +10,13 @@ export interface Cut {
   readonly byKey: ReadonlyMap<string, CutMember> | undefined
 }
 
-/** Maximum number of members to compare each key with. */
+/** Up to this many members, comparing each key with all of them is faster than a map lookup. */
 const fewMembers = 8
 
 interface CutMember {
   /** JSON text of the key, including the quotes, to compare with the document. */
   readonly key: Buffer
-  /** The parts of the value to copy. Undefined copies the whole value. */
+  /** The selection within the value, or undefined for the whole value. */
   readonly within: Cut | undefined
 }
 
@@ -58,11 +58,11 @@ export class Cutter {
   }
 
   /**
-   * Returns the selected members of an object as JSON. `first` is the offset of the first member to examine. The result
-   * is valid until the next call.
+   * Returns the selected members of an object as JSON. `first` is the offset at which its members begin. The buffer is
+   * reused by the next call.
    */
   cut(json: Buffer, first = 1): Buffer {
-    // The buffer has room for the whole object, because the selected members are never longer.
+    // The output never exceeds the input, so this buffer is large enough.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
     this.#json = json
     this.#at = first
@@ -72,10 +72,7 @@ export class Cutter {
     return this.#memory.subarray(0, this.#used)
   }
 
-  /**
-   * Copies the selected members of the object whose first member is at the current position. Returns whether any member
-   * was copied.
-   */
+  /** Copies the selected members of the object at the current offset. Returns whether there were any. */
   #copyMembers(cut: Cut): boolean {
     const json = this.#json
     const isLast = this.#isLast
@@ -122,7 +119,7 @@ export class Cutter {
     if (!this.#copyValue(within)) this.#used = before
   }
 
-  /** Copies the selected parts of a value, and returns whether any part was copied. */
+  /** Copies the selected parts of the value at the current offset. Returns whether there were any. */
   #copyValue(within: Cut | undefined): boolean {
     const json = this.#json
     const first = json[this.#at]
@@ -189,10 +186,7 @@ export class ScalarFinder {
   }
 }
 
-/**
- * Returns the offset of the value with the given key among the members after offset `at`. Returns -1 if there is no
- * such member.
- */
+/** Finds a key among the members after offset `at`. Returns the offset of its value, or -1. */
 function memberValueAt(json: Buffer, at: number, key: Buffer): number {
   let i = at
   while (json[i] === quote) {
@@ -212,7 +206,7 @@ function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {
   return true
 }
 
-/** Returns the offset of the closing quote of the string that starts at the given position. */
+/** Returns the offset of the quote that ends a string. */
 function endOfString(json: Buffer, start: number): number {
   let i = start + 1
   while (i < json.length && json[i] !== quote) i += json[i] === backslash ? 2 : 1
@@ -229,7 +223,7 @@ function endOfValue(json: Buffer, start: number): number {
   return i
 }
 
-/** Returns the offset of the bracket that closes the object or list at the given position. */
+/** Returns the offset of the bracket that ends an object or list. */
 function endOfRest(json: Buffer, start: number): number {
   let depth = 0
   let i = start

@@ -16,7 +16,7 @@ export interface ExactOptions {
   readonly mergesObjects?: boolean
 }
 
-/** Parses input that is known to be valid JSON. Throws error 400 for a number that no type can represent. */
+/** Parses text that has already been validated as JSON. Throws error 400 for a number that would become infinite. */
 export function* parseExactSliced(text: string, options: ExactOptions = {}): Generator<void, Json> {
   const maker = new ValueMaker(options)
   let tokens = 0

@@ -15,7 +15,7 @@ interface Level {
 /** Number of keys to process before yielding. */
 const keysPerSlice = 1000
 
-/** Returns the paths of the first duplicate keys. */
+/** Returns the paths of duplicate keys, up to a maximum number. */
 export function* findDuplicatesSliced(text: string): Generator<void, string[]> {
   const levels: Level[] = []
   const duplicates: string[] = []

@@ -19,7 +19,7 @@ const longExponent = /[eE][-+]?\d{3}/
  * Scans a document before it is parsed. Throws error 400 or 413 if the document exceeds the limits of a request body.
  */
 export class JsonScan {
-  /** Total number of members of all objects, including duplicate keys. */
+  /** Number of object members in the text, counting duplicates. */
   members = 0
   /** Whether the document contains a number that a double may not represent exactly. */
   bigNumbers = false

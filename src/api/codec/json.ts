@@ -65,10 +65,7 @@ export function* parseSliced(
   }
 }
 
-/**
- * Counts the members of all objects in a value. If the JSON of the value contains duplicate keys, it has more members
- * than the value.
- */
+/** Counts all object members in a value. A lower count than in the text shows that the text has duplicate keys. */
 function* countMembersSliced(value: Json): Generator<void, number> {
   if (!isLarge(value)) return countMembers(value)
   yield
@@ -204,7 +201,7 @@ export function startOfJson(value: Json, length: number): string {
   return `${text}${isList ? ']' : '}'}`
 }
 
-/** Formats the members of an object without the braces. `room` is the maximum nesting depth of each member. */
+/** Formats the members of an object without the enclosing braces. `room` limits the nesting depth of their values. */
 export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
   const members = memberOrder(order)
   let text = ''
@@ -230,8 +227,8 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
 }
 
 /**
- * Returns the value with the members of every object in writing order. If they are already in order, returns the value
- * itself. Returns undefined if only `stringifyJson` can format the value.
+ * Returns a value whose members are in the order in which they must be written. Returns the same value if they are, and
+ * undefined if the native writer cannot preserve the order.
  */
 function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {

@@ -11,7 +11,7 @@ import type { JsonObject } from '../json/json.ts'
 import { profileNames, vendorOf } from '../model/vendor.ts'
 import type { AnySchema, ObjectSchema, Schema } from '../schema/schema.ts'
 
-/** The schema that determines the order of members. Undefined means byte order on every level. */
+/** The schema by which members are ordered. Without one, they are ordered by their UTF-8 bytes. */
 export type Order = Schema | undefined
 
 export interface Place {
@@ -83,7 +83,7 @@ export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder)
   const keys = Object.keys(object)
   if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
-  // The keys are usually in order already, because decoding creates members in the order of the fields.
+  // Fast path: decoding already creates members in this order.
   if (areInOrder(keys, fields)) return keys
   const declaredKeys: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) declaredKeys.push(name)

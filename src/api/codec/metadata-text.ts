@@ -34,7 +34,7 @@ function endOfObject(json: Buffer, start: number): number | undefined {
   return undefined
 }
 
-/** Returns the offset of the closing quote of the string that starts at the given position. */
+/** Returns the offset of the quote that ends a string. */
 function endOfString(json: Buffer, start: number): number {
   for (let i = start + 1; i < json.length; i++) {
     if (json[i] === backslash) i++

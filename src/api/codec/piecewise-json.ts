@@ -26,7 +26,7 @@ interface Level {
   unparsed: number
   /** Offset at which the current member starts: after the last comma or the opening bracket. */
   member: number
-  /** The parsed members. Undefined unless the object or array contains a cut. */
+  /** Members that are parsed already. Undefined as long as the level contains no cut. */
   value: Json[] | JsonObject | undefined
   /** Whether the member at the current position ends with an inner value that has been cut. */
   endsWithCut: boolean
@@ -143,7 +143,7 @@ class PiecewiseParser {
     level.unparsed = end + 1
   }
 
-  /** Parses and adds the members from the first unparsed one up to a position. */
+  /** Parses the members between the first unparsed character and `end`, and adds them to the level. */
   #addMembers(level: Level, end: number): void {
     const { value, unparsed } = level
     const members = this.#parse(level, this.#text.slice(unparsed, end), unparsed)
@@ -151,7 +151,7 @@ class PiecewiseParser {
     else for (const key of Object.keys(members)) setKey(value!, key, (members as JsonObject)[key]!)
   }
 
-  /** Parses at least one member of an object or array. `start` is the position of the text in the document. */
+  /** Parses a sequence of members, which must not be empty. `start` is its offset in the document. */
   #parse({ isArray }: Level, members: string, start: number): Json[] | JsonObject {
     if (members.trim() === '') throw unexpected(this.#text, start + members.length)
     try {

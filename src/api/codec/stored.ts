@@ -158,7 +158,7 @@ function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, voi
 
 const countedPerSlice = 2000
 
-/** Returns the number of members or elements of a value, and adds the objects and lists among them to `nested`. */
+/** Returns how many members or elements a value has, and adds those that are objects or lists to `nested`. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
   if (Array.isArray(value)) {
     for (const item of value) if (isNested(item)) nested.push(item)
@@ -189,7 +189,7 @@ interface Parts {
 /** Formats a value at a nesting level of a stored object. */
 type WriteValue = typeof stringifyStored
 
-/** Formats the parts of a large object in advance. Yields periodically. */
+/** Formats the large parts of an object first, in steps, so that the rest can be formatted without interruption. */
 function* writeParts(object: ApiObject, order: Order): Generator<void, WriteValue> {
   const texts = new Map<unknown, string>()
   const members = memberOrder(order)
@@ -235,10 +235,7 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   return { before, after: `${text}}` }
 }
 
-/**
- * Throws an error unless the object has the members that every stored object has. These members guarantee that there is
- * text before and after the resourceVersion.
- */
+/** Requires the members that every stored object has, so that there is text on both sides of the resourceVersion. */
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
   if (apiVersion === undefined || kind === undefined || uid === undefined || creationTimestamp === undefined)

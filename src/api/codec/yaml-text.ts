@@ -71,7 +71,7 @@ function eventsOf(text: string): Event[] {
 /** The value of a YAML anchor, with the sizes that each alias adds. */
 interface Anchored {
   readonly value: Json
-  /** Approximate JSON size of the value in bytes, including expanded aliases. */
+  /** Approximate size of the value as JSON, with all aliases expanded. */
   readonly size: number
   /** How many levels of objects and lists are inside the value. */
   readonly height: number

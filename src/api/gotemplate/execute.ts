@@ -9,7 +9,7 @@ import type { Branch, Command, Node, Operand, Pipeline, Template } from './tree.
 import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
 
 export interface FillOptions {
-  /** Whether a missing field is an error. */
+  /** Whether a missing field is an error or is printed as `<no value>`. */
   readonly missingKeys: 'allow' | 'refuse'
   /** Functions that the template can call in addition to the built-in ones. */
   readonly functions: TemplateFunctions

@@ -1,6 +1,6 @@
 /** The syntax tree of a Go template, which `parse.ts` creates and `execute.ts` executes. */
 
-/** An operand of a command. `at` is the offset of the operand in the template. */
+/** An operand in a template. `at` is its offset. */
 export type Operand =
   | { readonly kind: 'dot'; readonly at: number }
   | { readonly kind: 'nil'; readonly at: number }

@@ -67,9 +67,7 @@ function areComparable(then: Parts, now: Parts): boolean {
   return names.every((name, i) => i >= others.length || name === others[i])
 }
 
-/**
- * Returns the paths of all leaf values. The paths identify members and list elements in the same way as `jsonChanges`.
- */
+/** Returns the paths of all leaves. Paths are formed as in `jsonChanges`. */
 export function leavesOf(value: Json, path: readonly PathElement[] = []): (readonly PathElement[])[] {
   const { sort, parts } = partsOf(value) ?? { sort: 'members', parts: new Map<string, Json>() }
   if (parts.size === 0) return [path]

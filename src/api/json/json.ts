@@ -71,7 +71,7 @@ export function keysOf<T extends object>(object: T): (keyof T & string)[] {
   return Object.keys(object) as (keyof T & string)[]
 }
 
-/** Returns a copy of an object without the members that are undefined. */
+/** Returns a copy of an object without members that are undefined. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
 }

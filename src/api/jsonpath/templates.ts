@@ -45,7 +45,7 @@ function pathText(text: string): string {
   return /^[.[$@]/.test(bare) ? bare : `.${bare}`
 }
 
-/** Returns the output of a template for a value. */
+/** Executes a template on a value and returns its output. */
 export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptions = { missingKeys: 'allow' }): string {
   return fill(parts, scopeOf(value, how))
 }
@@ -61,7 +61,7 @@ export function templateValues(parts: readonly Part[], value: Json, how: FillOpt
   return valuesOf(parts, scopeOf(value, how))
 }
 
-/** Returns the values that a path selects. */
+/** Evaluates a path leniently and returns all selected values. */
 export function valuesAt(path: readonly Step[], value: Json): Json[] {
   return allValues(path, value, { top: value, rules: lenientRules, budget: newBudget() })
 }

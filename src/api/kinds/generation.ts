@@ -1,6 +1,6 @@
 /**
- * The generation of an object counts changes of its desired state. A controller reports in the status which generation
- * it has observed.
+ * Maintains `metadata.generation`, which counts changes of an object's desired state. Controllers report the generation
+ * that they have observed.
  */
 import { sameJson } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -36,7 +36,7 @@ export function countGeneration<T extends Counted>(next: T, previous: T, part: (
   next.metadata.generation = sameJson(part(next), part(previous)) ? generation : generation + 1
 }
 
-/** Whether the update changes the desired state of the object. Always true for new objects. */
+/** Whether the write has increased the generation. True for new objects. */
 export function isNewGeneration(next: Counted, previous: Counted | undefined): boolean {
   return next.metadata.generation !== previous?.metadata.generation
 }

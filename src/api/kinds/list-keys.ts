@@ -4,7 +4,7 @@ export const byType = mergedBy('type')
 export const byName = mergedBy('name')
 export const byIp = mergedBy('ip')
 
-/** Returns the options of a list that is merged by keys. Strategic merge patches use only the first key. */
+/** Options for a list whose elements are merged by key fields. Strategic merge patches use only the first key. */
 export function mergedBy<const K extends readonly [string, ...string[]]>(...keys: K) {
   return { list: 'map', keys, patch: 'merge', mergeKey: keys[0] } as const
 }

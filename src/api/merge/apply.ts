@@ -180,7 +180,7 @@ function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readon
   return conflicts.filter(({ path }) => !covers(granted, setOf(path)))
 }
 
-/** Returns the outcome of an apply that has no remaining conflicts. */
+/** Completes an apply without conflicts: computes the new managers, or returns the object unchanged. */
 function* settle(plan: Plan): Sliced<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes) && (yield* isInOrder(plan))

@@ -37,7 +37,7 @@ export function changesOf(comparison: Comparison): Changes {
 export interface OtherVersions {
   /** Returns the schema of a version, or undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
-  /** Returns the object in a version that exists. */
+  /** Converts an object to another version of the kind, which must exist. */
   readonly convert: (object: JsonObject, apiVersion: string) => Sliced<JsonObject>
 }
 

@@ -24,7 +24,7 @@ export interface Comparison {
 export const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
 const modifiedHere: Comparison = { ...unchanged, modified: justHere }
 
-/** Whether the comparison found no differences. */
+/** Whether two objects are equal, according to their comparison. */
 export function isUnchanged({ added, modified, removed }: Comparison): boolean {
   return isEmpty(added) && isEmpty(modified) && isEmpty(removed)
 }
@@ -89,7 +89,7 @@ function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before
 }
 
-/** Returns the parts of two values that may differ, or undefined if the values are compared as a whole. */
+/** Pairs up the parts of two values that may differ. Returns undefined if the values must be compared as a whole. */
 function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return memberPairs(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
@@ -107,10 +107,7 @@ function* pairsSliced(schema: Schema, before: Json, after: Json): Generator<void
   return undefined
 }
 
-/**
- * Whether two values are compared part by part. Null has no parts. If neither value has parts, they are compared as a
- * whole.
- */
+/** Whether to compare two values part by part: both have parts, or one has parts and the other is null. */
 function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
   if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
   if (after === null) return hasForm(before) && Object.keys(before).length > 0

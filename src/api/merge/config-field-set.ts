@@ -70,7 +70,7 @@ function memberFields(schema: Membered, value: Json, path: FieldPath): FieldSet 
   return { member: false, children }
 }
 
-/** Returns the path and the schema of a member. Rejects unknown members. */
+/** Returns the path and schema of a member in the configuration. Throws if the schema has no such member. */
 function statedMember(schema: Membered, name: string, path: FieldPath) {
   const place = child(path, name)
   refuseUnknown(schema, name, place)

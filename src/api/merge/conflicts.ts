@@ -35,7 +35,7 @@ export interface Contest {
   readonly fields: FieldSet
 }
 
-/** Returns conflicts sorted by path: the members of one level precede those of deeper levels. Yields periodically. */
+/** Returns the conflicts below a path, in the order of their paths. Yields periodically. */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, requested, manager, fields } = contest
   if (fields.children.size === 0) return []

@@ -26,7 +26,7 @@ export interface Dropping {
   readonly others: readonly Manager[]
 }
 
-/** Fields that are never removed, because an object must keep its type and name. */
+/** Fields that identify an object and are therefore never removed. */
 const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
 
 export function* dropUnstated(dropping: Dropping): Sliced<JsonObject> {

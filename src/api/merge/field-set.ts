@@ -22,7 +22,7 @@ import { parseNative } from '../json/native-json.ts'
 import { escapeMarkup } from './path-elements.ts'
 
 export interface FieldSet {
-  /** Whether the field itself belongs to the set. */
+  /** Whether the field itself is in the set. */
   readonly member: boolean
   /** Subsets by path element. None of them is empty. */
   readonly children: ReadonlyMap<string, FieldSet>
@@ -33,7 +33,7 @@ const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const emptySet: FieldSet = { member: false, children: noChildren }
 export const justHere: FieldSet = { member: true, children: noChildren }
 
-/** Whether the set contains no fields. */
+/** Whether the set is empty. */
 export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
@@ -43,7 +43,7 @@ export function below(set: FieldSet, step: string): FieldSet {
   return set.children.get(step) ?? emptySet
 }
 
-/** Creates a set from its parts, without empty branches. */
+/** Creates a set. Drops empty branches. */
 function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   const nonEmptyChildren = new Map<string, FieldSet>()
   for (const [step, set] of children) if (!isEmpty(set)) nonEmptyChildren.set(step, set)

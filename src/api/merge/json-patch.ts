@@ -261,7 +261,7 @@ function share(draft: Draft, value: Json): void {
   }
 }
 
-/** Returns the size of the value in bytes, including its keys but not its children. */
+/** Returns the size of a value in bytes, without its nested values. */
 function ownBytes(value: Json): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2
   if (!isObject(value)) return Array.isArray(value) ? value.length + 2 : String(value).length

@@ -52,7 +52,7 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
   }
 }
 
-/** Parses the annotation. It is user input: an annotation that is not a JSON object contains no fields to take over. */
+/** Parses the annotation. Returns undefined for anything but a JSON object, because users can edit the annotation. */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))

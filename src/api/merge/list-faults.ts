@@ -10,7 +10,7 @@ import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts
 
 /** A kind of fault that list elements can have, such as a missing key. */
 export interface ListFault {
-  /** Whether a value of the schema can contain the fault. Parts that cannot contain it are not traversed. */
+  /** Whether values of this schema can have the fault. Others are skipped. */
   readonly mayHold: (schema: Schema) => boolean
   /** Returns a function that checks the elements of one list. It is called for each element in order. */
   readonly checkOf: (schema: ListSchema) => (item: Json, path: FieldPath) => FieldError | undefined

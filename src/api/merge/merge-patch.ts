@@ -8,7 +8,7 @@
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 
-/** Returns the patched document. */
+/** Applies a JSON merge patch and returns the result. */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   return runToCompletion(mergePatchSliced(document, patch))
 }

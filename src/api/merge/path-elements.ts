@@ -1,4 +1,4 @@
-/** Path elements of fields. Members are identified by name, and list elements by their keys or value. */
+/** Creates and parses path elements: a name for a member, and key values for a list element. */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'

@@ -11,8 +11,8 @@ import { type Manager, withFields } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 /**
- * Adapts each manager's fields to the schema of the version that the manager used. Leaves fields of unknown versions
- * unchanged. Yields periodically.
+ * Adapts the fields of all managers to the current schemas. Managers of unknown versions stay unchanged. Yields
+ * periodically.
  */
 export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manager[]): Generator<void, Manager[]> {
   const reconciled: Manager[] = []

@@ -214,7 +214,7 @@ interface Directives {
   readonly deletions: readonly (readonly [string, readonly Json[]])[]
 }
 
-/** Separates the members of a patch from its directives. */
+/** Splits a patch into ordinary members and directives. */
 function readDirectives(patch: JsonObject): Directives {
   const all = Object.entries(patch) as [string, Json][]
   const listsFor = (prefix: string) =>

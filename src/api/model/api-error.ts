@@ -57,7 +57,7 @@ export class PageExpired extends ApiError {
   }
 }
 
-/** Returns the Status of an error response. */
+/** Converts an error to the Status that the response contains. */
 export function failure(error: ApiError): Status {
   return {
     kind: 'Status',
@@ -183,7 +183,7 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
   return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(reportedErrors)}${more}`, details)
 }
 
-/** Maximum length of a name in a message. No valid name is longer. */
+/** Maximum length to which names are shortened in messages. Valid names are shorter. */
 const maxNameLength = 1000
 
 /** Returns a 429 error: the client should retry later. */

@@ -6,7 +6,7 @@ import { type Vendor, vendorKey } from './vendor.ts'
 
 /** Matches a bootstrap token. The groups of the match are the ID and the secret. */
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
-/** Matches the groups that a bootstrap token can assign, in addition to the group of all bootstrap tokens. */
+/** Matches group names that a bootstrap token may assign to its user. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 /** The group of all users who authenticate with a bootstrap token. */
 export const allTokensGroup = 'system:bootstrappers'
@@ -32,12 +32,12 @@ export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as
 /** The prefix of signature keys in `cluster-info`, which is followed by the token ID. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
-/** Returns the name of a token's Secret. */
+/** Returns the name of the Secret that stores a bootstrap token. */
 export function tokenSecretName(id: string): string {
   return `bootstrap-token-${id}`
 }
 
-/** Returns the type of bootstrap token Secrets. */
+/** Returns the Secret type of bootstrap tokens. */
 export function bootstrapTokenType(vendor: Vendor): string {
   return vendorKey(vendor, 'token', 'bootstrap')
 }

@@ -1,4 +1,4 @@
-/** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical form. */
+/** Parses and formats IP addresses and ranges such as `10.0.0.0/24`. Each address has one canonical form. */
 import { ipVersion, withoutLeadingZeros } from './names.ts'
 
 /** IP address family. */

@@ -16,7 +16,7 @@ export function invalidSinceLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'legacy-token-invalid-since')
 }
 
-/** Name of a ConfigMap in the system namespace. Its key `since` contains the day tracking started. */
+/** Name of the ConfigMap that records, under the key `since`, when tracking started. */
 export const trackingConfigMap = 'kube-apiserver-legacy-service-account-token-tracking'
 
 /** Formats the UTC day of a time in milliseconds, such as `2030-01-31`. */

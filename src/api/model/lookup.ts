@@ -35,7 +35,7 @@ export interface StoredObject<T = ApiObject> {
 export interface Lookup {
   /** Returns the object from the cache, which may lag briefly if servers share a store. */
   getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): StoredObject<T> | undefined
-  /** Returns the most recent state. The result is a promise only if the store must be queried first. */
+  /** Returns the object in its latest state. Returns a promise only if the cache must catch up with the store first. */
   getLatest<T = ApiObject>(
     type: StoredType<T>,
     name: ObjectName,
@@ -50,7 +50,7 @@ export interface Lookup {
    * Returns false if this server does not store the kind.
    */
   follow(type: StoredType, follower: Follower): boolean
-  /** Returns the names of all objects of the kind that this server knows, optionally only those in a namespace. */
+  /** Returns the names of all known objects of a kind, in one namespace or in all. */
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
   /**
    * Decodes an object without caching the result. Intended for callers that store only data derived from the object.

@@ -23,7 +23,7 @@ interface Volume extends Named {
   readonly secret?: { readonly secretName?: string }
 }
 
-/** Returns the names of all Secrets that a pod uses. */
+/** Returns the names of all Secrets to which a pod refers. */
 export function secretsOf({
   imagePullSecrets = [],
   initContainers = [],

@@ -4,7 +4,7 @@
  */
 import { groupName, type Vendor, vendorKey } from './vendor.ts'
 
-/** Returns the finalizer of claims that a pod uses. */
+/** Returns the finalizer that protects claims used by pods. */
 export function claimProtection(vendor: Vendor): string {
   return vendorKey(vendor, 'pvc-protection')
 }

@@ -73,7 +73,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** Formats the quantity in its canonical form. */
+/** Formats a quantity canonically, such as `1Gi` or `100m`. */
 export function formatQuantity({ nanos, form }: Quantity): string {
   if (nanos === 0n) return '0'
   return (form === 'binary' ? formatBinary(nanos) : undefined) ?? formatDecimal(nanos, form)
@@ -90,7 +90,7 @@ export function canonicalQuantity(text: string): string | undefined {
   return staysAsWritten(parts) ? text : formatQuantity(amountOf(parts))
 }
 
-/** Compares two quantities regardless of their form. */
+/** Compares two quantities by their amounts. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   if (a.nanos === b.nanos) return 0
   return a.nanos < b.nanos ? -1 : 1
@@ -136,7 +136,7 @@ function overflowsToZero({ whole, fraction, form, exponent }: Parts): boolean {
 // Matches a quantity. No two adjacent parts can match the same character, so the pattern cannot backtrack.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 
-/** Matches quantities that are already in canonical form because they have at most three digits before their suffix. */
+/** Matches canonical quantities with up to three digits and a suffix, for a fast path. */
 const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
 /** Matches integers without a suffix. They are canonical unless divisible by 1000. */
 const plainNumber = /^[1-9][0-9]{0,17}$/

@@ -5,7 +5,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from './api-error.ts'
 
-/** Returns the resourceVersion for a revision. */
+/** Formats a store revision as a resourceVersion. */
 export function formatVersion(revision: number): string {
   return String(revision)
 }

@@ -1,4 +1,4 @@
-/** Names of the failures that a SimulationRule causes, as users write them in rules and commands. */
+/** Defines the failures that SimulationRules can cause, under the names that users write. */
 
 /** Failures that a rule can cause in simulated pods. */
 export const podFailures = [
@@ -19,8 +19,5 @@ export type PodFailure = (typeof podFailures)[number]
 /** A failure that a rule can cause in nodes. */
 export type NodeFailure = (typeof nodeFailures)[number]
 
-/**
- * The name of the annotation that marks simulated nodes. The key of the annotation belongs to the subdomain
- * `simulation`.
- */
+/** Name of the annotation that marks simulated nodes. Its key is in the subdomain `simulation`. */
 export const simulatedNodeAnnotation = 'node'

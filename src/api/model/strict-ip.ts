@@ -7,7 +7,7 @@ import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
 const rangeRule = 'must be a valid IP range in CIDR notation (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-/** Validates the spelling of an address. IPv6 addresses need not be in canonical form. */
+/** Requires an address in strict notation. IPv6 addresses may still be written in different ways. */
 export function checkStrictIp(text: string): string[] {
   const faults = checkIpAddress(text)
   if (faults.length > 0) return faults
@@ -17,7 +17,7 @@ export function checkStrictIp(text: string): string[] {
   ]
 }
 
-/** Validates the spelling of a range. IPv6 addresses need not be in canonical form. */
+/** Requires a range in strict notation. IPv6 addresses may still be written in different ways. */
 export function checkStrictRange(text: string): string[] {
   const range = parseRange(text)
   if (range === undefined) return [rangeRule]

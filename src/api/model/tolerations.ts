@@ -18,7 +18,7 @@ interface Toleration extends Taint {
   readonly operator?: string
 }
 
-/** Whether the toleration matches the taint. */
+/** Whether a toleration tolerates a taint. */
 export function tolerates(toleration: Toleration, { key = '', value = '', effect = '' }: Taint): boolean {
   if ((toleration.effect ?? '') !== '' && toleration.effect !== effect) return false
   if ((toleration.key ?? '') !== '' && toleration.key !== key) return false

@@ -130,7 +130,7 @@ const profiles: Record<ProfileName, Vendor> = {
 /** Names of all vendor profiles. */
 export const profileNames = keysOf(profiles)
 
-/** Returns the profile with the given name. */
+/** Returns the vendor profile with this name. */
 export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }

@@ -13,7 +13,7 @@ export const allVerbs: readonly Verb[] = [
   'watch',
 ]
 
-/** Returns all verbs except the given verbs. */
+/** Returns all verbs except the given ones. */
 export function verbsWithout(...excludedVerbs: readonly Verb[]): readonly Verb[] {
   return allVerbs.filter((verb) => !excludedVerbs.includes(verb))
 }

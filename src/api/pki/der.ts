@@ -42,7 +42,7 @@ export function readWhole<Bytes extends Uint8Array>(bytes: Bytes, tag: number): 
   return expectTag(element, tag)
 }
 
-/** Returns the consecutive elements in `bytes`. */
+/** Parses a sequence of DER elements. */
 export function readSeveral<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   if (bytes.length > maxDerBytes)
     throw new MalformedDer(`${bytes.length} bytes are more than the ${maxDerBytes} allowed`)

@@ -54,7 +54,7 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
   return parsed(file, 'private key', () => keyFromPem(oneBlock(contents.text)))
 }
 
-/** Writes the file unless it exists. If multiple writers run at once, one of them succeeds and the file is complete. */
+/** Creates a file. If several processes do so at once, exactly one succeeds, and the file is always complete. */
 export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }

@@ -9,7 +9,7 @@ export function generateKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 }
 
-/** Returns the private key as PEM. */
+/** Encodes a private key as PKCS#8 PEM. */
 export function keyToPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
@@ -21,7 +21,7 @@ export function keyFromPem(pem: string): KeyObject {
   return key
 }
 
-/** Returns the public key of a private key. */
+/** Derives the public key from a private key. */
 export function publicKeyOf(key: KeyObject): KeyObject {
   return createPublicKey(key)
 }

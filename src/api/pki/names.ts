@@ -52,7 +52,7 @@ export function alternativeNames(names: AlternativeNames): Buffer[] {
   ]
 }
 
-/** Whether two lists of names in canonical form are equal. */
+/** Whether two canonical lists of names are equal. */
 export function sameNames(a: AlternativeNames, b: AlternativeNames): boolean {
   return a.dns.join() === b.dns.join() && a.ips.join() === b.ips.join()
 }

@@ -21,7 +21,7 @@ const uriTag = 0x86
 const ipTag = 0x87
 const copied = [emailTag, dnsTag, uriTag, ipTag]
 
-/** Returns the names in a request as text. */
+/** Returns the subject alternative names of a request as text, by type. */
 export function requestedNames({ extensions }: CertificateRequest): RequestedNames {
   const names = extensions
     .filter(({ id }) => id === subjectAltNameId)

@@ -6,7 +6,7 @@ import type { Availability } from '../versions/availability.ts'
 import type { Kind } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Returns all parts of the given kinds. A type shared by multiple kinds is returned once. */
+/** Returns the availability of every part of these kinds. Shared types are included once. */
 export function availabilityParts(kinds: readonly Kind[]): Availability[] {
   const parts: Availability[] = []
   const seen = new Set<Schema>()

@@ -50,7 +50,7 @@ export const ageColumn: Column<ApiObject> = column(
   ({ metadata }: ApiObject, now) => ago(metadata.creationTimestamp, now),
 )
 
-/** Returns the time elapsed since `time` in human-readable form, or `<unknown>`. */
+/** Formats the time since `time`, such as `5m`, or returns `<unknown>`. */
 export function ago(time: string | null | undefined, now: number): string {
   return time ? humanDuration(now - Date.parse(time)) : '<unknown>'
 }

@@ -25,7 +25,7 @@ export interface RuleContext {
 /** The version and gates of a context, as far as they are set. */
 export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
 
-/** Returns the version and the gates of a context, for rules that depend on them. */
+/** Returns the version and gates of a context, or their defaults. */
 export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(version) }: EmulationContext): Emulation {
   return { version, gates }
 }
@@ -35,7 +35,7 @@ export function isSince(version: KubeVersion, context: EmulationContext): boolea
   return isAtLeast(emulationOf(context).version, version)
 }
 
-/** Whether the feature gate is enabled. */
+/** Whether a feature gate is enabled in this context. */
 export function isEnabled(gate: FeatureGate, context: RuleContext): boolean {
   return emulationOf(context).gates.has(gate)
 }

@@ -115,7 +115,7 @@ class Decoder {
     }
   }
 
-  /** Decodes a large value in steps, and any other value at once. */
+  /** Like `read`, but decodes large values in steps. */
   *readSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, Json> {
     if (!isLarge(value) || (schema.lenient && !matchesType(schema, value))) return this.read(schema, value, path)
     yield
@@ -199,10 +199,7 @@ class Decoder {
     return described?.(this.#vendor) ?? alternatives?.object.schema
   }
 
-  /**
-   * Removes and reports all members of a value. Used if the schema describes no members, or if the type of the value
-   * does not match the schema.
-   */
+  /** Drops and reports all members of a value. For values that the schema does not describe, or whose type is wrong. */
   #withoutMembers(value: Json, path: FieldPath): Json {
     if (Array.isArray(value)) return value.map((item, i) => this.#withoutMembers(item, at(path, i)))
     if (!isObject(value)) return value

@@ -13,7 +13,7 @@ import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 
-/** Whether a schema contains any default. Most parts contain no default and are skipped. */
+/** Whether any part of a schema has a default. Others are skipped. */
 export const hasDefaults = containsSchema(
   (schema) =>
     schema.ifNull !== undefined ||
@@ -210,7 +210,7 @@ function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling):
   return undefined
 }
 
-/** Returns a deep copy of a default value. */
+/** Copies a default value deeply, so that objects do not share it. */
 export function copyOf(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf)

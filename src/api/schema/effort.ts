@@ -6,8 +6,6 @@ export interface Effort {
   readonly isClean: () => boolean
   steps: number
   began: number | undefined
-  /**
-   * Whether the work has exceeded the budget. The remaining parts of the value are then rejected without validation.
-   */
+  /** Whether the time limit is exceeded. The rest of the value is then rejected without being validated. */
   spent: boolean
 }

@@ -51,7 +51,7 @@ interface GatedValue extends Place {
   readonly field: Field
 }
 
-/** The parts of an object type that the search visits: disabled fields, and fields that contain disabled fields. */
+/** Fields of a type that the search must visit: those that are disabled, and those that may contain disabled fields. */
 interface GatedParts {
   readonly disabled: readonly NamedField[]
   readonly below: readonly NamedField[]
@@ -82,7 +82,7 @@ class GatedFieldFinder {
     this.#gates = gates
   }
 
-  /** Returns the disabled fields of a value. */
+  /** Yields all fields in a value that belong to disabled features. */
   *find(schema: Schema, value: Json, place: Place): Generator<GatedValue, void> {
     if (!this.#concerns(schema)) return
     const { path } = place

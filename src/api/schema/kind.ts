@@ -22,13 +22,13 @@ import type { KindReservations } from './reservations.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
 
-/** Whether objects of a kind are namespaced. */
+/** Whether the objects of a kind belong to a namespace or to the whole cluster. */
 export type Scope = 'Namespaced' | 'Cluster'
 
 /** The TypeScript type of objects with these fields, including apiVersion, kind and metadata. */
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
-/** The definition of a kind, as written in its file in `kinds/`. Empty groups are omitted. */
+/** A kind as defined in `kinds/`. Groups of options that are empty may be omitted. */
 export interface KindDefinition<T> extends KindAvailability {
   readonly names: KindNames
   /** Purpose of the kind, in one or two sentences. */
@@ -38,7 +38,7 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly views?: KindViews<T>
   /** Values of objects that must be unique, such as addresses. Only one object at a time can reserve such a value. */
   readonly reservations?: KindReservations<T>
-  /** The deprecation of this version. If defined, clients receive a warning that names the replacement. */
+  /** If set, clients that use this version receive a deprecation warning. */
   readonly deprecated?: Deprecation
 }
 
@@ -75,10 +75,7 @@ export type NameFormat = (name: string, context?: RuleContext) => string[]
 
 /** Functions that prepare and validate writes, beyond the schema. */
 export interface KindRules<T> {
-  /**
-   * Paths of the fields that writes to the main resource cannot set. Such writes neither change these fields nor own
-   * them.
-   */
+  /** Paths of fields that writes to the main resource ignore, and never own. */
   readonly readOnly?: readonly string[]
   /** Applies defaults that depend on other fields or on the vendor. Modifies the newly decoded object in place. */
   readonly fillDefaults?: (object: T, context: RuleContext) => void
@@ -121,7 +118,7 @@ export interface KindLife<T> {
   readonly nameless?: boolean
   /** Whether a PUT creates the object if it does not exist. */
   readonly createOnUpdate?: boolean
-  /** Whether a PUT requires a resourceVersion. */
+  /** Whether an update must contain a resourceVersion. */
   readonly needsVersion?: boolean
   /** Whether finalizers may be names that contain no domain. */
   readonly plainFinalizers?: boolean
@@ -171,7 +168,7 @@ export interface KindViews<T> {
   readonly rowConditions?: (object: T) => readonly RowCondition[]
   /** Annotations that table rows omit, because only older clients need them. */
   readonly rowsWithout?: readonly string[]
-  /** Returns the fields that field selectors support, in addition to metadata.name and metadata.namespace. */
+  /** Returns the values of further fields that field selectors support, by path. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
   /** Selectable fields that only later versions support, with the first such version. */
   readonly laterSelectable?: { readonly [path: FieldPath]: KubeVersion }
@@ -182,7 +179,7 @@ export interface KindViews<T> {
    * empty string.
    */
   readonly typedItems?: boolean
-  /** Whether error messages omit the values of fields. */
+  /** Whether to leave field values out of error messages. */
   readonly redactErrorValues?: boolean
 }
 
@@ -234,7 +231,7 @@ export interface ShownAs<T> {
    * contains the representation.
    */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
-  /** Copies the fields of the representation that the client sent to `object`, in place. */
+  /** Copies what the client sent in the other representation to `object`. Modifies `object`. */
   readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
    * Converts an applied configuration of the other kind to a configuration of the object itself. If undefined, the
@@ -246,10 +243,7 @@ export interface ShownAs<T> {
 /** Whether a kind is defined in `kinds/` or by a CustomResourceDefinition. */
 export type KindOrigin = 'built-in' | 'custom'
 
-/**
- * A kind in the form that the rest of the server uses. Names are at the top level, all groups are present, and rules
- * accept any object.
- */
+/** A kind as the rest of the server uses it. All option groups are present, and the rules accept any object. */
 export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
   readonly nameFormat: NameFormat
@@ -287,7 +281,7 @@ export interface StoredJson {
   readonly completeFor?: string | undefined
 }
 
-/** An object that is ready for storage, and the ID of the schema that it is complete for, if known. */
+/** An object to be stored, and the ID of the schema for which it is complete, if known. */
 export interface ReadyToStore {
   readonly object: ApiObject
   readonly completeFor: string | undefined
@@ -311,7 +305,7 @@ export interface Evolution {
    * lost.
    */
   readonly store: (object: ApiObject) => Sliced<ReadyToStore>
-  /** Converts an object to the form that this version currently requires. */
+  /** Adapts a stored object to this version of the kind and its current definition. */
   readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
    * Returns the JSON of an object as this version requires it. Returns the same buffer if nothing must change. The

@@ -4,7 +4,7 @@ import { isObject, type Json, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import type { Schema } from './schema.ts'
 
-/** Whether a value has the type of the schema. */
+/** Whether a value has the JSON type that the schema requires. */
 export function matchesType(schema: Schema, value: Json): boolean {
   if (value === null) return schema.nullable === true || schema.type === 'any'
   switch (schema.type) {

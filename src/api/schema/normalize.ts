@@ -37,7 +37,7 @@ export interface Normalized {
   readonly unknown: readonly FieldPath[]
   /** The unknown fields that exist in other Kubernetes versions, by path. */
   readonly otherVersions: OtherVersions | undefined
-  /** Whether an owner is listed more than once in the input. */
+  /** Whether the input listed an owner more than once. */
   readonly ownersRepeated: boolean
 }
 

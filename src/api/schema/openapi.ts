@@ -36,7 +36,7 @@ export class Definitions {
   }
 
   /**
-   * Returns the schema in the form that the document contains. `home` is the package that short names belong to, such
+   * Returns the OpenAPI schema, or a reference to it for a named type. `home` is the package of short type names, such
    * as `core.v1`.
    */
   write(schema: Schema, home: string): JsonObject {
@@ -50,7 +50,7 @@ export class Definitions {
     if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]
   }
 
-  /** Returns the full name of a vendor extension. */
+  /** Returns the name of a vendor extension, including its prefix. */
   marker(name: string): string {
     return `${this.vendor.extensionPrefix}${name}`
   }

@@ -68,7 +68,7 @@ interface Typed<T> {
    * the element.
    */
   readonly lenient?: boolean
-  /** Whether null is a valid value. */
+  /** Whether null is allowed. */
   readonly nullable?: boolean
   /** The replacement for nulls in lists and maps of user-defined schemas. */
   readonly ifNull?: Json
@@ -222,7 +222,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
    * fields below it as well.
    */
   readonly keepsDisabledFields?: 'own' | 'all'
-  /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
+  /** Overrides how the type is published, for example to publish a user-defined schema as its author wrote it. */
   readonly publish?: Publish
   /** Returns the path for errors of the fields. Undefined if it is the path of the object. */
   faultsAt?(path: FieldPath, context: RuleContext): FieldPath

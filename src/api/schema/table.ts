@@ -18,7 +18,7 @@ const rowCondition = s.object({
   message: field(4, s.string()),
 })
 
-/** Returns the schema of a row. `object` is the type of the object in the row. */
+/** Returns the schema of a table row whose `object` has the given type. */
 export function tableRow(object: Schema): ObjectSchema {
   return s.object({
     cells: field(1, s.list(s.any())),

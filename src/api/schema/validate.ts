@@ -28,7 +28,7 @@ import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
-/** Whether a schema contains any rule. Most parts contain no rule and are skipped. */
+/** Whether any part of a schema has validation rules. Others are skipped. */
 const hasRules = containsSchema((schema) => {
   if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {
@@ -59,7 +59,7 @@ const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   return new PresentFields(all, ({ field }) => field.required === true)
 })
 
-/** The context of a validation. Parts that equal the corresponding part of `previous` are not validated again. */
+/** The context of a validation. If `previous` is set, parts that are equal to it are not validated again. */
 export interface ValidationContext extends RuleContext {
   readonly previous?: Json | undefined
 }
@@ -95,12 +95,12 @@ class Validation {
   readonly errors: FieldError[] = []
   readonly #context: RuleContext
   readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
-  /** The `once` texts of the errors that have been reported. Errors with the same text are reported only once. */
+  /** Keys (`once`) of the errors reported so far, to report similar errors only once. */
   readonly #reported = new Set<string>()
 
   /** Whether errors of a user-defined schema contain the index of a list element. */
   readonly #namesElements: boolean
-  /** Finds unchanged parts, which need no validation. Undefined if all parts are validated. */
+  /** Detects unchanged parts, which are skipped. Undefined if everything must be validated. */
   readonly #changes: Changes | undefined
 
   constructor(context: RuleContext, previous: Json | undefined) {
@@ -116,7 +116,7 @@ class Validation {
     this.#checkWhole(schema, value, path)
   }
 
-  /** Validates a large value in steps, and any other value at once. */
+  /** Like `check`, but validates large values in steps. */
   *checkSliced(schema: Schema, judged: Judged): Generator<void, void> {
     const { value, path } = judged
     if (!isLarge(value)) return this.check(schema, judged)
@@ -154,7 +154,7 @@ class Validation {
     return false
   }
 
-  /** Applies the rule of the type itself, after its parts were validated. */
+  /** Applies the type's own rule, which may rely on its parts being validated. */
   #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
     const result = this.#askRule(schema, value, path)
     this.#report(Array.isArray(result) ? result : runToCompletion(result))

@@ -27,10 +27,7 @@ export function spanOf(kind: Kind, { version, vendor }: { version: EmulatedVersi
   }
 }
 
-/**
- * Returns the minor versions that change the fields of a type. The content of a field that the version does not have is
- * skipped, because the field itself already differs between the versions.
- */
+/** Returns the minor versions in which a schema changes. Skips the content of fields that do not exist in a version. */
 function changesOf(schema: Schema, vendor: Vendor): number[] {
   const changes = new Set<number>()
   const seen = new Set<Schema>()

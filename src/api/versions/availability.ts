@@ -31,16 +31,16 @@ export interface Emulation {
 }
 
 /**
- * The state of a part:
+ * Whether a server has a part of the API:
  *
- * - `later`: the version does not have the part yet.
- * - `removed`: the version no longer has the part.
- * - `disabled`: the feature gate of the part is disabled.
- * - `available`: the part can be used.
+ * - `later`: not yet in the emulated version.
+ * - `removed`: no longer in the emulated version.
+ * - `disabled`: its feature gate is off.
+ * - `available`: it can be used.
  */
 export type AvailabilityState = 'later' | 'removed' | 'disabled' | 'available'
 
-/** Returns the state of a part. If no gates are given, the result is never `disabled`. */
+/** Returns the availability of a part in an emulated version. Without `gates`, feature gates are ignored. */
 export function availabilityOf(
   { since, until, gate }: Availability,
   { version, gates }: Pick<Emulation, 'version'> & Partial<Emulation>,
@@ -60,7 +60,7 @@ export function isAvailable(part: Availability, emulation: Emulation): boolean {
   return availabilityOf(part, emulation) === 'available'
 }
 
-/** Whether the gates of a part are enabled. */
+/** Whether the feature gates of a condition are enabled. */
 export function isGateEnabled(gate: GateCondition, gates: Gates): boolean {
   if (typeof gate === 'string') return gates.has(gate)
   return 'anyOf' in gate ? gate.anyOf.some((name) => gates.has(name)) : gate.every((name) => gates.has(name))

@@ -18,9 +18,9 @@ export type GateStage = 'alpha' | 'beta' | 'stable' | 'deprecated'
 /** Stage, default and lock of a feature gate in one version. */
 export interface GateState {
   readonly stage: GateStage
-  /** Whether the feature is enabled by default. */
+  /** Whether the gate is on by default. */
   readonly on: boolean
-  /** Whether the gate cannot be changed. */
+  /** Whether users cannot change the gate. */
   readonly locked: boolean
 }
 
@@ -90,7 +90,7 @@ export function defaultGates(): Gates {
   return defaultGatesOf(oldestVersion)
 }
 
-/** Returns the names of the gates that the version has. */
+/** Returns the names of all gates of a version. */
 export function gatesIn(version: EmulatedVersion): FeatureGate[] {
   return featureGateNames.filter((name) => gateState(name, version) !== undefined)
 }

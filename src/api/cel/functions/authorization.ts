@@ -67,7 +67,7 @@ class Check extends Opaque {
 
 const nothing: CheckedAttributes = { group: '', resource: '', subresource: '', namespace: '', name: '', verb: '' }
 
-/** Returns the value of the variable `authorizer`. */
+/** Returns the CEL variable `authorizer`. `ask` queries the authorizer. */
 export function authorizerValue(ask: AskAuthorizer): Check {
   return new Check('authorizer', nothing, ask)
 }

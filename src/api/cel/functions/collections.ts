@@ -230,7 +230,7 @@ function valueIn(value: Value | undefined): Value {
   return optionalContent
 }
 
-/** Whether a value is the zero value of its type. */
+/** Whether a value is zero or empty, such as 0, false or ''. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0) return true
   if (value instanceof Double) return value.value === 0

@@ -21,9 +21,7 @@ class Amount extends Opaque {
     this.quantity = quantity
   }
 
-  /**
-   * The canonical form of the quantity. Equal quantities have the same canonical form, regardless of their notation.
-   */
+  /** Quantity in billionths, so that equal quantities have equal text. */
   get text(): string {
     return String(this.quantity.nanos)
   }
@@ -160,7 +158,7 @@ function readSemver(text: string, normalize: Value | undefined): Semver | undefi
   )
 }
 
-/** Returns the normal form of a semantic version. For example, `v1.02` becomes `1.2.0`. */
+/** Normalizes a semantic version, such as `v1.02` to `1.2.0`. */
 function normalized(text: string): string {
   const end = text.search(/[-+]/)
   const [numbers, rest] = end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end)]

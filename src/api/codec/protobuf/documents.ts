@@ -36,7 +36,7 @@ export interface StreamedEvent {
 }
 
 const lengthBytes = 4
-/** Maximum size of a document in bytes, which is larger than any object that this server stores. */
+/** Maximum size of a frame in bytes, well above the size of any stored object. */
 const maxFrameBytes = 16 * 1024 * 1024
 
 /** Encodes and decodes documents of the given kinds. */

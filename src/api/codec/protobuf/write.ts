@@ -19,7 +19,7 @@ import { sortedKeys, stringifyStored } from '../json.ts'
 import { type Message, messageOf, onWire } from './message.ts'
 
 export interface WriteOptions {
-  /** Estimated length of the message in bytes. */
+  /** Expected length of the message in bytes, for the initial buffer. */
   readonly size?: number
   /** The vendor whose names the message uses, if messages differ by vendor. */
   readonly vendor?: Vendor

@@ -17,8 +17,8 @@ import { definitionReservations } from './definition-names.ts'
 import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
 
 /**
- * The status subresource. Clients can write the status, except for the accepted names and the server's own conditions.
- * Malformed accepted names are kept, so that validation rejects them. Every write also updates the approval condition.
+ * The status subresource. Clients cannot change the accepted names or the server's own conditions. Malformed accepted
+ * names are kept, so that validation rejects them. Every write also updates the approval condition.
  */
 const status: Subresource<CustomResourceDefinition> = {
   ...plainStatus,
@@ -181,7 +181,7 @@ function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContex
 const enforced = ['rule', 'message']
 const maxNamed = 5
 
-/** Returns all CEL rules of a schema at any depth. */
+/** Finds all CEL rules in a schema and its nested schemas. */
 function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
   if (typeof schema !== 'object' || schema === null) return []
   if (Array.isArray(schema)) return schema.flatMap((inner) => rulesIn(inner, keyword))

@@ -302,13 +302,13 @@ export const fields = {
 }
 
 export type CustomResourceDefinition = ObjectOf<typeof fields>
-/** The desired state of a custom resource definition, which users write. */
+/** The spec of a CustomResourceDefinition. */
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
 /** The names in `spec.names`: kind, plural, singular and short names. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
 /** An entry of `spec.versions`. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]
-/** The observed state of a custom resource definition, which the server reports. */
+/** The status of a CustomResourceDefinition. */
 export type DefinitionStatus = NonNullable<CustomResourceDefinition['status']>
 /** A condition of a CustomResourceDefinition. */
 export type DefinitionCondition = NonNullable<DefinitionStatus['conditions']>[number]

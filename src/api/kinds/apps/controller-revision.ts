@@ -68,7 +68,7 @@ function checkData({ data: next }: ControllerRevision, { data: previous }: Contr
   return sameText(next, previous) ? [] : [invalid('data', next, 'field is immutable')]
 }
 
-/** Whether two values have the same JSON text. Controllers compare bytes, so the order of members matters. */
+/** Whether two values are equal, including the order of members, which controllers compare too. */
 function sameText(a: Json | undefined, b: Json | undefined): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameText(item, b[i]))
   if (!isObject(a)) return a === b

@@ -18,7 +18,7 @@ export const userInfo = s.object(
 
 export type UserInfo = Infer<typeof userInfo>
 
-/** Returns the identity of a user for a review. */
+/** Converts a user to the form in which reviews return it. */
 export function userInfoOf({ name, uid, groups, extra }: User): UserInfo {
   return {
     username: name,

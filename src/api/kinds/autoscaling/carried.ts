@@ -21,7 +21,7 @@ function annotationOf(vendor: Vendor, part: CarriedPart): string {
   return vendorKey(vendor, part, 'autoscaling.alpha')
 }
 
-/** Returns the metadata with annotations for exactly the given parts. */
+/** Returns the metadata with annotations for the given parts, and without annotations for all others. */
 export function withCarried(
   metadata: ObjectMeta,
   carried: { readonly [P in CarriedPart]?: string | undefined },

@@ -195,7 +195,7 @@ function orderMetrics(spec: Spec): void {
   spec.metrics = [...metrics.filter((metric) => !isCpuTarget(metric)), ...metrics.filter(isCpuTarget)]
 }
 
-/** Whether v1 has a field for the metric. */
+/** Whether v1 can express the metric with its CPU utilization field. */
 export function isCpuTarget({ type, resource }: MetricSpec): boolean {
   return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
 }

@@ -135,7 +135,7 @@ const specFields = {
   }),
 }
 
-/** The sources of a metric in validation order. If more than one source is set, only the first is validated. */
+/** Source fields in validation order. Only the first that is set is validated. */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {

@@ -220,9 +220,7 @@ function checkLength(name: string): FieldError[] {
 /** Since this Kubernetes version, the schedule of a new CronJob must not contain a time zone. */
 const onlyFieldSince = '1.29'
 
-/**
- * Validates the time zone and the schedule together. A CronJob whose stored schedule contains a time zone may keep it.
- */
+/** Validates the time zone in the field and in the schedule. A stored schedule may keep its time zone. */
 function checkZones({ spec = {} }: CronJob, previous: CronJob | undefined, context: RuleContext): FieldError[] {
   const { schedule = '', timeZone } = spec
   const stored = previous?.spec ?? {}

@@ -369,7 +369,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
   ]
 }
 
-/** Returns the error for malformed data. The message contains a placeholder instead of the data. */
+/** Runs a check that throws for malformed input. The error shows `shown` in place of the data. */
 function checkBytes(path: FieldPath, shown: string, check: () => unknown): FieldError[] {
   try {
     check()

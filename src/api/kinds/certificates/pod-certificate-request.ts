@@ -217,7 +217,7 @@ function faultsOf(path: FieldPath, check: () => void): FieldError[] {
 
 const times = ['notBefore', 'beginRefreshAt', 'notAfter'] as const
 
-/** Rejects changes to the status of a request that already has an outcome, because an outcome is final. */
+/** Validates a status update. Once a request has an outcome, its status is immutable. */
 function checkStatus(next: Status, previous: Status): FieldError[] {
   const path = 'status'
   if (isDecided(previous)) return immutableField(path, next, previous)

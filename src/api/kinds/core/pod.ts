@@ -129,7 +129,7 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   fillPodResources(spec)
 }
 
-/** Returns the condition of a pod that the scheduler must not schedule yet because of scheduling gates. */
+/** Returns the PodScheduled condition of a pod with scheduling gates. */
 function gatedCondition(context: PrepareContext): PodCondition {
   return {
     type: 'PodScheduled',
@@ -232,10 +232,7 @@ function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
   )
 }
 
-/**
- * Validates the names of claims that are created from a pod's templates. Such a name consists of the pod's name and the
- * name of the entry in the pod.
- */
+/** Validates the names of generated ResourceClaims, which consist of the pod's name and the entry's name. */
 function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldError[] {
   return resourceClaims.flatMap(({ name = '', resourceClaimTemplateName, source = {} }, i) => {
     const isGenerated = (resourceClaimTemplateName ?? source.resourceClaimTemplateName) !== undefined

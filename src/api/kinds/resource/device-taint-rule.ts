@@ -85,7 +85,7 @@ export const deviceTaintRule = defineKind({
   views: { columns: [nameColumn, ageColumn], subresources: { status: plainStatus } },
 })
 
-/** Sets the time of a taint that has no time. */
+/** Sets the time of the rule's taint if the client has not set it. */
 function addTime({ spec }: DeviceTaintRule, { now }: PrepareContext): void {
   if (spec?.taint !== undefined) spec.taint.timeAdded ??= timestamp(now)
 }

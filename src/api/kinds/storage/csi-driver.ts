@@ -38,7 +38,7 @@ const tokenRequest = s.object(
   },
 )
 
-/** The feature gate of the field that restricts pods to nodes with the driver. The gate is older than the field. */
+/** Name of the feature gate that controls the placement field. The gate existed before the field. */
 const placementGate = 'VolumeLimitScaling'
 
 const spec = s.object(

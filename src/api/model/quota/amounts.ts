@@ -37,7 +37,7 @@ export function writeAmounts(amounts: Amounts): { [name: string]: string } {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }
 
-/** Returns the sum of two lists of amounts. */
+/** Adds two sets of amounts. */
 export function add(a: Amounts, b: Amounts): Map<string, Quantity> {
   const sum = new Map(a)
   addTo(sum, b)

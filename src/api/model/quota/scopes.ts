@@ -18,7 +18,7 @@ export interface ScopedSpec {
   readonly scopeSelector?: { readonly matchExpressions?: readonly ScopeRequirement[] }
 }
 
-/** Whether a quota counts an object. */
+/** Whether an object is within the scopes of a quota. */
 export function counts(spec: ScopedSpec, type: CountedType, object: ApiObject): boolean {
   return requirementsOf(spec).every((requirement) => holds(requirement, type, object))
 }

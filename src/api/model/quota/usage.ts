@@ -36,7 +36,7 @@ export interface UsageContext {
 /** Kinds of the core group that have a plain name in quotas. */
 const plainNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
-/** Returns the usage of each resource by one object. */
+/** Returns how much of each quota resource an object uses. */
 export function usageOf(type: CountedType, object: ApiObject, context: UsageContext): Amounts {
   const usage = new Map([[countName(type), one]])
   if (isResourceClaims(type, context.vendor)) return add(usage, deviceUsage(object, context))
@@ -51,7 +51,7 @@ function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
 
-/** Whether the resource type is Pods. */
+/** Whether a resource type is Pods. */
 export function isPods({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'pods'
 }

@@ -14,7 +14,7 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 const list = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
 
-/** The fields of a rule that are in a nested message in Protobuf, with the field number of that message. */
+/** Fields of a rule that Protobuf puts into a nested message. */
 const resourceFields = {
   apiGroups: list(1, 'API groups to match. An empty string stands for the core group and `*` for all groups.'),
   apiVersions: list(2, 'API versions to match. `*` matches all versions.'),

@@ -20,7 +20,7 @@ export function countIndexes(text: string, limit: number): number | string {
   return total
 }
 
-/** Returns an index that both lists contain. Malformed parts are ignored, because `countIndexes` reports them. */
+/** Returns an index that is in both lists, if any. Malformed parts are reported by `countIndexes` and ignored here. */
 export function commonIndex(a: string, b: string, limit: number): number | undefined {
   const left = readableRanges(a, limit)
   const right = readableRanges(b, limit)

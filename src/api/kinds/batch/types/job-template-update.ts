@@ -36,10 +36,7 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
   return evenIfStarted && isReported && (status.active ?? 0) === 0
 }
 
-/**
- * Validates the parts of the pod template that may change. Errors in the pod spec are reported at the pod spec as a
- * whole, because only parts of it are immutable.
- */
+/** Rejects changes of the template, reporting a change within the pod spec at the pod spec itself. */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,
   { spec, ...previous }: PodTemplateSpec,

@@ -23,8 +23,8 @@ const resizeStates = [
 ]
 
 /**
- * Progress of the resize of one resource, which Kubernetes reports since 1.28. Until 1.30, a failure was not
- * necessarily final.
+ * States of a resize, per resource. Since 1.28, Kubernetes reports them in the status of a claim. Until 1.30, a failure
+ * could be temporary.
  */
 const stepsOfResize = ['ControllerResizeInProgress', 'NodeResizeInProgress', 'NodeResizePending']
 const failuresOfResize = ['ControllerResizeInfeasible', 'NodeResizeInfeasible']

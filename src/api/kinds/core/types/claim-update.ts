@@ -15,7 +15,7 @@ import type { ResourceList } from './resource-list.ts'
 import { quantityOf } from './resource-names.ts'
 import { quantityIn } from './resources.ts'
 
-/** Returns the key of the annotation that the field `storageClassName` has replaced. */
+/** Returns the key of the beta annotation that preceded `storageClassName`. */
 export function classKey(vendor: Vendor): string {
   return vendorKey(vendor, 'storage-class', 'volume.beta')
 }
@@ -59,7 +59,7 @@ export function checkSpecUpdate(
   ]
 }
 
-/** Returns the new claim spec with the previous values of the fields that may change. */
+/** Returns the new spec with all permitted changes undone, so that any remaining difference is an error. */
 function unchanging(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,

@@ -156,10 +156,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
 
 const probesAndLifecycle = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/**
- * Whether forbidden parts of init containers and ephemeral containers are reported without further validation. True
- * since 1.26.
- */
+/** Whether only the first of several errors about a forbidden part is reported, as since 1.26. */
 function reportsOnce(context: RuleContext): boolean {
   return isSince('1.26', context)
 }

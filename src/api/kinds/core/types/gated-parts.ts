@@ -21,7 +21,7 @@ type List = 'containers' | 'initContainers' | 'ephemeralContainers'
 
 const lists: readonly List[] = ['containers', 'initContainers', 'ephemeralContainers']
 
-/** Resets the parts of disabled features, unless the stored pod has them. Modifies the spec. */
+/** Resets what belongs to disabled features, unless the stored pod already has it. Modifies the spec. */
 export function resetGated(
   { spec = {}, previous = {} }: { spec: PodParts | undefined; previous?: PodParts | undefined },
   path: FieldPath,

@@ -53,7 +53,7 @@ function overlaps(files: readonly FileSource[]): [FileSource, FileSource][] {
 
 const maxDepth = 100
 
-/** Returns at most 100 parent folders of a path. */
+/** Returns the parent folders of a path, at most 100. */
 function foldersOf(path: string): string[] {
   const folders: string[] = []
   for (let end = path.indexOf('/'); end > 0 && folders.length < maxDepth; end = path.indexOf('/', end + 1))

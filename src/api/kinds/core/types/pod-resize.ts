@@ -123,7 +123,7 @@ function checkMemory(next: Container, previous: Container, path: FieldPath): Fie
     : [forbidden(path, 'memory limits cannot be decreased unless resizePolicy is RestartContainer')]
 }
 
-/** Rejects changes to resources other than CPU and memory. */
+/** Rejects a resize of anything other than CPU and memory. */
 function checkOthers(next: PodSpec, previous: PodSpec, context: RuleContext): FieldError[] {
   const initToo = isEnabled('InPlacePodVerticalScalingInitContainers', context)
   const isFixed = (one: Container, i: number) =>

@@ -113,7 +113,7 @@ function checkPodCertificate(certificate: PodCertificate, path: FieldPath): Fiel
   ]
 }
 
-/** Returns the paths of the files that contain the certificate or its key. */
+/** Returns the file paths that a certificate source writes. */
 export function certificateFiles(certificate: PodCertificate): string[] {
   return files.map((name) => certificate[name] ?? '').filter((path) => path !== '')
 }

@@ -46,7 +46,7 @@ export function checkResourceName(name: string, path: FieldPath): FieldError[] {
     : [invalid(path, name, 'must be a standard resource type or fully qualified')]
 }
 
-/** Whether a container can use the resource. */
+/** Validates the name of a resource in the requests or limits of a container. */
 export function checkContainerResourceName(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
   const errors = checkResourceName(name, path)
   if (!name.includes('/'))
@@ -58,7 +58,7 @@ export function checkContainerResourceName(name: string, path: FieldPath, vendor
     : [...errors, invalid(path, name, "doesn't follow the extended resource name standard")]
 }
 
-/** Whether a quota can limit the resource. */
+/** Validates the name of a resource in a quota. */
 export function checkQuotaResourceName(name: string, path: FieldPath): FieldError[] {
   const isValidName = name.includes('/') || isStandardForQuota(name)
   return [

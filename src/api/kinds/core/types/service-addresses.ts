@@ -22,7 +22,7 @@ const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
 const policyPath = 'spec.ipFamilyPolicy'
 const ipsPath = 'spec.clusterIPs'
 
-/** Returns the addresses that a Service reserves. */
+/** Returns the cluster IPs that a Service reserves, as reservations. */
 export function heldAddresses(spec: ServiceSpec): Reservation[] {
   if (!isInCluster(spec)) return []
   return (spec.clusterIPs ?? []).flatMap((text) => {

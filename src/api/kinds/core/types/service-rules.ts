@@ -130,8 +130,8 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
 }
 
 /**
- * Rejects multiple protocols before 1.24, because some load balancers do not support them. A Service that already has
- * multiple protocols may keep them.
+ * Requires all ports of a LoadBalancer Service to have the same protocol in versions before 1.24, which do not support
+ * mixed protocols. A stored Service may keep mixed protocols.
  */
 export function checkOneProtocol(
   next: ServiceSpec,
@@ -191,9 +191,7 @@ function isRange(text: string): boolean {
   return parseRange(text.trim()) !== undefined
 }
 
-/**
- * Reports addresses and ranges that are not in canonical form, except for values that the stored Service already has.
- */
+/** Requires new addresses and ranges to be spelled canonically. Values that the stored Service has may stay. */
 export function checkSpelling(next: Service, previous: Service | undefined, context: RuleContext): FieldError[] {
   return [
     ...strictIpFaults({ next: addressesOf(next), previous: previous && addressesOf(previous) }, context),

@@ -191,7 +191,7 @@ export function isInCluster({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName'
 }
 
-/** Whether the Service is exposed on nodes. */
+/** Whether the type of the Service makes it reachable through ports of the nodes. */
 export function isOnNodes({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }

@@ -1,6 +1,6 @@
 /**
- * Values of a Service that the server preserves in an update although the client omitted them, and values that the
- * server removes when the type changes.
+ * Completes Service updates: keeps values that the server assigned and the client omitted, and removes values that the
+ * new type does not have.
  */
 
 import { sameJson } from '../../../json/json.ts'

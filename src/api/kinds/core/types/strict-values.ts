@@ -16,12 +16,12 @@ interface Change {
   readonly previous?: readonly Located[] | undefined
 }
 
-/** Reports addresses that are valid but not in canonical form. */
+/** Validates new addresses strictly. Invalid addresses are reported elsewhere. */
 export function strictIpFaults(change: Change, context: RuleContext): FieldError[] {
   return strictFaults(change, { check: checkStrictIp, isValid: (text) => parseIp(text) !== undefined }, context)
 }
 
-/** Reports ranges that are valid but not in canonical form. */
+/** Validates new ranges strictly. Invalid ranges are reported elsewhere. */
 export function strictRangeFaults(change: Change, context: RuleContext): FieldError[] {
   return strictFaults(change, { check: checkStrictRange, isValid: (text) => parseRange(text) !== undefined }, context)
 }

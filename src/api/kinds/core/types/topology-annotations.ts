@@ -7,7 +7,7 @@ import type { ObjectMeta } from '../../../model/object.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 
-/** Returns the keys of both topology annotations. */
+/** Returns the keys of the old and the new annotation for topology-aware routing. */
 export function topologyAnnotations({ vendor }: RuleContext): { readonly hints: string; readonly mode: string } {
   return {
     hints: vendorKey(vendor, 'topology-aware-hints', 'service'),

@@ -139,7 +139,7 @@ function checkStep(step: string, { min, value, amounts }: Steps, path: FieldPath
 
 const unit = 1_000_000_000n
 
-/** Returns an amount in whole units, rounded up. */
+/** Converts an amount to whole units, rounded up. */
 function wholeUnits(amount: string): bigint {
   const { nanos } = parseQuantity(amount)!
   return nanos / unit + (nanos % unit > 0n ? 1n : 0n)

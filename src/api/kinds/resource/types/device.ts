@@ -211,13 +211,13 @@ function checkAttribute(
   ]
 }
 
-/** Returns the number of values in an attribute. */
+/** Returns the number of values that an attribute counts for: its list elements, or 1 for a single value. */
 function valueCount(attribute: InferFields<typeof attributeFields>): number {
   const count = listAttributes.reduce((sum, name) => sum + (attribute[name] ?? []).length, 0)
   return count === 0 ? 1 : count
 }
 
-/** Whether an attribute is a list. */
+/** Whether the device has an attribute whose value is a list. */
 export function hasListAttributes({ attributes = {} }: Device): boolean {
   return Object.values(attributes).some((attribute) => listAttributes.some((name) => attribute[name] !== undefined))
 }

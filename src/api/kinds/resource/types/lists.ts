@@ -104,7 +104,7 @@ export function checkAttributeName(name: string, path: FieldPath, context: RuleC
   return [...checkDomain(first, path, context), ...checkId(second, path, context)]
 }
 
-/** Checks the name of an attribute that must have a domain. */
+/** Validates the name of an attribute. It must have a domain. */
 export function checkFullName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
   if (name.includes('/')) return checkAttributeName(name, path, context)
   if (name === '') return emptyPart(path, 'a domain and a name are required', context)
