@@ -57,12 +57,12 @@ export class BoundedMap<K, V> {
     this.#entries.clear()
   }
 
-  /** Returns the values, oldest first. */
+  /** Iterates over the values, oldest first. */
   values(): MapIterator<V> {
     return this.#entries.values()
   }
 
-  /** Returns the entries, oldest first. */
+  /** Iterates over the entries, oldest first. */
   [Symbol.iterator](): MapIterator<[K, V]> {
     return this.#entries.entries()
   }

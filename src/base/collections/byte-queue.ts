@@ -22,7 +22,7 @@ const nothing: Buffer = Buffer.alloc(0)
 /** A queue of bytes, in the order in which they arrive. */
 export class ByteQueue {
   #parts: Buffer[] = []
-  /** The only chunk in the queue. Undefined if the queue is empty or its chunks are in `#parts`. */
+  /** The chunk of a queue that has only one. Otherwise undefined. */
   #lone: Buffer | undefined
   /** Shared buffer into which small chunks are copied. */
   #tail = nothing
@@ -94,7 +94,7 @@ export class ByteQueue {
     this.#to = 0
   }
 
-  /** Appends the small chunks that have been copied so far to the list of parts. */
+  /** Moves the small chunks copied so far to the list of parts. */
   #seal(): void {
     if (this.#from === this.#to) return
     this.#parts.push(this.#tail.subarray(this.#from, this.#to))

@@ -27,7 +27,7 @@ interface Chunk<V> {
 /** A map with sorted keys. Readers see a consistent snapshot even if the map changes while they read. */
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
-  /** The chunks of the map in key order. No chunk is empty, so an empty map has no chunks. */
+  /** Chunks in key order. There are no empty chunks. */
   readonly #chunks: Chunk<V>[] = []
   /** Whether native string comparison gives UTF-8 order for all current keys. Native comparison is much faster. */
   #plain = true

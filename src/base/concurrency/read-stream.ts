@@ -14,7 +14,7 @@ export interface StreamReader {
   readonly onBreak: () => void
 }
 
-/** Calls the reader with the data of a stream, with its end, and with a premature close. */
+/** Passes the data, the end and a premature close of a stream to a reader, even if they have already happened. */
 export function readStream(stream: Readable, { onData, onEnd, onBreak }: StreamReader): void {
   if (stream.readableEnded) onEnd()
   else if (stream.destroyed) onBreak()

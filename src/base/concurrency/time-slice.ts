@@ -133,7 +133,7 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** The state of an event-loop turn when suspended work is about to resume. */
+/** The current event-loop turn, as seen before suspended work resumes. */
 interface Turn {
   readonly turn: number
   /** Whether the time budget of this event-loop turn is not used up. */
@@ -181,7 +181,7 @@ const shortWork = new RestingWork()
 const longWork = new RestingWork()
 const loopPieces = new RestingWork()
 
-/** Whether a call of `resumeNext` is scheduled. */
+/** Whether `resumeNext` is already scheduled. */
 let isResuming = false
 
 /** Resumes pieces one by one while the turn has time left, and then continues in the next turn. */
@@ -212,7 +212,7 @@ export function roomInTurn(): Promise<void> | undefined {
  */
 export type Sliced<T> = Generator<unknown, T>
 
-/** Returns sliced work that completes at once with the given value. */
+/** Returns sliced work that completes immediately. */
 export function* slicedValue<T>(value: T): Sliced<T> {
   yield* []
   return value

@@ -16,7 +16,7 @@ export const isExecutable = isSea()
 
 /** Where the code of a thread is, both in the sources and in the bundle. */
 export interface ThreadProgram {
-  /** The `import.meta.url` of the module that starts the thread. */
+  /** `import.meta.url` of the module that starts the thread. */
   readonly importer: string
   /** Path of the source file, relative to the module that starts the thread. */
   readonly source: string
@@ -49,9 +49,9 @@ const addonKey = 'orch.addon'
 const addonName = 'lmdb.node'
 
 /**
- * Loads the native addon of lmdb. The executable contains it. The operating system can load an addon only from a file.
- * The addon is therefore written to a temporary file, whose name is removed at once, so that the file disappears when
- * the process ends.
+ * Loads the native addon of lmdb. In the single executable, the addon is an asset, but the operating system can load it
+ * only from a file. It is therefore written to a temporary file that is unlinked immediately and disappears with the
+ * process.
  */
 export function loadAddon(importer: string): unknown {
   if (!isExecutable) return loadInstalledAddon(createRequire(importer))

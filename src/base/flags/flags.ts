@@ -233,7 +233,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Returns the value of a flag that appears without one. */
+/** Returns the value that a flag without `=value` has. Throws UsageError if the flag requires a value. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'

@@ -13,7 +13,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 const seedBytes = 16
-/** Size of a slot in bytes. A slot consists of a 64-bit key and a 64-bit time. */
+/** Size of a slot in bytes: a 64-bit key and a 64-bit time. */
 const bucketBytes = 16
 /** Size of the reserved memory in bytes. The operating system allocates it only when buckets use it. */
 const maxBytes = 64 * 1024 * 1024
@@ -88,7 +88,7 @@ export class RateBuckets {
   readonly #burst: bigint
   readonly #now: () => bigint
 
-  /** Creates the buckets of a rate. `start` is the offset of the buckets in the memory. */
+  /** `start` is the offset of this table in the shared memory. */
   constructor(memory: SharedArrayBuffer, rate: Rate & { readonly start: number }, now: () => bigint) {
     const { perSecond, burst, keys, start } = rate
     this.#seed = new Uint8Array(memory, 0, seedBytes).slice()

@@ -9,7 +9,7 @@ export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 
   readonly values: readonly Sample[]
 }
 
-/** Returns snapshots of metrics. */
+/** Copies metrics so that they can be posted to another thread. */
 export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   return metrics.map((metric) => {
     const { name, help, type, across, page } = metric

@@ -83,7 +83,7 @@ class SeriesMap<S> {
   }
 }
 
-/** A counter value. The recording code keeps a reference to the counter and increments it. */
+/** The value of a counter. Code that counts keeps a reference and increments it. */
 export interface Count {
   value: number
 }
@@ -140,7 +140,7 @@ export class Gauge implements Metric {
   }
 }
 
-/** A distribution of observed values over buckets. The recording code keeps a reference to the distribution. */
+/** Counts observed values by bucket. Code that observes keeps a reference. */
 export class Distribution {
   readonly #bounds: readonly number[]
   /** Number of values in each bucket, not cumulative. The last bucket is for values above all bounds. */
