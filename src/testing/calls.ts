@@ -116,7 +116,7 @@ export class Calls implements CallLog {
     const call = new OpenCall(exchange)
     this.#open.set(exchange, call)
     this.#calls.push(call)
-    // Several calls are dropped at a time, to keep the cost per call low.
+    // Drop several calls at a time, so that the cost per call stays low.
     if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
   }
 

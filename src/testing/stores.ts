@@ -33,7 +33,7 @@ export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot
   return store
 }
 
-/** Opens a store in memory. Entries keep their versions, except for entries that expire. */
+/** Opens an in-memory store with the initial content. Entries keep their revisions, except for those that expire. */
 export async function openMemory(
   { clock, eventTtlMs }: Pick<StoreParts, 'clock' | 'eventTtlMs'>,
   beginning: StoredSnapshot | undefined,

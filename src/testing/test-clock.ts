@@ -66,7 +66,7 @@ export class TestClock implements TimerClock, ServerClock {
     for (const waiting of this.#waiting) this.#arm(waiting)
   }
 
-  /** Sets a system timer, which does not keep the process alive. */
+  /** Starts a system timer for the next due time. It does not keep the process alive. */
   #arm(waiting: Waiting): void {
     clearTimeout(waiting.timer)
     const ms = Math.min(Math.max(waiting.due - this.monotonic(), 0), maxTimerMs)
