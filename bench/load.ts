@@ -224,7 +224,7 @@ const full = 0.85
 /** Number of CPUs used by other programs above which a rate is unreliable. */
 export const noticed = 0.2
 
-/** Returns the bottleneck of the measurement. */
+/** Names what limited the measurement: the server's loop, the load generator or other programs. */
 export function limitOf({ loop, server, generator, others }: Measured): string {
   if (loop >= full) return 'its loop'
   if (generator >= full) return 'the generator'

@@ -21,7 +21,7 @@ export function pathOf(index: number): string {
 /** Pads the object so that its JSON in a response is 1 kB long. */
 const padding = 'a line of some text. '.repeat(40).slice(0, 524)
 
-/** Returns the request body. `text` is part of the data, so a different text changes the object. */
+/** Returns the JSON of a ConfigMap of 1 kB. Objects with different `text` differ. */
 export function objectJson(name: string, text: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { padding, text } })
 }

@@ -1,6 +1,6 @@
 /**
- * Copies the facts about Kubernetes versions with which tests compare the definitions to `test/data/levels`, in a
- * compact format. Run the script when the facts change:
+ * Copies recorded facts about Kubernetes versions to `test/data/levels` in a compact format. Tests compare the
+ * definitions with them. Run the script when the facts change:
  *
  *     bin/node scripts/import-levels.ts ../shared/levels
  */

@@ -1,7 +1,7 @@
 /**
- * Generates the built-in kinds for users of `orch/client`: an interface for each kind and each of its parts, with the
- * descriptions of the definitions, and the value that addresses its objects. `scripts/declare.mjs` uses this text
- * instead of the compiler's output, which has neither names nor descriptions.
+ * Generates the types of built-in kinds for users of `orch/client`: an interface for each kind and its parts with their
+ * descriptions, and a constant that identifies each kind. `scripts/declare.mjs` uses this text because the compiler's
+ * output has neither names nor descriptions.
  */
 
 import type { JsonObject } from '../src/api/json/json.ts'

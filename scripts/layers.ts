@@ -146,7 +146,7 @@ export function roomOf(file: string): string {
   return groups.some(({ name, layers }) => name === group && layers.length === 0) ? group : `${group}/${folder}`
 }
 
-/** Whether a list contains a folder or its group. */
+/** Whether the list contains the folder or its group. */
 export function isAmong(room: string, names: readonly string[]): boolean {
   return names.includes(room) || names.includes(room.split('/')[0]!)
 }

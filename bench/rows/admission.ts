@@ -24,7 +24,7 @@ export function creates(path: string, body: string): Drive {
 
 const pods = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`
 
-/** Returns the body of a pod that is about as large as the ConfigMap. */
+/** Returns the JSON of a pod of about 1 kB. */
 function podBody(): string {
   const env = Array.from({ length: 8 }, (_, i) => ({ name: `VARIABLE_${i}`, value: 'value '.repeat(8) }))
   const resources = { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } }

@@ -79,7 +79,7 @@ async function makeBodies(side: Side): Promise<string[]> {
   return Array.from({ length: count }, (_, i) => definition(i, i % largeEvery === 0 ? template : smallSchema(i)))
 }
 
-/** Returns the parts of a published schema that a structural schema may contain. */
+/** Resolves references and keeps only what a structural schema may contain. */
 function written(schema: Schema, all: Schema): Schema {
   const ref = schema.$ref as string | undefined
   if (ref !== undefined) return written(all[ref.slice('#/definitions/'.length)] as Schema, all)

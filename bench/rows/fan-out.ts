@@ -69,7 +69,7 @@ async function receivedBytes({ side, path }: FanOut, count: number): Promise<num
   return Number(/\((\d+)\) data/.exec(output)?.[1] ?? Number.NaN)
 }
 
-/** Returns the number of writes in the run. */
+/** Writes as fast as possible for a fixed time. Returns the number of writes. */
 async function writeFor({ write }: FanOut, client: Client, writers: number): Promise<number> {
   const end = performance.now() + writeMs
   let writes = 0

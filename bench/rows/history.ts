@@ -14,7 +14,7 @@ import { http2Updates } from './writes.ts'
 const objectCount = 500
 const retention = '--history-retention=24h,16Mi'
 const none = '--history-retention=0'
-/** Shortens the retention of old versions for watches, so that the data file contains only the history. */
+/** Keeps watch history only briefly, so that it does not add to the data file. */
 const briefly = '--history-duration=5s'
 const updateSeconds = 20
 

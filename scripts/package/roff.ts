@@ -1,6 +1,5 @@
 /**
- * Writes roff, the markup language of manual pages. Only this module escapes text, so no input can become a roff
- * request.
+ * Writes roff, the markup language of manual pages. Text is escaped only here, so it can never become a roff request.
  */
 
 /** A font of the man macros: `B` for literal text that the user types, `I` for placeholders. */
@@ -40,7 +39,7 @@ function guard(text: string): string {
   return text.startsWith('.') ? '\\&' : ''
 }
 
-/** Returns text in a font. */
+/** Formats text in a font. */
 export function inFont(font: Font, text: string): string {
   return text === '' ? '' : `\\f${font}${escaped(text)}\\fR`
 }
@@ -60,7 +59,7 @@ export function entry(term: string, text: string): string[] {
   return ['.TP', term, escaped(text)]
 }
 
-/** Returns paragraphs of plain text. */
+/** Formats plain text as paragraphs. */
 export function paragraphs(text: string): string[] {
   return text.split(/\n+/).flatMap((part, index) => (index === 0 ? [escaped(part)] : ['.PP', escaped(part)]))
 }
