@@ -14,7 +14,7 @@ import { Chains, subjectOf } from './client-certificate.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
 import type { MultipleCommonNames } from './multiple-common-names.ts'
 
-/** Names of the headers that the proxy sets, in lower case. */
+/** Names of the headers in which the proxy sends the user's identity, in lower case. */
 export interface ProxyHeaders {
   /** The headers that can contain the user name. The first header that has a value is used. */
   readonly username: readonly string[]
@@ -22,7 +22,7 @@ export interface ProxyHeaders {
   readonly uid: readonly string[]
   /** The headers that contain the groups. Every value is a group. */
   readonly groups: readonly string[]
-  /** Prefixes of the headers that contain extra attributes of the user. */
+  /** Prefixes of headers with extra attributes. The rest of the header's name is the key. */
   readonly extraPrefixes: readonly string[]
 }
 
@@ -30,10 +30,7 @@ export interface ProxyParts {
   /** Returns the current CAs for proxies. The array is replaced when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /**
-   * Whether a certificate is reserved for calls from API servers to node agents. A proxy cannot identify itself with
-   * such a certificate.
-   */
+  /** Whether a certificate is one that API servers use to call node agents. Proxies must not use such a certificate. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
   /** Allowed common names of proxies. If empty, any name is allowed. */
@@ -64,7 +61,7 @@ export function isProxyHeader({ username, uid, groups, extraPrefixes }: ProxyHea
   return [...username, ...uid, ...groups].includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Returns the value of the first header that has one. */
+/** Returns the first nonempty value among the headers. */
 function firstValue(names: readonly string[], sent: SentHeaders): string | undefined {
   return names.map((name) => sent.one(name)).find((value) => value)
 }

@@ -8,7 +8,7 @@ import { type Count, Counter, type Distribution, Histogram, type Metric } from '
 import type { Clock } from '../../base/time/clock.ts'
 import type { AuthenticationOutcome, Authenticator } from './authenticator.ts'
 
-/** Upper bounds of the histogram buckets in seconds, from one millisecond to about sixteen seconds. */
+/** Upper bounds of the histogram buckets in seconds, from 1 ms to 16 s. Each bound is twice the previous one. */
 const durations = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
 const results = 'success, failure (no or unknown credentials) or error (invalid credentials)'
 

@@ -23,7 +23,7 @@ export interface SentHeaders {
   withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
 }
 
-/** Empty headers, for credentials that do not come from a request. */
+/** Headers of a request without any, for checking credentials outside of a request. */
 export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], withPrefix: () => [] }
 
 export interface Credentials {
@@ -33,7 +33,7 @@ export interface Credentials {
   readonly headers: SentHeaders
   /** Path of the request. Undefined for credentials that do not come from a request. */
   readonly path?: string
-  /** Identifies the connection, so that strategies can cache the results of earlier requests on the same connection. */
+  /** Identifies the connection, so that strategies can cache results between its requests. */
   readonly connection: object
   /**
    * Requested audiences of a token review. The token must be valid for at least one of them. Undefined in ordinary
@@ -48,28 +48,31 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * The requested audiences that the token is valid for. Undefined if the token names no audience and is thus valid for
-   * this server.
+   * Which of the requested audiences the token is valid for. Undefined if it names no audience, which makes it valid
+   * for this server.
    */
   readonly audiences?: readonly string[]
   /** A warning for the user about the credentials. */
   readonly warning?: string
 }
 
-/** The outcome of a strategy: a user, a rejection or no opinion. */
+/**
+ * What an authentication strategy concludes: it found the user, rejects the credentials, or found no credentials of its
+ * kind.
+ */
 export type AuthenticationOutcome =
   | KnownUser
-  /** The request has credentials for this strategy, but they are invalid. */
+  /** The credentials are invalid. */
   | { readonly result: 'refused'; readonly why?: string }
-  /** The request has no credentials for this strategy. */
+  /** The request has no credentials of this kind, so other strategies are tried. */
   | { readonly result: 'none' }
 
 /** An authentication strategy: a function that maps the credentials of a request to an outcome. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** The outcome if the request has no credentials for the strategy. */
+/** The outcome for a request without credentials of the strategy's kind. */
 export const none: AuthenticationOutcome = { result: 'none' }
-/** The outcome for invalid credentials. */
+/** The outcome for invalid credentials, without a reason. */
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
@@ -100,13 +103,18 @@ export function firstOf(strategies: readonly Authenticator[], anonymous?: Authen
   return (credentials) => ask(credentials, 0, none)
 }
 
-/** Combines the outcomes of two strategies that found no user. */
+/**
+ * Combines two outcomes without a user. A rejection takes precedence, and the first one that has a reason is reported.
+ */
 function together(one: AuthenticationOutcome, other: AuthenticationOutcome): AuthenticationOutcome {
   if (other.result !== 'refused') return one
   return one.result === 'refused' && one.why !== undefined ? one : other
 }
 
-/** Caches the outcome per user, because strategies usually return the same User object. */
+/**
+ * Returns a function that completes the outcome for a user, with the group of authenticated users. Results are cached
+ * by User object.
+ */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, KnownUser>()
   return ({ user, audiences, warning }) => {

@@ -8,7 +8,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined
 }
 
-/** Whether the token is ignored only because more than one space precedes it. */
+/** Whether the header contains a token that is ignored because of extra spaces before it. */
 export function hasExtraSpace(authorization: string | undefined): boolean {
   return authorization !== undefined && /^\s*bearer {2,}\S/i.test(authorization)
 }

@@ -59,7 +59,10 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
   }
 }
 
-/** A dummy with the same field lengths as a valid Secret. No token matches its ID or secret. */
+/**
+ * A fake Secret that is compared with tokens whose Secret does not exist, so that the comparison takes the same time.
+ * No token matches it.
+ */
 const nobodys: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -98,7 +101,10 @@ function sameText(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** Returns the user of the token, or undefined if the Secret contains a group that is not allowed. */
+/**
+ * Returns the user that a token authenticates. Returns undefined if its Secret lists a group that bootstrap tokens
+ * cannot have.
+ */
 function userOf(vendor: Vendor, { id }: Token, object: ApiObject): User | undefined {
   const read = readerOf(object)
   const extraGroups = read('auth-extra-groups')

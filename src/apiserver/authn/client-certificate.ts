@@ -38,7 +38,7 @@ export interface CertificateParts {
   readonly clock: Clock
 }
 
-/** The settings that determine which attributes of a user the server reads from a certificate. */
+/** What determines how the subject of a certificate becomes a user. */
 export interface CertificateUsers {
   readonly vendor: Vendor
   readonly emulation: Emulation
@@ -72,7 +72,7 @@ function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined
   return `the client certificate expires at ${new Date(to).toISOString()}: renew it`
 }
 
-/** Returns the subject of a certificate. The result is empty if the subject is unreadable. */
+/** Returns the parsed subject of a certificate, or an empty subject if it cannot be parsed. */
 export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)

@@ -6,18 +6,15 @@ import type { X509Certificate } from 'node:crypto'
 import { certificateDenyList as certificateDenyLists, plainHex } from '../../api/kinds/ops/certificate-deny-list.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 
-/** The certificates that CertificateDenyLists contain. */
+/** Checks certificates against all CertificateDenyLists. */
 export class DeniedCertificates {
   #lookup: Lookup | undefined
   #onChange = () => {}
-  /** Whether a deny list has changed since `#serials` and `#fingerprints` were computed. */
+  /** Whether the sets below are out of date because a deny list has changed. */
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /**
-   * The results of earlier checks: whether each certificate is denied. The results are discarded when a deny list
-   * changes.
-   */
+  /** Cached results by certificate. Dropped when a deny list changes. */
   #verdicts = new WeakMap<X509Certificate, boolean>()
 
   /** Starts tracking the deny lists. Must be called before the caches are loaded. */
@@ -26,7 +23,7 @@ export class DeniedCertificates {
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Sets the callback that runs when the deny lists change. Simultaneous changes cause a single call. */
+  /** Sets the function to call when the deny lists change. It is called once for simultaneous changes. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

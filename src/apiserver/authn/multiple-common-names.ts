@@ -19,8 +19,8 @@ export class MultipleCommonNames {
   }
 
   /**
-   * Rejects the certificate. The method must be called only for certificates of a trusted CA, because otherwise any
-   * client could fill the log.
+   * Rejects a certificate with several common names and logs it. Call it only for certificates of a trusted CA, so that
+   * strangers cannot fill the log.
    */
   refuse({ fingerprint256 }: X509Certificate): AuthenticationOutcome {
     if (!this.#logged.has(fingerprint256)) this.#report(fingerprint256)

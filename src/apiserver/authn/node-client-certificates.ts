@@ -13,12 +13,12 @@ import { nodeClientName } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
-/** Other tools and earlier versions of this server use the second name. */
+/** Common names of such certificates. The second one is used by other tools and by earlier versions. */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
 /**
- * Returns a function that recognizes the certificates for calls to node agents. `configuredCertificate` returns the PEM
- * text of the certificate in `--kubelet-client-certificate`, or undefined if the flag is not set.
+ * Returns a function that recognizes certificates for calls to node agents. `configuredCertificate` returns the
+ * certificate of `--kubelet-client-certificate` in PEM format, or undefined.
  */
 export function nodeClientCertificates(
   configuredCertificate: () => string | undefined,
@@ -35,8 +35,8 @@ export function nodeClientCertificates(
 }
 
 /**
- * Returns a function that recognizes certificates with the same key or subject. The function caches its results,
- * because every request checks the certificate of its connection.
+ * Returns a function that recognizes certificates with the same key or subject as the given one. Results are cached,
+ * because every request repeats the check.
  */
 function sameClientAs(configuredCertificate: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()

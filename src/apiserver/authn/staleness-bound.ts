@@ -15,7 +15,7 @@ const boundMs = 500
 export class StalenessBound {
   readonly #lookup: Lookup
   readonly #clock: Clock
-  /** The cache contains all changes made to the store before this time. */
+  /** Time up to which the cache is known to contain all changes. */
   #seenUpTo = Number.NEGATIVE_INFINITY
 
   constructor(lookup: Lookup, clock: Clock) {
@@ -24,7 +24,8 @@ export class StalenessBound {
   }
 
   /**
-   * Returns the result of `judge`, applied to sufficiently recent data. Throws StoreError if the store is unreachable.
+   * Returns whether `judge` accepts cached data that is recent enough. A rejection is repeated with the latest data.
+   * Throws StoreError if the store cannot be reached.
    */
   decide(judge: () => boolean): boolean | Promise<boolean> {
     const now = this.#clock.monotonic()

@@ -40,7 +40,7 @@ interface CachedOutcome {
   readonly outcome: AuthenticationOutcome
 }
 
-/** Returns the previously valid tokens that are unchanged in the file, and the number of added tokens. */
+/** Returns the tokens that the changed file still grants to the same user, and the number of new tokens in the file. */
 export function stillGranted(before: TokenUsers, file: TokenUsers): { users: TokenUsers; added: number } {
   const users = new Map([...file].filter(([token, user]) => isDeepStrictEqual(before.get(token), user)))
   return { users, added: file.size - users.size }
@@ -83,7 +83,7 @@ function splitCsv(line: string, number: number): string[] {
   }
 }
 
-/** Hashes a token. The hash is the key of the token in `TokenUsers`. */
+/** Returns the hash under which `TokenUsers` stores a token. */
 export function tokenHash(token: string): string {
   return digest('sha256', token, 'base64')
 }

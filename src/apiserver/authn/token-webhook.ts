@@ -30,7 +30,7 @@ export interface TokenWebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** The outcome of a token review that the webhook failed to perform. The cause is in the log. */
+/** The outcome if the webhook fails. The log contains the cause. */
 const unchecked: AuthenticationOutcome = {
   result: 'refused',
   why: 'the token webhook failed, so the token could not be checked',
@@ -48,8 +48,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // Reaching a limit of this server, such as too many open files, does not mean that the token is invalid. The
-        // client must retry.
+        // A local limit, such as too many open files, says nothing about the token. Let the client retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }
@@ -87,7 +86,7 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
   }
   const user = userOf(own(status, 'user'))
   const named = texts(own(status, 'audiences') ?? [], 'status.audiences')
-  // If the webhook returns no audiences, the token is accepted only for this server.
+  // Without audiences in the response, the token is valid only for this server.
   if (named.length === 0) return { result: 'user', user }
   const meant = audiences.filter((audience) => named.includes(audience))
   return meant.length === 0 ? refused : { result: 'user', user, audiences: meant }

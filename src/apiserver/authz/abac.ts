@@ -93,7 +93,10 @@ function everybody(policy: Policy): Policy {
   return { ...policy, user, group: authenticatedUsers }
 }
 
-/** A policy with a user and a group requires both. A policy with neither matches no user. */
+/**
+ * Whether a policy applies to a user. If it names a user and a group, both must match. If it names neither, it applies
+ * to nobody.
+ */
 function isFor({ user, group }: Policy, { name, groups }: User): boolean {
   if (user === '' && group === '') return false
   return (user === '' || user === name) && (group === '' || groups.includes(group))

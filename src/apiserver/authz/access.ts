@@ -11,23 +11,23 @@ import type { PolicyRule } from './rbac/rule.ts'
 export interface Access {
   /** Authorizes the requests of clients. */
   readonly authorizer: Authorizer
-  /** Permissions granted by roles and bindings, even if RBAC is not enabled. */
+  /** The roles and bindings in the store. They are available even if RBAC is not an authorization mode. */
   readonly policy: Policy
-  /** Returns the rules of a user in a namespace, for rules reviews. */
+  /** Lists what a user may do in a namespace, for SelfSubjectRulesReviews. */
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
-/** The rules of a user in a namespace, for rules reviews. */
+/** What a user may do in a namespace, as far as the authorization modes can list it. */
 export interface ToldRules {
-  /** The rules of the user, one list per role. Lists are immutable, so results derived from them may be cached. */
+  /** The user's rules, with one list per role. A list never changes, so that results can be cached by it. */
   readonly rules: readonly (readonly PolicyRule[])[]
-  /** Whether rules of the user may be missing from the list. */
+  /** Whether the user may have permissions that are not listed. */
   readonly incomplete: boolean
   /** Errors and reasons for an incomplete list, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** An authorization mode, which consists of its authorizer and its rules. */
+/** An authorization mode: how it decides about requests, and how it lists the rules of a user. */
 export interface Mode {
   readonly authorizer: Authorizer
   readonly rulesOf: (user: User, namespace: string) => ToldRules | Promise<ToldRules>

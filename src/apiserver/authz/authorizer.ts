@@ -1,4 +1,4 @@
-/** Authorization: each mode is a function that maps the attributes of a request to a verdict or to no opinion. */
+/** Authorization: each mode is a function that allows a request, denies it, or leaves the decision to the next mode. */
 import {
   authenticatedUsers,
   nodeClientName,
@@ -19,7 +19,7 @@ export interface ResourceAttributes {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** Returns the selectors that restrict the request, or undefined if the request has no selectors. */
+  /** Parses the label and field selectors of the request. Undefined if it has none. */
   readonly selectors?: (() => RequestSelectors) | undefined
 }
 
@@ -38,10 +38,10 @@ export interface Question {
   readonly trace?: Traced
 }
 
-/** A verdict on a request, with its reason. */
+/** The decision of one or several authorization modes about a request. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  /** Returns the reason, or '' if there is no reason. The text is built on demand. */
+  /** Returns the reason for the decision, or ''. It is a function because the reason is rarely needed. */
   readonly reason: () => string
 }
 
@@ -49,9 +49,9 @@ export interface Decision {
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
 const nothing = () => ''
-/** A decision that allows the request and gives no reason. */
+/** Allows the request without giving a reason. */
 export const allow: Decision = { verdict: 'allow', reason: nothing }
-/** A decision without an opinion, which leaves the verdict to the other authorizers. */
+/** Leaves the decision to the next authorization mode. */
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 

@@ -10,10 +10,10 @@ import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 
-/** A kind that the index is derived from. */
+/** A kind of objects from which an index is derived. */
 export interface Source {
   readonly type: StoredType
-  /** Replaces the entries derived from an object. The object is undefined if it was deleted. */
+  /** Updates the index after a change to one object. `object` is undefined if it was deleted. */
   readonly take: (name: ObjectName, object: ApiObject | undefined) => void
   /** Removes the entries derived from all objects of the kind. */
   readonly clear: () => void
@@ -21,18 +21,18 @@ export interface Source {
 
 /** Maximum number of changes to process synchronously. */
 const fewChanges = 200
-/** Cost of reading one object, in TimeSlice units. */
+/** Estimated cost of processing one object, charged to the time slice. */
 const unitsPerObject = 20
 
 export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
-  /** Sources whose objects must all be read again. */
+  /** Kinds of which all objects must be processed again, for example after the caches were reloaded. */
   readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
-  /** Number of recorded changes that are not processed yet. */
+  /** Number of changes that have arrived but are not in the index yet. */
   #pendingChanges = 0
-  /** Number of changes processed so far. */
+  /** Incremented for each processed change, so that users of the index can tell whether it has changed. */
   generation = 0
 
   /** Creates the index. Sources of kinds that this server does not store are treated as empty. */
@@ -94,8 +94,8 @@ export class DerivedIndex {
   }
 
   /**
-   * Changes that arrive in the meantime are recorded and processed later. If the cache is reloaded, the processing
-   * starts again.
+   * Processes all objects of a kind. Changes that arrive in the meantime are processed afterwards. A reload of the
+   * cache starts over.
    */
   async #takeWhole(source: Source, timeSlice: TimeSlice): Promise<void> {
     this.#whole.delete(source)

@@ -8,23 +8,20 @@ import { checkLabelValue } from '../../api/model/names.ts'
 import { type FieldRequirement, parseFieldSelector } from '../../api/selectors/field-selector.ts'
 import { parseLabelSelector, type Requirement, requirementsOf } from '../../api/selectors/label-selector.ts'
 
-/** Requirements that all objects of the request must meet. */
+/** The parsed requirements of a request's label and field selectors. */
 export interface RequestSelectors {
   readonly fields: readonly FieldRequirement[]
   readonly labels: readonly Requirement[]
 }
 
-/** Selectors of an access review, with the errors in them. */
+/** The selectors in an access review, and the errors found in them. */
 export interface ReviewSelectors extends RequestSelectors {
   readonly errors: readonly string[]
 }
 
 const selectiveVerbs: readonly string[] = ['list', 'watch', 'deletecollection']
 
-/**
- * Returns a function that parses the selectors of a query when it is first called. Returns undefined if the query has
- * no selectors.
- */
+/** Returns a function that parses the selectors in a query on its first call. Returns undefined if there are none. */
 export function selectorsIn(verb: string, query: URLSearchParams): (() => RequestSelectors) | undefined {
   if (!selectiveVerbs.includes(verb)) return undefined
   return parsedSelectors({
@@ -38,9 +35,7 @@ interface SelectorTexts {
   readonly labelSelector?: string
 }
 
-/**
- * Returns a function that parses the selectors when it is first called. Returns undefined if there are no selectors.
- */
+/** Returns a function that parses the given selectors on its first call. Returns undefined if both are empty. */
 export function parsedSelectors({
   fieldSelector: fields = '',
   labelSelector: labels = '',
@@ -99,7 +94,7 @@ function readLabels({ rawSelector = '', requirements = [] }: NonNullable<Attribu
   })
 }
 
-/** Drops the requirements that cannot be parsed. */
+/** Parses requirements, and drops those that cannot be parsed. */
 function readable<T, R>(all: readonly T[], read: (one: T) => R | undefined): Parsed<R> {
   const requirements = all.map(read).filter((each) => each !== undefined)
   return { requirements, isComplete: requirements.length === all.length }

@@ -22,12 +22,9 @@ export interface WebhookParts {
   readonly clock: Clock
   /** Version of SubjectAccessReview. */
   readonly version: 'v1' | 'v1beta1'
-  /** Whether reviews contain the selectors of the request. */
+  /** Whether to send the request's selectors to the webhook. */
   readonly sendsSelectors: boolean
-  /**
-   * How long to cache responses that allow the request, in milliseconds. `unauthorizedTtlMs` applies to all other
-   * responses.
-   */
+  /** How long responses are cached, in milliseconds: those that allow the request, and all others. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns the response. */
@@ -38,14 +35,11 @@ export interface WebhookParts {
    * NoOpinion.
    */
   readonly failurePolicy?: 'NoOpinion' | 'Deny'
-  /**
-   * Evaluates the match conditions on the spec of the review in v1. Only requests that meet all conditions are sent to
-   * the service.
-   */
+  /** Evaluates the configured match conditions for a review. The webhook is called only if all are met. */
   readonly conditions?: (request: JsonObject) => ConditionOutcome
 }
 
-/** Maximum length of a query whose response is cached. */
+/** Maximum length of a review, in characters, whose response is cached. */
 const maxKeyLength = 10_000
 
 /** The Webhook mode: a remote service decides, and its decisions are cached. */
@@ -86,7 +80,7 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
   } catch (error) {
     parts.onFailure(error)
-    // If a local limit prevents the call, the request is rejected because the webhook might have denied it.
+    // A local limit prevented the call. Reject the request, because the webhook might have denied it.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the authorization webhook are in progress')
     return failureOf(parts)
@@ -118,14 +112,17 @@ function specOf(
       ? { resourceAttributes: { ...resourceOf(attributes), ...(sendsSelectors ? selectorsOf(attributes) : {}) } }
       : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
     user: name,
-    // In SubjectAccessReview v1beta1, the groups field has another name.
+    // v1beta1 calls this field `group`.
     [version === 'v1' ? 'groups' : 'group']: [...groups],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
     ...(uid === '' ? {} : { uid }),
   }
 }
 
-/** Returns the selectors as requirements. Label requirements that compare numbers cannot be represented. */
+/**
+ * Returns the selectors in the form of an access review. Omits label requirements that compare numbers, because a
+ * review cannot express them.
+ */
 function selectorsOf({ selectors }: ResourceAttributes): JsonObject {
   if (selectors === undefined) return {}
   const { fields, labels } = selectors()

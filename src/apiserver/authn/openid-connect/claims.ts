@@ -8,9 +8,9 @@ import type { User } from '../../../api/model/user.ts'
 export interface ClaimRules {
   readonly issuer: string
   readonly usernameClaim: string
-  /** Prefix of user names. '' means the default prefix, and '-' means no prefix. */
+  /** Prefix to add to user names. '' selects the default prefix, and '-' selects none. */
   readonly usernamePrefix: string
-  /** Name of the claim with the groups. '' means that users get no groups from their tokens. */
+  /** Name of the claim that lists the user's groups. '' means that tokens grant no groups. */
   readonly groupsClaim: string
   readonly groupsPrefix: string
   /** Claims that must be present with exactly this value. */
@@ -67,7 +67,7 @@ export function groupsIn(claims: JsonObject, groupsClaim: string): string[] {
 }
 
 const leewaySeconds = 60
-/** The end of the year 9999, in seconds since 1970. */
+/** Maximum value of a time claim: the end of the year 9999. */
 const lastSecond = 253_402_300_799
 
 /**

@@ -19,7 +19,7 @@ import { asClaims, BadClaims, endOf, isFor } from './claims.ts'
 import type { OpenidProvider } from './provider.ts'
 
 export interface IssuerParts {
-  /** The expected `iss` claim of the tokens. */
+  /** The value that the `iss` claim of a token must have. */
   readonly issuer: string
   readonly provider: OpenidProvider
   /** Accepted audiences. A token must have at least one of them. */
@@ -42,7 +42,7 @@ export function idTokens(find: (issuer: string) => TokenIssuer | undefined): Aut
   }
 }
 
-/** An issuer of ID tokens, with its provider and settings. */
+/** Verifies the ID tokens of one issuer. */
 export class TokenIssuer {
   readonly #parts: IssuerParts
   #outcomeCache: TtlCache<AuthenticationOutcome>
@@ -55,7 +55,7 @@ export class TokenIssuer {
 
   authenticate(token: string): AuthenticationOutcome | Promise<AuthenticationOutcome> {
     const { keys } = this.#parts.provider
-    // Cached outcomes depend on the provider's keys, so they are discarded when the keys change.
+    // Drop the cached outcomes when the provider's keys change.
     if (keys !== this.#cachedKeys) this.#outcomeCache = new TtlCache(this.#parts.clock)
     this.#cachedKeys = keys
     return this.#outcomeCache.get(hash('sha256', token, 'base64'), () => judge(this.#parts, token))
@@ -115,7 +115,10 @@ async function verify(
   }
 }
 
-/** A JWT must not have an unencoded payload. */
+/**
+ * Returns the payload of a verified JWT. Returns undefined for an unencoded payload (RFC 7797), which JWTs must not
+ * have.
+ */
 function payloadIn({ payload, protectedHeader }: CompactVerifyResult): Uint8Array | undefined {
   return protectedHeader.b64 === false ? undefined : payload
 }
@@ -131,7 +134,7 @@ function strictly(payload: Uint8Array) {
   throw new BadClaims('cannot read its claims')
 }
 
-/** Returns the issuer of an unverified token. */
+/** Reads the issuer of a token whose signature has not been verified. */
 function issuerOf(token: string): string | undefined {
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined

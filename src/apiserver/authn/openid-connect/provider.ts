@@ -31,7 +31,7 @@ const retryMs = 5_000
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
 
-/** The keys of an OpenID Connect provider, which are fetched on demand. */
+/** Fetches and caches the keys of an OpenID Connect provider. */
 export class OpenidProvider {
   readonly #parts: ProviderParts
   #keys: LocalJWKSet | undefined
@@ -56,16 +56,13 @@ export class OpenidProvider {
     clearTimeout(this.#retry)
   }
 
-  /**
-   * The keys from the last successful fetch. Stale keys are refreshed in the background. Undefined before the first
-   * success.
-   */
+  /** The current keys, or undefined if none have been fetched yet. Refreshes outdated keys in the background. */
   get keys(): LocalJWKSet | undefined {
     if (this.#parts.clock.monotonic() - this.#found > staleMs) void this.refresh()
     return this.#keys
   }
 
-  /** Fetches the keys. Returns whether new keys were fetched. Never rejects. */
+  /** Fetches the keys, unless this was tried very recently. Returns whether there are new keys. Never rejects. */
   refresh(): Promise<boolean> {
     if (this.#pendingFetch !== undefined) return this.#pendingFetch
     const now = this.#parts.clock.monotonic()

@@ -23,7 +23,7 @@ export interface ServiceAccountParts {
   readonly signatures: Signatures
   readonly holders: TokenDependencies
   readonly recency: StalenessBound
-  /** Audiences that the authenticator accepts. */
+  /** Audiences that tokens in requests may have. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
   /** Records the use of legacy tokens. Undefined if their use is not tracked. */
@@ -43,7 +43,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // Reuses the cached result if a connection sends the same Authorization header again.
+    // The connection has sent this header before, so the token need not be parsed and verified again.
     const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)
@@ -106,8 +106,7 @@ function refusedTo({ audiences }: TokenClaims, requestedAudiences: readonly stri
 }
 
 /**
- * Returns the user of a token. The extra attributes contain the ID of the token and the names of the objects in its
- * claims.
+ * Returns the user of a service account token. Its extra attributes name the token and the objects that it is bound to.
  */
 function accountUser(
   { namespace, account, pod, node, id }: TokenClaims,

@@ -9,12 +9,11 @@ import type { ObjectName } from '../../../api/model/lookup.ts'
 import { serviceAccountName } from '../../../api/model/user.ts'
 import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 
-/** An object in the claims of a token: a node, or an object in the account's namespace. */
+/** An object that a token is bound to: a node, or an object in the namespace of the account. */
 export interface Holder {
   readonly name: string
   /**
-   * Uid of the object. Undefined for the Secret of a legacy token, which the token itself identifies. Also undefined
-   * for the node of a pod if the Node does not exist.
+   * Uid of the object. Undefined for the Secret of a legacy token, and for the node of a pod if the Node did not exist.
    */
   readonly uid: string | undefined
 }
@@ -24,7 +23,7 @@ export interface TokenClaims {
   readonly account: Holder
   readonly pod?: Holder | undefined
   readonly secret?: Holder | undefined
-  /** The node that the token is bound to, or the node of the pod. */
+  /** The node that the token is bound to, or the node on which the token's pod runs. */
   readonly node?: Holder | undefined
   /** ID of the token (`jti`). Tokens issued by older versions have no ID. */
   readonly id?: string | undefined
@@ -38,7 +37,7 @@ export interface TokenClaims {
   readonly legacy: boolean
 }
 
-/** The object that a token is bound to. For a pod, this also includes the pod's node. */
+/** The object to bind a new token to. A pod is accompanied by its node. */
 export interface BoundTo {
   readonly kind: 'pod' | 'secret' | 'node'
   readonly name: string
@@ -50,7 +49,7 @@ export interface BoundToken extends ObjectName {
   readonly issuer: string
   readonly uid: string
   readonly bound?: BoundTo | undefined
-  /** ID of the token. */
+  /** The `jti` claim. Undefined in Kubernetes versions without it. */
   readonly id?: string | undefined
   readonly audiences: readonly string[]
   readonly nowSeconds: number
@@ -77,7 +76,7 @@ export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
   }
 }
 
-/** The account and the Secret of a legacy token. */
+/** Identifies a legacy token: its account and the Secret that contains it. */
 export interface LegacyToken extends ObjectName {
   readonly uid: string
   readonly secret: string
@@ -162,7 +161,7 @@ function holder(value: Json | undefined): { name: string; uid: string } | undefi
   return name && uid ? { name, uid } : undefined
 }
 
-/** The claim for a pod's node may lack a uid. */
+/** The node of a pod has no uid if the Node did not exist when the token was issued. */
 function nodeHolder(value: Json | undefined): Holder | undefined {
   const name = isObject(value) ? word(value.name) : undefined
   return isObject(value) && name ? { name, uid: word(value.uid) } : undefined
@@ -172,7 +171,7 @@ function word(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Converts a time in seconds to milliseconds. Returns undefined if the value is not a time. */
+/** Converts a claim from seconds to milliseconds. Returns undefined if it is not a plausible time. */
 function seconds(value: Json | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 && value < 2 ** 43 ? value * 1000 : undefined
 }

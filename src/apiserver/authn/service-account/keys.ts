@@ -9,13 +9,13 @@ import { messageOf } from '../../../base/text/errors.ts'
 
 /** A public key and its ID. */
 export interface VerifyingKey {
-  /** Key ID in tokens: a hash of the public key, computed as in kube-apiserver. */
+  /** The key ID in token headers. Computed as in kube-apiserver, from a hash of the public key. */
   readonly id: string
   readonly algorithm: string
   readonly publicKey: KeyObject
 }
 
-/** A key that can also sign tokens. */
+/** A key with its private part, which can sign tokens. */
 export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject
 }
@@ -43,12 +43,12 @@ export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   })
 }
 
-/** Whether the key can also sign, which requires the private key. */
+/** Whether a key has its private part and can sign tokens. */
 export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
   return 'privateKey' in key
 }
 
-/** Creates the token keys. `signing` signs new tokens. All keys verify tokens. */
+/** Combines the key for new tokens with all keys whose tokens are accepted, without duplicates. */
 export function tokenKeys(signing: SigningKey, others: readonly VerifyingKey[]): TokenKeys {
   const all = new Map([signing, ...others].map((key) => [key.id, key]))
   return { signing, verifying: [...all.values()] }

@@ -47,7 +47,8 @@ export class Signatures {
   }
 
   /**
-   * Returns 'foreign' for tokens of another type or issuer, and undefined for invalid tokens that claim this issuer.
+   * Verifies a token. Returns 'foreign' if the token belongs to another issuer, and undefined if it claims this issuer
+   * but is invalid.
    */
   verify(token: string): SignedToken | 'foreign' | Promise<SignedToken | undefined> {
     const key = hash('sha256', token, 'base64')
@@ -57,7 +58,7 @@ export class Signatures {
     return header === undefined ? 'foreign' : this.#verifyAnew(token, key, header)
   }
 
-  /** Returns the header of an unverified token if the token names this issuer. */
+  /** Returns the header of a token if the token names this issuer. Nothing has been verified yet. */
   #ownHeader(token: string): JsonObject | undefined {
     const parts = token.split('.', 4)
     if (parts.length !== 3) return undefined
@@ -94,7 +95,8 @@ export class Signatures {
 }
 
 /**
- * Whether the token is canonical base64. Otherwise several texts, each with its own hash, could encode the same token.
+ * Whether each part of the token is encoded in the only canonical way. Otherwise, variants of one token could have
+ * different hashes.
  */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)

@@ -21,9 +21,9 @@ import type { SignedToken } from './signatures.ts'
 export interface HolderOptions {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** Whether the account and Secret of a legacy token must exist. */
+  /** Whether a legacy token is valid only as long as its account and Secret exist. */
   readonly lookupLegacy: boolean
-  /** The vendor whose label marks a legacy token as invalid. If undefined, the label has no effect. */
+  /** Names the label that marks a legacy token as invalid. Undefined if the label is not considered. */
   readonly markedBy: Vendor | undefined
 }
 
@@ -33,7 +33,9 @@ export class TokenDependencies {
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
-  /** Object states that were valid for a token, so that unchanged objects are not checked again. */
+  /**
+   * The objects with which each token was found valid. As long as they are unchanged, the token needs no further check.
+   */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy, markedBy }: HolderOptions) {
@@ -43,7 +45,7 @@ export class TokenDependencies {
     this.#markedBy = markedBy
   }
 
-  /** Checks whether the objects exist in the cache. */
+  /** Whether all objects that the token depends on exist in the cache. */
   exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
     const node = boundNode(token)
@@ -69,7 +71,8 @@ export class TokenDependencies {
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (node === undefined || isThere(ofNode, node.uid)) &&
       (!legacy || (holdsToken(ofSecret!, token.hash) && !this.#isMarked(ofSecret!)))
-    // The end of the grace period does not change the pod, so a result for a terminating pod must not be cached.
+    // A terminating pod becomes invalid when its grace period ends, without any change to the object. Do not cache the
+    // result.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
   }
@@ -84,7 +87,7 @@ export class TokenDependencies {
   }
 }
 
-/** Returns the node that the token is bound to. */
+/** Returns the node that the token is bound to. A token for a pod is not bound to the pod's node. */
 function boundNode({ claims: { node, pod } }: SignedToken): Holder | undefined {
   return pod === undefined ? node : undefined
 }

@@ -85,7 +85,7 @@ export type JwtConfiguration = Infer<typeof jwt>
 export interface ConfigurationParts {
   readonly vendor: Vendor
   readonly emulation: Emulation
-  /** Issuers of service account tokens. The configuration file must not list them. */
+  /** Issuers of this cluster's service account tokens, which the file must not configure. */
   readonly ownIssuers: readonly string[]
 }
 
@@ -229,7 +229,7 @@ function checkPrefixed(mapping: Infer<typeof prefixedClaim>, path: FieldPath): v
     throw fault(`${path}.prefix`, 'is required with claim; set it to "" for no prefix')
 }
 
-/** Keys in the vendor's domain are reserved because the server itself sets such attributes. */
+/** Keys in the vendor's own domain are reserved for attributes that the server sets. */
 function checkExtraKey(key: string, path: FieldPath, { groupDomain, keyDomain }: Vendor): void {
   const [domain = '', ...rest] = key.split('/')
   const isPath = rest.length > 0 && rest.every((part) => /^[a-z0-9._~!$&'()*+,;=:@%-]+$/.test(part))
@@ -240,7 +240,8 @@ function checkExtraKey(key: string, path: FieldPath, { groupDomain, keyDomain }:
 }
 
 /**
- * A user name that is derived from an email address is accepted only if the token states that the address was verified.
+ * If the user name is derived from `claims.email`, requires that some expression of the issuer uses
+ * `claims.email_verified`.
  */
 function checkVerifiedEmail({ claimMappings = {}, claimValidationRules = [] }: JwtConfiguration, path: FieldPath) {
   const { username = {}, extra = [] } = claimMappings

@@ -31,7 +31,7 @@ const userFields = new Map([
   ['extra', extra],
 ])
 
-/** The variable that an expression can use: the claims of the token, or the mapped user. */
+/** The CEL variables: `claims` of the token for mappings, and the resulting `user` for validation rules. */
 const variables = {
   claims: { ...declare(mapOf(types.string, types.dyn), 'map'), elem: dynamicType },
   user: { ...declare({ kind: 'object', fields: userFields }, 'object'), fields: userFields },
@@ -99,7 +99,7 @@ function compile(
       return program.evaluate([fromJson(value, declared)], new Budget(maxCost))
     } catch (error) {
       if (!(error instanceof CelError || error instanceof BudgetExceeded)) throw error
-      // Omits the reason from the error message, because the reason may quote claims, which can be secret.
+      // The reason stays out of the message because it may quote secret claims.
       throw new BadClaims(`${path} failed`, { cause: error })
     }
   }

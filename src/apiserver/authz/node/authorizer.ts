@@ -59,7 +59,10 @@ function nodeOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
 
-/** Returns the check for resources that are restricted per node, or undefined for other resources. */
+/**
+ * Returns a function that finds the access check for a resource. It returns undefined for resources without
+ * restrictions per node.
+ */
 function judgeOf(vendor: Vendor, { version, gates }: Emulation, graph: NodeGraph) {
   const judges = new Map<string, NodeJudge>()
   const concerning = (fault: (attributes: ResourceAttributes) => string): NodeJudge => {
@@ -105,7 +108,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Returns '' if the request reads a namespaced object, or else the reason why it is not such a request. */
+/** Returns why a request is not a plain read of namespaced objects, or '' if it is. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'
@@ -132,7 +135,7 @@ function notTokenOrGot(asked: ResourceAttributes): string {
 
 const ownVerbs = ['get', 'create', 'update', 'patch', 'delete']
 
-/** A node may access only the object with its own name. */
+/** Restricts a node agent to the object with the name of its node. */
 function own(node: string, { verb, plural, subresource, namespace, name }: ResourceAttributes, home: string): Decision {
   if (!ownVerbs.includes(verb)) return because(`can only ${ownVerbs.join(', ')} its own of ${plural}`)
   if (subresource !== '') return because(`cannot use subresources of ${plural}`)

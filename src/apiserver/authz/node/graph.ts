@@ -21,14 +21,14 @@ export class NodeGraph {
   readonly #index: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
-  /** For each node, the number of its pods that need an object. */
+  /** How many pods on each node need an object. The outer key is the node, the inner one the object. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
-  /** Keys of the volumes that reference a Secret, by the key of the Secret. */
+  /** Volumes by the Secret that they reference. */
   readonly #volumesOf = new Map<string, Set<string>>()
-  /** Node names by VolumeAttachment. */
+  /** The node of each VolumeAttachment. */
   readonly #attachments = new Map<string, string>()
-  /** Node names by ResourceSlice. */
+  /** The node of each ResourceSlice. */
   readonly #slices = new Map<string, string>()
 
   constructor(lookup: Lookup, vendor: Vendor) {
@@ -64,8 +64,8 @@ export class NodeGraph {
   }
 
   /**
-   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when all of them
-   * are processed. The caller must await the promise before other queries.
+   * Resolves when the graph contains all changes received so far. Returns undefined if it already does. Await it before
+   * each query.
    */
   current(): Promise<void> | undefined {
     return this.#index.current()

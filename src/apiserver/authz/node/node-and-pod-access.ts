@@ -5,10 +5,12 @@
  */
 import { allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 
-/** Decides whether a node agent may make a request. */
+/** Decides about a request of the agent of `node`. */
 export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
-/** Returns the decision "no opinion" with the given reason. */
+/**
+ * Leaves the decision to the next authorization mode, and gives the reason why this mode does not allow the request.
+ */
 export function because(reason: string): Decision {
   return { verdict: 'no opinion', reason: () => reason }
 }
@@ -24,7 +26,7 @@ export function nodeAccess(node: string, { verb, subresource, name }: ResourceAt
   return because(`node '${node}' cannot read ${other}, only its own Node object`)
 }
 
-/** Decides whether a node agent may make a request for a Pod. `related` checks that the pod is bound to the node. */
+/** Decides about an agent's requests for Pods. `related` decides whether a pod is bound to the node. */
 export function podAccess(related: NodeJudge): NodeJudge {
   return (node, attributes) => {
     const { verb, subresource } = attributes
@@ -43,7 +45,7 @@ function listedPods(node: string, attributes: ResourceAttributes, related: NodeJ
   return because('can only list/watch pods with spec.nodeName field selector')
 }
 
-/** Whether a field selector restricts the request to objects on the node. */
+/** Whether a request is limited to objects on the node by the field selector `spec.nodeName`. */
 export function selectsNode(node: string, { selectors }: ResourceAttributes): boolean {
   const fields = selectors?.().fields ?? []
   return fields.some(({ path, equal, value }) => path === 'spec.nodeName' && equal && value === node)

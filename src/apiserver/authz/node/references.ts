@@ -2,7 +2,7 @@
 import type { ApiObject } from '../../../api/model/object.ts'
 
 export interface PodNeeds {
-  /** Name of the pod's node, or '' for an unscheduled pod. */
+  /** The node that the pod is assigned to, or ''. */
   readonly node: string
   /** Keys of the objects that the pod needs, such as `secrets/a/b`, without duplicates. */
   readonly needs: ReadonlySet<string>
@@ -55,7 +55,7 @@ interface PodStatus {
   readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string }
 }
 
-/** Volume sources of pods and PersistentVolumes that may reference a Secret. */
+/** Kinds of volumes that can reference a Secret. */
 const sourcesWithSecret = ['azureFile', 'cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos']
 
 /**
@@ -92,7 +92,7 @@ function containerNeeds({ env = [], envFrom = [] }: Container, need: Need): void
   }
 }
 
-/** The status lists the claims that were generated from templates for the pod. */
+/** Collects the ResourceClaims that a pod uses. The names of generated claims are in its status. */
 function claimNeeds({ resourceClaims = [] }: PodSpec, status: PodStatus, need: Need): void {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus } = status
   const generated = new Set(resourceClaims.filter((each) => !each.resourceClaimName).map(({ name }) => name))
@@ -110,7 +110,7 @@ function volumeNeeds(volume: Volume, pod: string, need: Need): void {
     need('configmaps', configMap?.name)
   }
   need('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName)
-  // The claim of an ephemeral volume is named `<pod>-<volume>`.
+  // The claim that is generated for an ephemeral volume has this name.
   if (volume.ephemeral !== undefined) need('persistentvolumeclaims', `${pod}-${volume.name}`)
   need('secrets', volume.csi?.nodePublishSecretRef?.name)
   for (const source of sourcesWithSecret) need('secrets', secretOf(volume[source] as Source | undefined))
@@ -121,7 +121,7 @@ function secretOf(source: Source | undefined): string | undefined {
 }
 
 export interface VolumeNeeds {
-  /** Key of the claim that the volume is bound to, or '' if there is none. */
+  /** The claim that the volume is bound to, or ''. */
   readonly claim: string
   readonly secrets: readonly string[]
 }

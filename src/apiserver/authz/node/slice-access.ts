@@ -10,9 +10,9 @@ const ofOne = ['get', 'update', 'patch', 'delete']
 const ofMany = ['list', 'watch', 'deletecollection']
 
 interface SliceRules {
-  /** Checks that a slice belongs to the node. */
+  /** Decides whether an existing slice belongs to the agent's node. */
   readonly related: NodeJudge
-  /** Whether lists need a field selector for the node. */
+  /** Whether agents may list slices only with a field selector for their node. */
   readonly needsSelector: boolean
 }
 

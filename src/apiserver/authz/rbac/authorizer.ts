@@ -52,7 +52,7 @@ export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
   }
 }
 
-/** Lists the user's bindings to missing roles, which grant nothing. Returns '' if there are none. */
+/** Returns a note that the user has bindings to roles that do not exist. Returns '' if there are none. */
 function danglingOf(bindings: readonly Binding[], vendor: Vendor): string {
   const missing = missingRoles(bindings, vendor)
   if (missing.length === 0) return ''

@@ -17,9 +17,9 @@ const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000
 
 export interface Coverage {
-  /** The rules that are not covered, up to the requested number. */
+  /** Rules that the user does not have. The list stops at the requested number. */
   readonly uncovered: readonly PolicyRule[]
-  /** Whether the search is complete: either all rules were checked or enough uncovered rules were found. */
+  /** Whether the result is certain. False if the search was stopped because it took too much work. */
   readonly decided: boolean
 }
 
@@ -59,7 +59,7 @@ class Effort {
     this.#sinceTurn += steps
   }
 
-  /** Whether the search should yield to other requests. */
+  /** Whether it is time to let other requests run. */
   get isTurn(): boolean {
     if (this.#sinceTurn < stepsBetweenTurns) return false
     this.#sinceTurn = 0
@@ -67,19 +67,19 @@ class Effort {
   }
 }
 
-/** The lists of a rule, most selective first. The search splits them into single words in this order. */
+/** The parts of a rule in the order in which the search splits them. The most selective part comes first. */
 const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
   const { apiGroups = [], resources = [], verbs = [] } = rule.stored
-  // A rule that allows nothing is always covered.
+  // Such a rule grants nothing, so there is nothing to cover.
   if (apiGroups.length === 0 || resources.length === 0 || verbs.length === 0) return true
   return yield* coversFrom(userRules, rule, { at: 0, effort })
 }
 
 /**
- * Checks the parts from index `at` on. All rules in `userRules` contain the parts before this index. After the work
- * limit is reached, results are ignored.
+ * Checks the rule from part `at` on. `userRules` contains only those rules of the user that cover its earlier parts.
+ * The result is meaningless once the work limit is reached.
  */
 function* coversFrom(
   userRules: HeldRules,
@@ -93,15 +93,13 @@ function* coversFrom(
   if (coversAtOnce(userRules, rule, { rest, effort })) return true
   const [part] = rest
   if (part === undefined) return false
-  // No single rule covers all words of the list, so each word is checked separately.
+  // No single rule covers the whole list, so check each of its words.
   for (const word of rule[part] ?? [undefined])
     if (!(yield* coversFrom(userRules.having(part, word), rule, { at: at + 1, effort }))) return false
   return true
 }
 
-/**
- * Whether one rule of the user contains all words of the lists. Such a rule must contain the first word of each list.
- */
+/** Whether a single rule of the user covers all words of these parts. */
 function coversAtOnce(
   userRules: HeldRules,
   rule: Rule,

@@ -9,7 +9,7 @@ import { allows, type PolicyRule, type Rule } from './rule.ts'
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** A rule of a user, with the parts of a request that it does not allow. */
+/** One of the user's rules, and what it lacks to allow the request. */
 export interface NearRule extends Grant {
   readonly lacks: readonly string[]
 }
@@ -37,12 +37,12 @@ function scopeOf(attributes: Attributes): string {
 }
 
 /**
- * Returns the parts of the request that the rule does not allow. Returns undefined if the rule and the request have
- * almost nothing in common.
+ * Returns which parts of a request a rule does not match, such as the verb. Returns undefined if hardly any part
+ * matches.
  */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
-  // Each part of the request is checked separately, as if the rule matched all other parts.
+  // Check each part on its own, by letting the rule match everything else.
   const lacks = parts.filter(({ only }) => !allows({ ...rule, ...only }, attributes)).map(({ part }) => part)
   return lacks.length === parts.length || (attributes.resource && lacks.length > 2) ? undefined : lacks
 }

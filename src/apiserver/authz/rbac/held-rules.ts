@@ -7,15 +7,15 @@
  */
 import { allowsPath, type Rule } from './rule.ts'
 
-/** The lists of words in a resource rule. */
+/** The lists in a rule for resources. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
-/** The rules of a set, indexed by the words in one of their lists. */
+/** Rules by the words in one of their lists. */
 interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
-  /** Rules whose list contains a wildcard. */
+  /** Rules that match any word, because their list contains a wildcard. */
   readonly every: HeldRules
-  /** The results of earlier lookups, by word. */
+  /** Cached results of `having`, by word. */
   readonly answers: Map<string, HeldRules>
 }
 
@@ -30,7 +30,9 @@ export class HeldRules {
     this.#spend = spend
   }
 
-  /** Returns the rules whose list contains the word. For undefined, returns the rules with a wildcard. */
+  /**
+   * Returns the rules that match a word in one of their lists. Without a word, returns the rules that match any word.
+   */
   having(part: Part, word: string | undefined): HeldRules {
     const { byWord, every, answers } = this.#index(part)
     if (word === undefined) return every
@@ -86,7 +88,7 @@ export class HeldRules {
 
 interface PathIndex {
   readonly byPath: ReadonlyMap<string, readonly Rule[]>
-  /** The rules that allow all paths or all paths with a prefix. */
+  /** Rules with a path that ends in `*`. */
   readonly open: readonly Rule[]
 }
 
@@ -96,14 +98,14 @@ function add(byWord: Map<string, Rule[]>, word: string, rule: Rule): void {
   else rules.push(rule)
 }
 
-/** Whether the list of the rule contains the word. */
+/** Whether a rule matches a word in one of its lists. */
 export function hasWord(rule: Rule, part: Part, word: string): boolean {
   const words = rule[part]
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
 /**
- * Returns the words that match the given word if they occur in a rule. For `pods/log`, this includes `*` followed by
+ * Returns the words by which a rule can match the given word. For `pods/log`, these are `pods/log` and `*` followed by
  * `/log`.
  */
 function wordsThatHold(part: Part, word: string): string[] {

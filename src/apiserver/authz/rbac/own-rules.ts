@@ -29,7 +29,8 @@ export function explainByOwnRules(
   const nearRules = (attributes.resource ? resourceRules : nonResourceRules)
     .flatMap((rule) => {
       const lacks = lacking(ruleOf(rule), attributes)
-      // One of the user's rules allows every part of the action, but only in another namespace.
+      // A rule that lacks nothing applies only in another namespace, because otherwise the action would have been
+      // allowed.
       return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
     })
     .sort((a, b) => a.lacks.length - b.lacks.length)

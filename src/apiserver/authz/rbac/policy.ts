@@ -10,14 +10,14 @@ import { serviceAccountName, type User } from '../../../api/model/user.ts'
 import { DerivedIndex } from '../derived-index.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-/** Group ID of roles and bindings. */
+/** The internal ID of the API group with roles and bindings. */
 export const rbacGroup = 'rbac.authorization'
 
 const typeOf = (plural: string): StoredType => ({ group: rbacGroup, plural })
 
 export type RoleKind = 'Role' | 'ClusterRole'
 
-/** The role that a binding grants. */
+/** The role that a binding refers to. */
 export interface RoleRef {
   readonly kind: RoleKind
   readonly name: string
@@ -31,7 +31,7 @@ export interface Subject {
   readonly namespace: string
 }
 
-/** A RoleBinding or ClusterRoleBinding, prepared for decisions. */
+/** A RoleBinding or ClusterRoleBinding in the form that decisions need. */
 export interface Binding {
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
   /** Namespace of the binding, or '' for a ClusterRoleBinding. */
@@ -41,15 +41,15 @@ export interface Binding {
   readonly subjects: readonly Subject[]
 }
 
-/** A rule of a user, with the binding that grants it. */
+/** One of a user's rules, and the binding through which the user has it. */
 export interface Grant {
   readonly rule: Rule
   readonly binding: Binding
 }
 
-/** The bindings of a subject, by role. */
+/** A subject's bindings by role. */
 type Bound = Map<string, Set<Binding>>
-/** The bindings of a subject, by namespace ('' for cluster-wide bindings) and role. */
+/** A subject's bindings by namespace and role. Cluster-wide bindings have the namespace ''. */
 type Holdings = Map<string, Bound>
 
 /** All roles and bindings, indexed by subject. */
@@ -77,15 +77,18 @@ export class Policy {
     return this.#index.current()
   }
 
-  /** Returns the first rule of the user in the namespace ('' for cluster scope) that passes the test. */
+  /**
+   * Returns the user's first rule that passes the test. Searches cluster-wide bindings first, then those in the
+   * namespace, unless it is ''.
+   */
   find(user: User, namespace: string, test: (rule: Rule, binding: Binding) => boolean): Grant | undefined {
     const clusterRule = this.#findIn('', user, test)
     return clusterRule !== undefined || namespace === '' ? clusterRule : this.#findIn(namespace, user, test)
   }
 
   /**
-   * Returns the rules of every role of the user in the namespace ('' for cluster scope). Repeated calls return the same
-   * list object for a role.
+   * Returns the rules of each of the user's roles, including cluster-wide roles. The list of a role stays the same
+   * object until the role changes.
    */
   rolesOf(user: User, namespace: string): (readonly Rule[])[] {
     const roles = new Set<readonly Rule[]>()
@@ -102,7 +105,7 @@ export class Policy {
     return this.#roles.get(kind === 'Role' ? roleKey(namespace, name) : roleKey('', name))
   }
 
-  /** Returns all bindings that apply in the namespace, including cluster-wide bindings. */
+  /** Returns the bindings in a namespace and all cluster-wide bindings. */
   bindings(namespace: string): Binding[] {
     return [...this.#bindings.values()].filter((binding) => binding.namespace === '' || binding.namespace === namespace)
   }
@@ -237,7 +240,7 @@ function keyOfRole({ role, namespace }: Binding): string {
   return roleKey(role.kind === 'Role' ? namespace : '', role.name)
 }
 
-/** Names of roles and namespaces cannot contain a slash, so the key is unambiguous. */
+/** Returns a unique key for a role. Neither namespaces nor names contain a slash. */
 function roleKey(namespace: string, name: string): string {
   return `${namespace}/${name}`
 }

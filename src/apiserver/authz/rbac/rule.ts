@@ -20,10 +20,10 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** A set of words. Undefined matches all words. */
+/** The words that a list in a rule matches. Undefined matches any word. */
 type Words = ReadonlySet<string> | undefined
 
-/** A rule prepared for repeated checks. */
+/** A rule of a role, in a form that is fast to check. */
 export interface Rule {
   readonly stored: PolicyRule
   readonly verbs: Words
@@ -34,13 +34,13 @@ export interface Rule {
    * name.
    */
   readonly names: Words
-  /** Non-resource paths that must match exactly. */
+  /** Non-resource paths that the rule matches exactly. */
   readonly paths: Words
   /** Prefixes of non-resource paths. */
   readonly beginnings: readonly string[]
 }
 
-/** Prepares a stored rule for decisions. */
+/** Converts a stored rule to the form for decisions. */
 export function ruleOf(stored: PolicyRule): Rule {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = stored
   return {

@@ -69,7 +69,7 @@ export type ConfiguredAuthorizer =
 /** A configured authorizer of type `Webhook`. */
 export interface ConfiguredWebhook {
   readonly name: string
-  /** Path in the configuration file, for errors. */
+  /** Path of the authorizer in the configuration file, for error messages. */
   readonly path: FieldPath
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number

@@ -11,7 +11,7 @@ import { controllerRoles } from './controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { type DefaultBinding, type DefaultRole, inWordsOf } from './role-builders.ts'
 
-/** Default objects by plural name. */
+/** The default roles and bindings, by resource type. */
 export interface DefaultPolicy {
   readonly clusterroles: readonly ApiObject[]
   readonly roles: readonly ApiObject[]

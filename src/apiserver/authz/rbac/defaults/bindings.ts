@@ -28,8 +28,8 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
-  // Kubernetes does not have this binding. The loop csrapproving rejects requests for certificates that name an
-  // existing node.
+  // Kubernetes has no such binding. The csrapproving loop needs it to reject certificate requests for nodes that
+  // already exist.
   bind('system:ops-node-liveness', [account('certificate-controller')]),
   // Kubernetes does not have this binding. Node agents and the loop simulation-rules read the rules of simulated
   // failures.

@@ -1,7 +1,7 @@
 /** Minimal permissions of each control loop, bound to its service account. */
 import { type DefaultRole, events, on, role, signer, since, until, withResourceNames } from './role-builders.ts'
 
-/** The roles of the control loops, one role per account. */
+/** The role of each control loop that runs as its own service account. */
 export const controllerRoles: readonly DefaultRole[] = [
   role('system:controller:attachdetach-controller', [
     on('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),

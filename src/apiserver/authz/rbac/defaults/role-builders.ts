@@ -9,7 +9,7 @@ import type { EmulatedVersion, KubeVersion } from '../../../../api/versions/emul
 import type { Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
 
-/** A rule with the Kubernetes versions that have it. */
+/** A rule that may exist only in some Kubernetes versions. */
 export type DefaultRule = PolicyRule & Versions
 
 type Versions = Pick<Availability, 'since' | 'until'>
@@ -17,9 +17,9 @@ type Versions = Pick<Availability, 'since' | 'until'>
 export interface DefaultRole extends Availability {
   /** The name of the role. `{certificates}` is replaced with the name of that API group. */
   readonly name: string
-  /** The rules of the role. They name API groups by group ID. */
+  /** The role's rules, in which API groups have their internal IDs. */
   readonly rules: readonly DefaultRule[]
-  /** If set, the role aggregates the rules of all roles whose `joins` has the same value, such as `edit`. */
+  /** Marks an aggregated role: it collects the rules of all roles with the same value in `joins`, such as `edit`. */
   readonly collects?: string
   readonly joins?: string
   /** Namespace of the role. Undefined for a ClusterRole. */
@@ -40,7 +40,7 @@ export function role(name: string, rules: readonly DefaultRule[], options: RoleO
   return { name, rules, ...options }
 }
 
-/** Binds the role with the same name as the binding, unless `to` names another role. */
+/** Declares a binding of the role that has the same name. `to` names another role instead. */
 export function bind(
   name: string,
   subjects: DefaultBinding['subjects'],
@@ -81,7 +81,7 @@ export function paths(verbs: string, urls: string): DefaultRule {
 /** A rule that allows clients to report events. */
 export const events = on('create patch update', 'core events', 'events')
 
-/** Returns the placeholder for the name of a built-in signer. */
+/** Returns a placeholder that is later replaced by the vendor's name for a signer. */
 export function signer(id: keyof Signers): string {
   return `{${id}}`
 }
@@ -90,7 +90,7 @@ function split(words: string): string[] {
   return words.split(' ')
 }
 
-/** Returns the role with the vendor's names for groups and signers, and with the rules of the Kubernetes version. */
+/** Returns a role for a vendor and Kubernetes version, with the vendor's group and signer names. */
 export function inWordsOf(
   vendor: Vendor,
   version: EmulatedVersion,
