@@ -27,7 +27,7 @@ export class AuditMetrics {
   readonly metrics: readonly Metric[] = [this.#events, this.#levels, this.#errors, this.#rejected]
   readonly events = this.#events.at()
   readonly rejected = this.#rejected.at()
-  /** Request counters by audit level. */
+  /** The number of audited requests for each audit level. */
   readonly requests = Object.fromEntries(levels.map((level) => [level, this.#levels.at(level)])) as {
     readonly [L in Level]: { value: number }
   }

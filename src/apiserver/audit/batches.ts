@@ -7,7 +7,7 @@ import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SinkFaults } from './sink.ts'
 
-/** Batch size, delay and rate limit. */
+/** When a batch is sent: its maximum size and delay, and the maximum rate of batches. */
 export interface BatchOptions {
   /** Maximum number of buffered events. */
   readonly buffer: number

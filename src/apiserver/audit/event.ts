@@ -8,7 +8,7 @@ import type { Status } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Level, Stage } from './policy.ts'
 
-/** The resource in the path of a request. */
+/** The resource that the path of an audited request names. */
 export interface AuditedObject {
   readonly plural: string
   readonly namespace: string
@@ -19,7 +19,7 @@ export interface AuditedObject {
   readonly subresource: string
 }
 
-/** Names from the metadata in the request body. */
+/** The object's name, namespace and uid in the request body. Used where the path does not name the object. */
 export interface SentNames {
   readonly name: string
   readonly namespace: string
@@ -36,8 +36,7 @@ export interface CallerFacts {
 }
 
 /**
- * The part of an event that describes the caller. It is serialized once, because most requests on a connection have the
- * same caller.
+ * Describes the caller in audit events. The text is cached because most requests on a connection have the same caller.
  */
 export class AuditedCaller {
   readonly facts: CallerFacts
@@ -54,14 +53,14 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the text that starts every event of an audit level. */
+/** Returns how the JSON of every event with this audit level begins. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
-/** The facts about a request that are known before its response. */
+/** What is known about an audited request before its response. */
 export interface RequestFacts {
-  /** The text that starts every event of this audit level. See `beginningOf`. */
+  /** How the JSON of the events begins, as returned by `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
@@ -72,7 +71,7 @@ export interface RequestFacts {
   readonly sent: SentNames
 }
 
-/** The part of an event that describes the request. It is serialized once and shared by all events of the request. */
+/** Describes the request in audit events. The text is cached because a request can have several events. */
 export class AuditedRequest {
   readonly facts: RequestFacts
   #beforeStage = ''
@@ -82,7 +81,7 @@ export class AuditedRequest {
     this.facts = facts
   }
 
-  /** Returns the text of an event at the given stage, up to the object reference. */
+  /** Returns the JSON of an event from its start up to the object reference. */
   textAt(stage: Stage): string {
     if (this.#beforeStage === '') {
       const { beginning, auditId } = this.facts
@@ -109,23 +108,26 @@ export interface EventFields {
   readonly annotations: Annotations
 }
 
-/** Annotations of a request: the first `length` elements of a growing list of alternating keys and values. */
+/**
+ * The annotations that a request had at the time of an event. The list, of alternating keys and values, may have grown
+ * since.
+ */
 export interface Annotations {
   readonly list: readonly string[]
   readonly length: number
 }
 
-/** An audit event in the form passed to sinks. */
+/** An audit event as sinks receive it. */
 export interface AuditEvent {
-  /** The event as one line of JSON without a newline. The text is created on first use. */
+  /** The event as one line of JSON, without a newline. The text is built when a sink first needs it. */
   readonly text: string
   /** Returns the text without the request and response bodies, for sinks that limit the length of events. */
   shortened(): string
-  /** The audit stage. Sinks may filter events by stage. */
+  /** The stage of the request. Sinks may filter events by it. */
   readonly stage: Stage
   /**
-   * Whether the text may exceed a few kilobytes. The text of such an event is created immediately, so that the event
-   * does not keep large objects in memory.
+   * Whether the text may exceed a few kilobytes. Sinks convert long events to text at once, so that they do not keep
+   * request bodies in memory.
    */
   readonly isLong: boolean
 }
@@ -222,10 +224,7 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/**
- * Returns the reference to the object of the request. Names that the path does not contain are taken from the request
- * body.
- */
+/** Returns the `objectRef` of an event. Names that are missing in the path come from the request body. */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const text =
     member('namespace', object.namespace || sent.namespace) +
@@ -238,7 +237,7 @@ function referenceText(object: AuditedObject, sent: SentNames): string {
   return `{"resource":${quoted(object.plural)}${text}}`
 }
 
-/** Returns a JSON member, or '' if the value is empty. */
+/** Returns a member of a JSON object with a leading comma, or '' if the value is empty. */
 function member(key: string, value: string): string {
   return value === '' ? '' : `,"${key}":${quoted(value)}`
 }

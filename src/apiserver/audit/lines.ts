@@ -16,12 +16,12 @@ export class Lines {
   #length = 0
   #count = 0
 
-  /** Creates an empty collection. A buffer of up to `keptRoom` bytes is reused after the lines are cleared. */
+  /** Creates an empty collection. `clear` keeps a buffer of up to `keptRoom` bytes for the next lines. */
   constructor(keptRoom: number) {
     this.#keptRoom = keptRoom
   }
 
-  /** Returns the length of all lines in bytes, including newlines. */
+  /** Returns the total length of the lines in bytes, including newlines. */
   get length(): number {
     return this.#length
   }

@@ -8,9 +8,9 @@ import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
 import { maxUnwritten, textWithin } from './sink.ts'
 
-/** The file or stream that receives the lines. */
+/** Where a log sink writes its lines: a file or standard output. */
 export interface LineOutput {
-  /** Writes lines. The caller must wait for the previous write. */
+  /** Writes lines. Call it again only after the returned promise has settled. */
   append(lines: Buffer): Promise<void>
   close(): Promise<void>
 }
@@ -40,10 +40,10 @@ const usualBytes = 1024 * 1024
 /** A sink that makes requests wait if the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  /** The latest events. The sink creates their texts later, all at once. */
+  /** Events whose text has not been built yet. The sink builds the texts of many events together. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
-  /** The last batch written, whose memory the next batch reuses. */
+  /** The batch whose memory the next batch reuses. */
   #spare = new Batch()
   #writing: Promise<void> | undefined
 
@@ -64,7 +64,7 @@ export class LogSink implements Sink {
     await this.#parts.output.close()
   }
 
-  /** Creates the texts of the latest events and adds them to the next batch of lines. */
+  /** Builds the texts of the collected events and adds them to the current batch. */
   #writeTexts(): void {
     const { truncation, faults } = this.#parts
     for (const event of this.#unwritten) {
@@ -103,12 +103,15 @@ export class LogSink implements Sink {
   }
 }
 
-/** A batch of lines for a single write. */
+/** Lines that are written together. */
 class Batch {
   readonly lines = new Lines(usualBytes)
   #written: PromiseWithResolvers<void> | undefined
 
-  /** Resolves when the lines have been written, and rejects if the write fails. The promise is created on first use. */
+  /**
+   * Resolves when the batch has been written, and rejects if that fails. The promise is created only if a request waits
+   * for it.
+   */
   get written(): Promise<void> {
     this.#written ??= Promise.withResolvers()
     return this.#written.promise
@@ -119,7 +122,7 @@ class Batch {
     else this.#written?.reject(error)
   }
 
-  /** Removes the lines from the batch but keeps its memory. */
+  /** Removes all lines. The batch keeps its memory. */
   clear(): void {
     this.lines.clear()
     this.#written = undefined

@@ -6,17 +6,17 @@ import type { User } from '../../api/model/user.ts'
 
 /** Audit levels, from recording nothing to recording both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-/** An audit level, one of `levels`. */
+/** How much is recorded about a request. */
 export type Level = (typeof levels)[number]
 
 /**
  * Audit stages: the server received the request, started a long-running response, completed the response, or failed.
  */
 export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
-/** An audit stage, one of `stages`. */
+/** The point in the processing of a request at which an event is recorded. */
 export type Stage = (typeof stages)[number]
 
-/** Resources of one API group. An empty list matches all resources. */
+/** Resources of one API group that a rule matches. An empty list matches all resources of the group. */
 export interface GroupResources {
   /** API group as in URLs, or '' for the core group. */
   readonly group: string
@@ -25,7 +25,7 @@ export interface GroupResources {
   readonly resourceNames: readonly string[]
 }
 
-/** A rule of an audit policy. An empty list does not restrict the rule. */
+/** A rule of an audit policy. An empty list matches everything. */
 export interface PolicyRule {
   readonly level: Level
   readonly users: readonly string[]
@@ -38,7 +38,7 @@ export interface PolicyRule {
   readonly omitManagedFields: boolean
 }
 
-/** The attributes of a request that the policy evaluates: a resource or a non-resource path. */
+/** The attributes of a request that audit rules are compared with. */
 export type AuditedRequest = { readonly verb: string; readonly path: string } & (
   | { readonly resource: false }
   | {
@@ -65,7 +65,7 @@ export interface Decision {
 
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** Creates a policy from rules. Prepares all decisions in advance rather than for each request. */
+/** Creates a policy from its rules. Builds each rule's decision once, so that a request only needs to look it up. */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
     rule,
@@ -92,7 +92,7 @@ function matches(rule: PolicyRule, request: AuditedRequest, user: User | undefin
   return true
 }
 
-/** Whether the resource of the request matches the rule. Requests for cluster-scoped types have the namespace ''. */
+/** Whether a rule matches the resource and namespace of a request. The namespace is '' for cluster-scoped resources. */
 function matchesResource({ namespaces, resources }: PolicyRule, request: AuditedResource): boolean {
   if (namespaces.length > 0 && !namespaces.includes(request.namespace)) return false
   return resources.length === 0 || resources.some((each) => includes(each, request))
@@ -140,7 +140,7 @@ export function writesOnly(groupOf: (id: string) => string): Policy {
   const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
   return policyOf(
     [
-      // Both rules of the default policy list their verbs, so neither rule matches read requests.
+      // Both rules name verbs that write, so reads match no rule and are not recorded.
       { ...anything, level: 'None', verbs: writing, resources: busy },
       { ...anything, level: 'Metadata', verbs: writing },
     ],

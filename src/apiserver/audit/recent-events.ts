@@ -15,10 +15,10 @@ const maxEventBytes = 16 * 1024
 /** An audit sink that stores the latest events in memory. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** The older events. When the newer generation is full, it replaces this generation. */
+  /** Older events. They are dropped when the newer events fill their buffer and take their place. */
   #older = new Lines(4 * maxLength)
 
-  /** The latest events. The sink creates their texts later, all at once. */
+  /** Events whose text has not been built yet. The sink builds the texts of many events together. */
   readonly #unwritten: AuditEvent[] = []
 
   write(event: AuditEvent): void {

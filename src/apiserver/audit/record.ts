@@ -27,7 +27,7 @@ export interface AuditNotes {
   /** Adds an annotation. As in kube-apiserver, a key that already exists keeps its first value. */
   annotate(key: string, value: string): void
   /**
-   * Adds an annotation that repeats parts of the body. Ignored unless the level records bodies and the resource
+   * Adds an annotation that quotes the request body. Ignored unless the audit level includes bodies and the body
    * contains no secrets.
    */
   annotateBody(key: string, value: string): void
@@ -41,18 +41,18 @@ export class AuditRecord implements AuditNotes {
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
-  /**
-   * The annotations, as alternating keys and values. A list is sufficient because most requests have few annotations.
-   */
+  /** Annotations as alternating keys and values. There are too few for a map to pay off. */
   readonly annotations: string[] = []
-  /** Arrival time in milliseconds since 1970. The first event sets this time. */
+  /** When the request arrived, in milliseconds since 1970. Computed for the first event. */
   received: number | undefined
-  /** The serialized description of the request, which is reset when the description changes. */
+  /**
+   * The cached description of the request. Undefined until the first event, and again whenever the description changes.
+   */
   request: AuditedRequest | undefined
-  /** Names from the request body that the path does not contain. */
+  /** Names in the request body, for requests whose path does not name the object. */
   sent = nothingSent
   readonly #place: Place | undefined
-  /** Index of the audit level in `levels`. */
+  /** How much is recorded: the index of the audit level in `levels`. */
   readonly #rank: number
 
   /** Creates a record. `place` is the resource of the request, or undefined for non-resource paths. */
@@ -63,7 +63,7 @@ export class AuditRecord implements AuditNotes {
     this.#rank = levels.indexOf(decision.level)
   }
 
-  /** Whether an event is recorded at the given stage. */
+  /** Whether the policy records an event when the request reaches the given stage. */
   records(stage: Stage): boolean {
     const { omitStages } = this.decision
     return omitStages.size === 0 || !omitStages.has(stage)
@@ -80,7 +80,7 @@ export class AuditRecord implements AuditNotes {
     if (this.#rank >= ofRequest && (this.#place === undefined || !holdsSecrets(this.#place))) this.annotate(key, value)
   }
 
-  /** Records the request body. `size` is in bytes. */
+  /** Called with the parsed request body and its size in bytes. */
   hasSent(value: Json, size: number): void {
     const metadata = isObject(value) ? own(value, 'metadata') : undefined
     if (isObject(metadata)) {
@@ -112,7 +112,7 @@ export class AuditRecord implements AuditNotes {
   }
 }
 
-/** Returns a copy of an object or list without managedFields. */
+/** Returns the object without its managedFields. In a list, removes the managedFields of every item. */
 function withoutManagedFields(value: Json): Json {
   if (!isObject(value)) return value
   const items = own(value, 'items')

@@ -8,17 +8,17 @@ import { isObject, type Json, type JsonObject, own } from '../../api/json/json.t
 /** Replacement for a redacted value. */
 const hidden = 'REDACTED'
 
-/** Resources whose bodies contain secrets, with the names of the secret fields. */
+/** The secret fields to redact, for each resource whose bodies contain secrets. */
 const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['secrets', new Set(['data', 'stringData'])],
   ['tokenreviews', new Set(['token'])],
   ['serviceaccounts/token', new Set(['token'])],
 ])
 
-/** Key suffix of the annotation that contains the whole object as text. */
+/** Ends the key of the annotation in which kubectl stores the applied object. */
 const lastApplied = 'last-applied-configuration'
 
-/** The resource of the request or response body. */
+/** The resource and subresource of a body, which determine its secret fields. */
 export interface Place {
   readonly plural: string
   readonly subresource: string

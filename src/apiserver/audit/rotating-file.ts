@@ -109,11 +109,14 @@ export class RotatingFile {
     this.#file = undefined
     const aside = await this.#freeName()
     await rename(this.#path, aside)
-    // Compresses and deletes rotated files in the background, while new lines are written.
+    // Compress and delete rotated files in the background.
     this.#tidying = this.#tidying.then(() => this.#tidy(aside)).catch(this.#onError)
   }
 
-  /** Returns a file name with the current time, or with the next unused millisecond if the name exists. */
+  /**
+   * Returns a name for the rotated file, which contains the current time. If the name exists, uses the next
+   * millisecond.
+   */
   async #freeName(): Promise<string> {
     const { folder, stem, extension } = partsOf(this.#path)
     const existingNames = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))

@@ -12,7 +12,7 @@ export interface Sink {
   close(): Promise<void>
 }
 
-/** Maximum number of short events that a sink may buffer before it creates their texts. */
+/** Maximum number of events that a sink keeps in memory before it builds their texts. */
 export const maxUnwritten = 64
 
 /**
@@ -28,7 +28,7 @@ export interface SinkFaults {
   lost(events: number, error: unknown): void
 }
 
-/** Maximum lengths of an event and of a batch. */
+/** Size limits for events and batches. Events above the limit are truncated if this is enabled. */
 export interface Truncation {
   readonly isEnabled: boolean
   readonly maxEvent: number
@@ -36,8 +36,8 @@ export interface Truncation {
 }
 
 /**
- * Returns the text of an event if it is within the limit, or else a shortened text. Returns undefined if even the
- * shortened text is too long.
+ * Returns the text of an event, or a shortened text if the event is too long. Returns undefined if the shortened text
+ * is too long as well.
  */
 export function textWithin({ isEnabled, maxEvent }: Truncation, event: AuditEvent): string | undefined {
   const { text } = event

@@ -7,7 +7,7 @@ import { isObject, type Json } from '../../api/json/json.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { typeOfKey } from './format.ts'
 
-/** A problem with one entry of the store. */
+/** An entry of the store that failed the check, with the reason. */
 export interface Fault {
   readonly entry: Entry
   readonly why: string
@@ -21,13 +21,13 @@ export interface CheckReport {
   readonly bytes: number
   readonly objects: number
   readonly faults: readonly Fault[]
-  /** Number of additional problems that the report does not list. */
+  /** Number of further problems that were found but are not listed. */
   readonly more: number
 }
 
 const maxFaults = 10_000
 
-/** Checks pages of entries, which must be in key order. */
+/** Checks all entries, given as pages in key order, and reports problems. */
 export async function checkPages(
   pages: AsyncIterable<readonly Entry[]>,
   onProgress: (progress: { entries: number; bytes: number }) => void = () => {},
@@ -48,8 +48,7 @@ class Check {
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
   /**
-   * Reservations whose owner has not been read yet. The prefix `claims/` sorts before `objects/`, so owners are read
-   * after their reservations.
+   * Reservations by owner, until the owner is found. All reservations sort before the objects, so owners come later.
    */
   readonly #unmatchedReservations = new Map<string, Entry[]>()
 

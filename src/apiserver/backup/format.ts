@@ -140,7 +140,7 @@ export class BackupReader {
   contents: BackupContents | undefined
   readonly #frames: FrameReader
 
-  /** Throws BackupError if the stream is not a backup or has an unknown format. */
+  /** Starts reading a backup. Throws BackupError if the stream is not a backup or has an unsupported format. */
   static async open(chunks: AsyncIterable<Buffer>): Promise<BackupReader> {
     const reader = new FrameReader(chunks)
     try {
@@ -240,7 +240,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // If the payload is not valid JSON, the frame is reported as damaged.
+    // Reported below, like any other payload that is not a JSON object.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }
@@ -248,7 +248,7 @@ function parse(payload: Buffer): JsonObject {
 /** Reads frames from a byte stream. */
 class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
-  /** Hash of all bytes read so far, except for the end frame. */
+  /** The running hash of the backup, which the end frame contains and is not part of. */
   readonly hash = createHash('sha256')
   #buffered: Buffer = Buffer.alloc(0)
 

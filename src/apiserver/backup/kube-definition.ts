@@ -19,7 +19,7 @@ export function definitionInV1(document: JsonObject, apiVersion: string): JsonOb
       ...rest,
       versions: versions.map((each) => versionInV1(objectOf(each), common)),
       ...(conversion === undefined ? {} : { conversion: conversionInV1(objectOf(conversion)) }),
-      // In v1beta1, an unset `preserveUnknownFields` means true.
+      // v1beta1 defaults `preserveUnknownFields` to true, v1 to false.
       ...(preserveUnknownFields === false ? {} : { preserveUnknownFields: true }),
     },
   }

@@ -26,7 +26,7 @@ import { serveKind } from '../registry/catalogue/served.ts'
 import { headerVersion } from '../registry/reads/other-versions.ts'
 import { definitionInV1 } from './kube-definition.ts'
 
-/** An entry in the etcd of the other server. */
+/** An entry in the etcd of the kube-apiserver to migrate from. */
 export interface ForeignEntry {
   readonly key: string
   readonly modRevision: number
@@ -35,10 +35,10 @@ export interface ForeignEntry {
 
 export type Converted =
   | { readonly outcome: 'entries'; readonly entries: readonly Entry[] }
-  /** `why` is the reason, which begins with the object's type if the type is known. */
+  /** `why` is the reason for not migrating the entry. It starts with the object's type if that is known. */
   | { readonly outcome: 'left'; readonly why: string }
 
-/** A custom resource that is defined on the other server. */
+/** The group and plural of a custom resource on the other server. */
 export interface Defined {
   readonly group: string
   readonly plural: string
@@ -48,7 +48,7 @@ const definitionKind = 'CustomResourceDefinition'
 const protobuf = Buffer.from('k8s\0')
 const encrypted = 'k8s:enc:'
 
-/** The vendor names and the Kubernetes version of the store. */
+/** The profile and the Kubernetes version of the new store. */
 export interface MigrationTarget {
   readonly vendor: Vendor
   readonly version: EmulatedVersion
@@ -61,7 +61,7 @@ export class KubeObjects {
   readonly #vendor: Vendor
   readonly #version: EmulatedVersion
   readonly #byType = new Map<string, Kind>()
-  /** The custom resources by storage path, such as `shop.example.com/carts`. */
+  /** Custom resources of the other server, by the start of their storage keys, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**
@@ -78,7 +78,9 @@ export class KubeObjects {
         this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, derived.kind(kind))
   }
 
-  /** Converts an object. `place` is the key without the other server's prefix, such as `pods/default/web`. */
+  /**
+   * Converts a stored object. `place` is its key without the prefix of the other server, such as `pods/default/web`.
+   */
   convert(place: string, { modRevision, value }: ForeignEntry): Converted {
     try {
       const document = this.#read(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
@@ -105,7 +107,7 @@ export class KubeObjects {
     return isOlder ? definitionInV1(document, this.#apiVersionOf('v1')) : document
   }
 
-  /** Returns the apiVersion for a version of the apiextensions group. */
+  /** Returns the apiVersion of CustomResourceDefinitions in the given version. */
   #apiVersionOf(version: string): string {
     return apiVersionOf(this.#vendor, 'apiextensions', version)
   }
@@ -139,15 +141,13 @@ export class KubeObjects {
     return [...reservations, { key, revision, value }]
   }
 
-  /**
-   * Keeps the stored version of a migrated custom resource, because the migrated definition still lists that version.
-   */
+  /** Converts a custom object. Keeps the version it is stored in, which the migrated definition still lists. */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)
     if (defined === undefined || !object.apiVersion.startsWith(`${group}/`))
       throw new Unconvertible(`${String(object.kind)} in ${String(object.apiVersion)} is not supported`)
-    // The group ids of custom resources end with a dot.
+    // The internal ID of a custom group is its name with a dot appended.
     const key = keyOf(`${group}.`, plural, object)
     const header = { labels: object.metadata.labels, fields: {} }
     return { key, revision, value: encodeStored(key, { object, order: undefined, header }) }
@@ -159,7 +159,7 @@ export function definitionsPlace(vendor: Vendor): string {
   return `${groupName(vendor, 'apiextensions')}/customresourcedefinitions/`
 }
 
-/** Returns the resource that a stored definition defines, or undefined if the definition is unreadable. */
+/** Returns the resource that a stored CustomResourceDefinition defines. Returns undefined if it cannot be read. */
 export function definedBy({ value }: ForeignEntry): Defined | undefined {
   const { spec } = readIfJson(Buffer.from(value))
   const names = isObject(spec) ? spec.names : undefined
@@ -173,7 +173,7 @@ function readIfJson(bytes: Buffer): JsonObject {
   try {
     return readJson(bytes)
   } catch {
-    // An unreadable object is skipped because its conversion reports the error.
+    // Ignore an unreadable definition, because converting it reports the error.
     return {}
   }
 }

@@ -15,15 +15,15 @@ export interface ForeignReader {
   pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>
 }
 
-/** The number of keys that were skipped for one reason. */
+/** How many keys were not migrated for a certain reason. */
 export interface LeftBehind {
   readonly why: string
   count: number
-  /** An example of the skipped keys. */
+  /** One of these keys, as an example. */
   readonly example: string
 }
 
-/** Snapshot of a kube-apiserver's objects as entries of this store. */
+/** Presents the contents of a kube-apiserver's etcd as entries for this store. */
 export class KubeSnapshot implements Snapshot {
   readonly revision: number
   readonly leftBehind = new Map<string, LeftBehind>()
@@ -57,7 +57,7 @@ export class KubeSnapshot implements Snapshot {
     }
   }
 
-  /** Returns the version record. A store of the oldest version needs none. */
+  /** Returns the entry that records the Kubernetes version of the store. The oldest version is recorded by omission. */
   #versionRecord(): Entry[] {
     if (this.#version === oldestVersion) return []
     return [{ key: emulatedVersionKey, revision: 1, value: Buffer.from(this.#version) }]

@@ -12,9 +12,9 @@ export interface Progress {
 }
 
 export interface LoadOptions {
-  /** Returns the lifetime of an entry, or undefined if the entry never expires. */
+  /** Returns the lifetime in seconds of the entry with this key. Undefined if it never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Stores an entry outside the main store if it does not belong there. Returns whether it stored the entry. */
+  /** Takes over an entry that does not belong in the main store. Returns whether it did. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
@@ -42,7 +42,7 @@ export async function loadPages(
   return progress
 }
 
-/** Number of revisions to skip: the minimum, and the number for each second since the state was read. */
+/** How many revisions to skip: `least`, plus `perSecond` for each second since the state was read. */
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**
