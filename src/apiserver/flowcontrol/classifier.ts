@@ -6,7 +6,7 @@
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
 
-/** The part of a FlowSchema that the classifier needs. Lists are in order of precedence. */
+/** A FlowSchema, as far as the classifier needs it. */
 export interface Classified {
   readonly rules: readonly CompiledRules[]
 }
@@ -23,7 +23,10 @@ export class Classifier<S extends Classified> {
   /** The FlowSchemas that can match a user, by User object. All requests of a user share the User object. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
-  /** Creates a classifier. `schemas` is in order of precedence. `otherwise` applies if no FlowSchema matches. */
+  /**
+   * Creates a classifier. `schemas` are tried in the given order. `otherwise` is the FlowSchema for requests that match
+   * none.
+   */
   constructor(schemas: readonly S[], otherwise: S) {
     this.#schemas = schemas
     this.#otherwise = otherwise

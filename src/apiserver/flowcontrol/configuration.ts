@@ -23,16 +23,16 @@ import { distributeSeats, type Lending, lendingPeriodMs, type SeatBounds, seatBo
 import { type PoolLimits, SeatPool } from './seat-pool.ts'
 import { TickBudget } from './tick-budget.ts'
 
-/** A FlowSchema and its priority level. */
+/** A FlowSchema with the state of its priority level. */
 export interface Schema {
   readonly name: string
   readonly uid: string
   readonly levelUid: string
   readonly rules: readonly CompiledRules[]
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
-  /** The seats of the priority level. Undefined if the level is exempt. */
+  /** The seats and queues of the priority level. Undefined if the level is exempt from limits. */
   readonly pool: SeatPool | undefined
-  /** The demand of an exempt level for seats. Undefined if the level does not lend seats. */
+  /** Tracks how many seats an exempt level uses. Undefined unless the level lends seats. */
   readonly exemptDemand: SeatDemand | undefined
   readonly series: FlowSeries
 }
@@ -41,7 +41,10 @@ interface Level {
   readonly uid: string
   readonly pool: SeatPool | undefined
   readonly limits: PoolLimits
-  /** State for lending seats. Undefined in versions without lending, and for exempt levels without seats. */
+  /**
+   * What the lending of seats needs to know about the level. Undefined if the emulated version has no lending, or for
+   * an exempt level without seats.
+   */
   readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }
 
@@ -61,7 +64,7 @@ export class FlowConfiguration {
   readonly #mandatoryLevels: ReadonlyMap<string, Json>
   readonly #clock: Clock
   readonly #hasLending: boolean
-  /** Whether exempt levels have seats that they can lend. */
+  /** Whether exempt levels have seats of their own, which they can lend. */
   readonly #hasExemptSeats: boolean
   #adjustedAt: number
   readonly #tickBudget = new TickBudget()
@@ -141,7 +144,10 @@ export class FlowConfiguration {
     return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }
   }
 
-  /** Returns the concurrency shares of a level, which determine its part of the server's seats. */
+  /**
+   * Returns the concurrency shares of a level. The server's seats are divided among the levels in proportion to their
+   * shares.
+   */
   #sharesOf({ spec }: PriorityLevelConfiguration): number {
     if (spec?.type !== 'Exempt') return spec?.limited?.assuredConcurrencyShares ?? 0
     return this.#hasExemptSeats ? (spec.exempt?.nominalConcurrencyShares ?? 0) : 0
@@ -168,12 +174,12 @@ export class FlowConfiguration {
   }
 }
 
-/** Returns objects with the given names and specs. */
+/** Returns objects with these names and specs, for mandatory objects that are not stored. */
 function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }
 
-/** A compiled FlowSchema without its priority level. */
+/** A FlowSchema in compiled form, whose priority level has not been looked up yet. */
 interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'exemptDemand' | 'series'> {
   readonly level: string
   readonly precedence: number
@@ -220,7 +226,7 @@ function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimi
   return { seats, queuing: { queues, handSize, queueLengthLimit } }
 }
 
-/** Values derived from the objects of one type. A value is recomputed when its object changes. */
+/** Keeps a derived value for each object of a type. The values of changed objects are recomputed. */
 class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>
@@ -233,7 +239,7 @@ class Followed<T extends ApiObject, M> {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    // A type that the server does not serve has no objects.
+    // A type that is not served has no objects, and `follow` reports none.
     this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {

@@ -16,13 +16,13 @@ import { type FlowAttributes, namespaceOf } from './flow-schema-rules.ts'
 import type { Demand, FairQueue, Refusal, SeatPool, Waiter } from './seat-pool.ts'
 import { hashFlow } from './shuffle-shard.ts'
 
-/** The seats that a request occupies until they are released. */
+/** The seats that a running request holds. */
 export interface Occupancy {
   /** Releases the seats. Later calls have no effect. */
   release(): void
 }
 
-/** A request that asks for seats. */
+/** A request on its arrival at flow control. */
 export interface Entering {
   readonly user: User
   readonly attributes: FlowAttributes
@@ -31,7 +31,7 @@ export interface Entering {
 }
 
 interface Client {
-  /** Whether the client has disconnected. */
+  /** Whether the client has gone, so that the request need not wait any longer. */
   readonly disconnected: boolean
 }
 
@@ -52,7 +52,7 @@ export class FlowControl {
   readonly #configuration: FlowConfiguration
   readonly #clock: Clock
   readonly #maxWaitMs: number
-  /** Waiting requests in order of arrival. */
+  /** Requests that wait for seats, in the order in which they arrived. */
   readonly #pending = new Set<Pending>()
   #looking: NodeJS.Timeout | undefined
   #heldBack = 0
@@ -63,7 +63,7 @@ export class FlowControl {
     this.#maxWaitMs = maxWaitMs
   }
 
-  /** Returns the FlowSchema of a request. */
+  /** Finds the FlowSchema that a request belongs to. */
   classify(user: User, attributes: FlowAttributes): Schema {
     return this.#configuration.classifier.find(user, attributes)
   }
@@ -113,7 +113,10 @@ export class FlowControl {
   }
 }
 
-/** Returns the flow distinguisher of a request. */
+/**
+ * Returns the flow of a request: its user, its namespace, or '' if the FlowSchema has a single flow. Flows share seats
+ * fairly.
+ */
 function distinguish({ distinguisher }: Schema, { user, attributes }: Entering): string {
   if (distinguisher === undefined) return ''
   if (distinguisher === 'ByUser') return user.name
@@ -136,7 +139,7 @@ interface SeatedParts extends Omit<Demand, 'work'> {
   readonly queue?: FairQueue
 }
 
-/** An active request with its seats. */
+/** A running request. Returns its seats when it ends. */
 class Seated implements Occupancy {
   readonly #schema: Schema
   readonly #seats: number
@@ -234,7 +237,7 @@ class Pending implements Waiter {
     this.#resolve(new Seated(this.#schema, { seats, extraMs, clock: this.#clock, queue }))
   }
 
-  /** Leaves the queue if the client has disconnected, or if the request arrived at the time `came` or before. */
+  /** Stops waiting if the client has gone, or if the request arrived at time `came` or earlier. */
   leaveIfOver(came: number): void {
     if (this.#client.disconnected) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')

@@ -37,7 +37,7 @@ export class FlowSeries {
   }
 }
 
-/** The numbers of seats of a priority level. */
+/** A priority level, with its seats as the metrics show them. */
 interface LevelSeats {
   readonly name: string
   readonly pool: SeatPool | undefined
@@ -146,20 +146,22 @@ export class FlowMetrics {
     return this.#series.find(isIt) ?? new FlowSeries(this.#histograms, level, schema)
   }
 
-  /** Replaces the exported series. The series of removed FlowSchemas remain until their requests have finished. */
+  /**
+   * Updates the list of FlowSchemas and levels to export. A removed FlowSchema is exported until its last request ends.
+   */
   show(series: readonly FlowSeries[], levels: readonly LevelSeats[]): void {
     const under = this.#series.filter((each) => !each.idle && !series.includes(each))
     this.#series = [...series, ...under]
     this.#levels = levels
   }
 
-  /** Records the result of distributing seats. */
+  /** Records the latest distribution of seats. */
   showShares(fairFraction: number, targets: ReadonlyMap<string, number>): void {
     this.#fairFraction = fairFraction
     this.#targets = targets
   }
 
-  /** Returns a gauge for the levels that lend and borrow. In versions without lending, the gauge has no series. */
+  /** Returns a gauge with a value for each level that takes part in lending. */
   #lendingGauge(name: string, help: string, read: (level: LendingSeats) => number): Gauge {
     return new Gauge({ name: `apiserver_flowcontrol_${name}`, help, labels: ['priority_level'] }, () =>
       this.#levels.flatMap(({ name, pool, lending }) => {

@@ -6,7 +6,7 @@
 import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { serviceAccountName, type User } from '../../api/model/user.ts'
 
-/** The attributes of a request that rules can match. */
+/** The attributes of a request that FlowSchemas are compared with. */
 export type FlowAttributes = ResourceAttributes | PathAttributes
 
 export interface ResourceAttributes {
@@ -26,7 +26,7 @@ export interface PathAttributes {
   readonly path: string
 }
 
-/** The names that a rule lists. Undefined matches all names. */
+/** The names in a list of a rule. Undefined matches any name. */
 type Names = ReadonlySet<string> | undefined
 
 interface ResourceRule {
@@ -44,7 +44,7 @@ interface PathRule {
   readonly prefixes: readonly string[]
 }
 
-/** Compiled rules for one set of subjects. */
+/** The compiled rules for a group of subjects. */
 export interface CompiledRules {
   readonly isSubject: (user: User) => boolean
   readonly resources: readonly ResourceRule[]
@@ -54,7 +54,7 @@ export interface CompiledRules {
 type Rules = NonNullable<NonNullable<FlowSchema['spec']>['rules']>[number]
 type Subjects = NonNullable<Rules['subjects']>
 
-/** Compiles the rules of a FlowSchema. */
+/** Compiles the rules of a FlowSchema, so that they need no parsing for each request. */
 export function compileRules({ spec }: FlowSchema): CompiledRules[] {
   return (spec?.rules ?? []).map(({ subjects = [], resourceRules = [], nonResourceRules = [] }) => ({
     isSubject: subjectTest(subjects),
@@ -75,7 +75,7 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
 
 /** Whether the rules match the request, regardless of its user. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  // This code runs for every request, so it uses plain loops that allocate no closures.
+  // Plain loops allocate no closures, which matters because this code runs for every request.
   if (attributes.resource) {
     for (const rule of resources) if (matchesResource(rule, attributes)) return true
     return false
@@ -106,7 +106,7 @@ function matchesNamespace({ namespaces, clusterScope }: ResourceRule, namespace:
   return namespace === '' ? clusterScope : has(namespaces, namespace)
 }
 
-/** Returns the namespace of a request. A request for a Namespace object is in the namespace of the same name. */
+/** Returns the namespace that a request belongs to. A Namespace belongs to itself. */
 export function namespaceOf({ group, plural, namespace, name }: ResourceAttributes): string {
   return plural === 'namespaces' && group === '' ? name : namespace
 }
@@ -135,8 +135,8 @@ function subjectTest(subjects: Subjects): (user: User) => boolean {
 }
 
 /**
- * Returns the user name that a subject matches. The name `*` means all service accounts of a namespace, which are
- * matched by a prefix. It must not be confused with the wildcard for all users.
+ * Returns the user name of a service account, or '' for the name `*`. All accounts of a namespace are matched by prefix
+ * instead, because `*` itself would match every user.
  */
 function accountName(namespace: string, name: string): string {
   return name === '*' ? '' : serviceAccountName(namespace, name)

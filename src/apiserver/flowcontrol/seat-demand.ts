@@ -1,15 +1,15 @@
 /**
- * The demand for seats at one priority level: the seats in use plus the seats that requests wait for. Lending uses the
- * time-weighted demand of the last period, and a smoothed demand that rises immediately and falls slowly.
+ * Measures how many seats a priority level needs: the seats that its requests use or wait for. The lending of seats is
+ * based on the average demand in the last period, and on a smoothed demand that rises at once and falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'
 
-/** Weight of the previous smoothed demand. With this weight, the smoothed demand halves in about five minutes. */
+/** Weight of the old value in the smoothed demand, which falls by half in about five minutes. */
 const smoothing = 0.977
 
-/** Statistics of the demand in a period. */
+/** Statistics about the demand for seats during one period. */
 export interface DemandOfPeriod {
-  /** The maximum demand during the period. */
+  /** The highest demand at any time in the period. */
   readonly high: number
   readonly average: number
   readonly deviation: number
@@ -37,12 +37,12 @@ export class SeatDemand {
     return this.#seats
   }
 
-  /** The demand in the last completed period. */
+  /** Statistics of the last period that has ended. */
   get last(): DemandOfPeriod {
     return this.#last
   }
 
-  /** Adds seats to the demand. A negative number removes seats. */
+  /** Adds seats to the current demand, or removes them if the number is negative. */
   add(seats: number): void {
     this.#integrate()
     this.#seats += seats

@@ -9,10 +9,10 @@ import type { DemandOfPeriod } from './seat-demand.ts'
 /** Interval in milliseconds between two distributions. */
 export const lendingPeriodMs = 10_000
 
-/** The seats of a level according to its configuration. */
+/** How many seats a level has nominally, at least and at most. */
 export interface SeatBounds {
   readonly nominal: number
-  /** Number of seats that the level does not lend. */
+  /** The seats that the level never lends, and thus its minimum. */
   readonly lower: number
   /** Maximum number of seats of the level, including borrowed seats. */
   readonly upper: number
@@ -24,14 +24,14 @@ export interface Lending {
   readonly borrowingLimitPercent: number | undefined
 }
 
-/** Returns the bounds of a level that has the given number of nominal seats. */
+/** Computes the bounds of a level from its nominal seats and its lending limits. */
 export function seatBounds(nominal: number, lending: Lending, allSeats: number): SeatBounds {
   const { lendablePercent, borrowingLimitPercent } = lending
   const borrowed = borrowingLimitPercent === undefined ? allSeats : Math.round((nominal * borrowingLimitPercent) / 100)
   return { nominal, lower: nominal - Math.round((nominal * lendablePercent) / 100), upper: nominal + borrowed }
 }
 
-/** A level that participates in the distribution. */
+/** A level among which the seats are distributed. */
 export interface LendingLevel {
   readonly bounds: SeatBounds
   readonly demand: DemandOfPeriod
@@ -41,10 +41,10 @@ export interface LendingLevel {
 
 /** The result of distributing seats. */
 export interface SeatShares {
-  /** The current seats of each level, in the order of the levels. */
+  /** The number of seats that each level gets, in the order of the levels. */
   readonly seats: readonly number[]
   readonly targets: readonly number[]
-  /** The fraction of its target that each level gets, unless the level is at one of its bounds. */
+  /** The fraction of its target that each level gets, within its bounds. The same for all levels. */
   readonly fairFraction: number
 }
 
@@ -60,8 +60,7 @@ export function distributeSeats(allSeats: number, levels: readonly LendingLevel[
   const seatsAt = (fraction: number) =>
     shares.map(({ lower, upper, target }) => Math.min(upper, Math.max(lower, fraction * target)))
   const total = (fraction: number) => seatsAt(fraction).reduce((sum, seats) => sum + seats, 0)
-  // As the fraction grows, the total number of seats grows from the sum of the lower bounds to the sum of the upper
-  // bounds.
+  // Find the fraction by bisection, because the total number of seats grows with it.
   let low = 0
   let high = 1 + allSeats / Math.min(1, ...shares.flatMap(({ target }) => (target > 0 ? [target] : [])))
   for (let step = 0; step < maxSteps && low < high; step++) {

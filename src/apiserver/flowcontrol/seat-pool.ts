@@ -15,7 +15,7 @@ import type { SeatDemand } from './seat-demand.ts'
 import { Dealer } from './shuffle-shard.ts'
 import type { TickBudget, Waiting } from './tick-budget.ts'
 
-/** Queuing settings of a priority level. */
+/** How requests of a priority level wait: the number and length of queues, and the number of queues per flow. */
 export interface Queuing {
   readonly queues: number
   readonly handSize: number
@@ -25,16 +25,16 @@ export interface Queuing {
 
 export interface PoolLimits {
   readonly seats: number
-  /** Maximum number of seats of one request. Defaults to all seats of the pool. */
+  /** Maximum number of seats that one request can occupy. Defaults to all seats of the pool. */
   readonly maxRequestSeats?: number
   /** The queuing settings. Undefined if requests do not wait. */
   readonly queuing: Queuing | undefined
 }
 
-/** The reason for a rejection, which is a label value in metrics. */
+/** Why a request was rejected, as a value of the metric label `reason`. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** The seats that a request occupies while it runs, and the part of the tick budget that its start uses. */
+/** What a request needs: seats while it runs, and a part of the tick budget when it starts. */
 export interface Demand {
   readonly seats: number
   readonly work: number
@@ -42,19 +42,19 @@ export interface Demand {
   readonly extraMs?: number
 }
 
-/** A request that waits for its seats. */
+/** A request in a queue, waiting for seats. */
 export interface Waiter extends Demand {
   readonly queue: FairQueue
   /** A callback that runs when the request has obtained its seats. */
   begin(): void
 }
 
-/** Estimated duration of a request in milliseconds, used until the request ends. */
+/** Assumed duration of a request in milliseconds, until its actual duration is known. */
 const guessedMs = 3
 
 class FairQueue {
   readonly waiters = new Set<Waiter>()
-  /** Virtual time, in milliseconds, when the first waiting request is due. */
+  /** The virtual time at which the first request in the queue should start. Queues are served in this order. */
   due = 0
   waitingSeats = 0
   executingSeats = 0
@@ -66,18 +66,19 @@ export type { FairQueue }
 export class SeatPool implements Waiting {
   readonly #tickBudget: TickBudget
   #limits: PoolLimits
-  /**
-   * Assigns flows to queues according to the current configuration. Created when a request waits for the first time.
-   */
+  /** Deals each flow its queues. Created when a request first has to wait. */
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
-  /** The virtual time of the request that was served last. */
+  /** The virtual time of the queue that was served last. A queue that becomes busy starts from here. */
   #virtualTime = 0
-  /** Queues that have waiting or running requests, or that have used more than their share. */
+  /**
+   * Queues with waiting or running requests, and queues whose flows must wait because they have used more than their
+   * share.
+   */
   readonly #queues = new Map<number, FairQueue>()
 
-  /** Records the seats that requests occupy or wait for. */
+  /** Measures the demand for seats, if the level takes part in lending. */
   readonly #demand: SeatDemand | undefined
 
   constructor(limits: PoolLimits, tickBudget: TickBudget, demand?: SeatDemand) {
@@ -116,14 +117,17 @@ export class SeatPool implements Waiting {
    */
   take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
-    // If requests cannot wait, only the number of free seats matters.
+    // Without queues, a request cannot wait for the next tick, so the budget is exceeded.
     if (!this.#tickBudget.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     this.#demand?.add(seats)
     return true
   }
 
-  /** Returns the queue that a request of the flow would wait in: the flow's queue with the smallest load. */
+  /**
+   * Chooses the queue in which a request of the flow has to wait: the least loaded of the flow's queues. Returns the
+   * reason for rejection if the request cannot wait.
+   */
   queueFor(flow: bigint): FairQueue | Refusal {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
@@ -133,16 +137,16 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Whether requests wait only for the tick budget rather than for seats. Such requests do not count towards the queue
-   * length.
+   * Whether all waiting requests could start if only the tick budget allowed it. They then do not count toward the
+   * queue length limit.
    */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
     return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
   }
 
   /**
-   * Adds a request to its queue. The request may start immediately. If it is alone in its queue and next to be served,
-   * it need not wait for a tick budget that other flows have used up.
+   * Adds a request to its queue. It may start at once. A request that is alone in its queue and next in order starts
+   * even if other flows have used up the tick budget.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter
@@ -163,16 +167,13 @@ export class SeatPool implements Waiting {
     queue.waitingSeats -= seats
     this.#waiting--
     this.#demand?.add(-seats)
-    // The removed request may have blocked others by needing more seats than were free.
+    // The removed request may have needed more seats than were free, and so have blocked those behind it.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
   }
 
-  /**
-   * Releases seats. `queue` is the queue that the request waited in, or undefined if it did not wait. `ranMs` is how
-   * long the request occupied the seats.
-   */
+  /** Returns the seats of a request that has ended. `queue` is where it waited, if it did. `ranMs` is its duration. */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
     this.#inUse -= seats
     this.#demand?.add(-seats)
@@ -237,9 +238,7 @@ export class SeatPool implements Waiting {
     waiter.begin()
   }
 
-  /**
-   * Returns the queue with the earliest due time. If several queues have the same due time, returns the oldest queue.
-   */
+  /** Returns the queue to serve next: the one with the earliest due time, or the oldest of several such queues. */
   #next(): FairQueue {
     let best: FairQueue | undefined
     for (const queue of this.#queues.values())
@@ -247,7 +246,7 @@ export class SeatPool implements Waiting {
     return best!
   }
 
-  /** Resets the accounting when the pool is idle, so that earlier overuse is forgotten. */
+  /** Forgets all past usage when the pool becomes idle, because fairness only matters between active flows. */
   #forgetIfIdle(): void {
     if (this.#waiting > 0 || this.#inUse > 0 || this.#queues.size === 0) return
     this.#queues.clear()
@@ -255,7 +254,7 @@ export class SeatPool implements Waiting {
   }
 }
 
-/** Returns the load of a queue as a number for comparisons. Waiting seats take precedence over occupied seats. */
+/** Returns a number for comparing the loads of queues: first by waiting seats, then by seats in use. */
 function loadOf({ waitingSeats, executingSeats }: FairQueue): number {
   return waitingSeats * 1e6 + executingSeats
 }

@@ -19,7 +19,7 @@ export function hashFlow(schema: string, distinguisher: string): bigint {
   )
 }
 
-/** Selects hands of one size. Hands are cached, because a flow whose requests wait has usually waited before. */
+/** Deals hands of queues to flows. Hands are cached, because a flow that has waited once will likely wait again. */
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number
@@ -43,7 +43,7 @@ function remembered<K, V>(cache: BoundedMap<K, V>, key: K, make: (key: K) => V):
   return made
 }
 
-/** Returns `handSize` different numbers below `deckSize`, determined by the hash. */
+/** Derives `handSize` distinct queue numbers below `deckSize` from the hash of a flow. */
 export function dealHand(flow: bigint, deckSize: number, handSize: number): number[] {
   const hand: number[] = []
   let rest = flow
@@ -54,7 +54,7 @@ export function dealHand(flow: bigint, deckSize: number, handSize: number): numb
   return hand
 }
 
-/** Returns the number at the given position among the numbers that are not in the hand yet. */
+/** Returns the number at position `place` among those that have not been drawn yet. */
 function undrawnAt(place: number, hand: readonly number[]): number {
   let card = place
   for (const drawn of hand.toSorted((a, b) => a - b)) if (drawn <= card) card++

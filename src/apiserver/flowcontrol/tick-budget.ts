@@ -8,7 +8,7 @@
  * requests.
  */
 
-/** A pool with waiting requests. */
+/** A pool in which requests wait for the next tick. */
 export interface Waiting {
   /** Starts the next request. Returns false if no request can start, for example because no seats are free. */
   beginNext(): boolean
@@ -27,11 +27,11 @@ export class TickBudget {
   /** Pools whose requests wait for the next tick rather than for seats. */
   readonly #waiting = new Set<Waiting>()
 
-  /** Uses part of the current tick's budget. Returns false if the budget is used up. */
+  /** Takes work from the budget of this tick. Returns false if nothing is left. */
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#remainingWork <= 0) return false
-    // The last request of a tick may exceed the budget, because otherwise a large request could never start.
+    // The last request may exceed the budget. Otherwise, a request larger than the budget could never start.
     this.#remainingWork -= work
     return true
   }

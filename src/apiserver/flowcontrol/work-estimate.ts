@@ -20,7 +20,7 @@ const watchersPerSeat = 10
 const msOfEvent = 5
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** Returns the cost of a request relative to reading one object. */
+/** Returns the work that a request takes from the tick budget. Reading one object is one unit. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
@@ -44,12 +44,12 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
-/** Whether a selector matches only a single name. Such a request is a lookup rather than a search. */
+/** Whether a field selector requires one particular name, so that a list reads only a single object. */
 function asksForOne(query: URLSearchParams): boolean {
   return /(^|,)metadata\.name==?[^,=]+/.test(query.get('fieldSelector') ?? '')
 }
 
-/** Whether the request accepts a cached state that is at least as recent as a given version. */
+/** Whether the client accepts a cached list that is not the latest state. */
 function mayBeOld(query: URLSearchParams): boolean {
   const version = query.get('resourceVersion') ?? ''
   if (version === '' || (query.get('continue') ?? '') !== '' || query.get('resourceVersionMatch') === 'Exact')
@@ -62,7 +62,7 @@ export function seatsOfInitialEvents(stored: number): number {
   return Math.min(Math.max(Math.ceil(stored / objectsPerSeat), 1), maxSeats)
 }
 
-/** Returns the cost of a write whose event goes to the given number of watchers. */
+/** Returns the seats and the work for a write whose event goes to this many watchers. */
 export function demandOfWrite(watchers: number): Demand {
   if (watchers < watchersPerSeat) return { seats: 1, work: workOfWrite }
   return { seats: Math.min(Math.ceil(watchers / watchersPerSeat), maxSeats), work: workOfWrite, extraMs: msOfEvent }
