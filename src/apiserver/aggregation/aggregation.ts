@@ -46,7 +46,7 @@ export class Aggregation {
     })
   }
 
-  /** Forwards the request if an aggregated server serves its path. Returns false otherwise. */
+  /** Forwards a request for an aggregated API to its server. Returns false if this server serves the path itself. */
   handle(exchange: Exchange, info: RequestInfo): false | Promise<void> {
     const backend = info.resource ? this.backends.find(info.group, info.version) : this.#ofPath(info.path)
     return backend === undefined ? false : this.#proxy.handle(exchange, backend)
@@ -57,10 +57,13 @@ export class Aggregation {
     return this.#published.all()
   }
 
-  /** Forwards the request if an aggregated server owns the OpenAPI v3 document. Returns false otherwise. */
+  /**
+   * Forwards a request for the OpenAPI v3 document of an aggregated API to its server. Returns false if the document
+   * belongs to this server.
+   */
   handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
     const backend = this.#ofPath(`/${place}`)
-    // The hash is removed from the URL, because a backend responds to an outdated hash with a redirect.
+    // Leave out the hash of the URL. The backend would redirect a client with an outdated hash.
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 
@@ -69,7 +72,7 @@ export class Aggregation {
     return this.#ofPath(target.split('?', 1)[0]!) !== undefined
   }
 
-  /** Closes tunnels and watches to aggregated servers. */
+  /** Closes all tunnels and watches that go to aggregated servers. Called at shutdown. */
   endStreams(): void {
     this.#relay.endStreams()
   }

@@ -5,7 +5,7 @@ import { identityOf } from '../http/relay/forwarded-headers.ts'
 
 const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
 
-/** The front-proxy headers that name this user. */
+/** Headers that present this server as the user `system:kube-aggregator` to backends. */
 export const aggregatorHeaders: { readonly [name: string]: string } = headersOf(identityOf(aggregator))
 
 function headersOf(raw: readonly string[]): { readonly [name: string]: string } {

@@ -32,13 +32,13 @@ export interface AvailabilityParts {
   readonly catalogue: Catalogue
   readonly backends: Backends
   readonly caller: HttpsCaller
-  /** A callback that runs when a backend becomes reachable. */
+  /** Called when a backend can be reached again. */
   readonly onReached: (backend: Backend) => void
 }
 
 export class Availability {
   readonly #parts: AvailabilityParts
-  /** Check results. A changed APIService gets a new Backend object, which has no result yet. */
+  /** The last check result of each backend. A changed APIService gets a new Backend object, and thus no result yet. */
   readonly #results = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 
@@ -87,7 +87,7 @@ export class Availability {
   }
 
   /**
-   * Watches the objects that determine a Service's address. A change triggers checks of the backends in the same
+   * Watches everything that determines the address of a Service. A change triggers checks of all backends in its
    * namespace.
    */
   #placesOfBackends(): Source[] {
@@ -126,7 +126,7 @@ export class Availability {
     if (isNew) this.#parts.onReached(backend)
   }
 
-  /** Returns the result for versions that this server serves itself. They are always available. */
+  /** Returns the result for an APIService whose version this server serves itself. */
   #withoutBackend(object: ApiObject): Finding {
     const { group = '', version = '', service } = (object as APIService).spec ?? {}
     if (service === undefined || !this.#parts.backends.isBuiltIn(group, version)) return local
@@ -145,8 +145,7 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // If the check fails because this server has reached a limit, the backend may still be available, so the check is
-      // repeated later.
+      // A local limit says nothing about the backend, so let the loop retry the check.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

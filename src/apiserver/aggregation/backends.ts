@@ -36,13 +36,13 @@ export interface BackendsParts {
   readonly catalogue: Catalogue
   readonly lookup: Lookup
   readonly vendor: Vendor
-  /** Returns the current client certificate for backends. */
+  /** Returns the client certificate that this server presents to backends. It may be renewed. */
   readonly identity: () => CertifiedKey
 }
 
 /**
- * Whether an aggregated server may serve the kind instead of this server. The metrics of nodes and pods, for example,
- * usually come from a metrics server.
+ * Whether an aggregated server may replace this server's own implementation of a kind. This applies to the metrics of
+ * nodes and pods.
  */
 function isReplaceable({ group }: Kind): boolean {
   return group === nodeMetrics.group
@@ -94,7 +94,7 @@ export class Backends implements AggregatedVersions {
     return this.#byVersion.values()
   }
 
-  /** Whether the group version is built into the server. */
+  /** Whether this server serves the group version itself. */
   isBuiltIn(group: string, version: string): boolean {
     return this.#builtIn.has(versionKey(group, version))
   }
@@ -149,7 +149,8 @@ export class Backends implements AggregatedVersions {
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
     const currentBackend = this.#byVersion.get(place)
     const next = isRemote ? backendOf(object, { name, group, version }) : undefined
-    // If only the status of the APIService has changed, the last result of the check remains valid.
+    // The address is unchanged, so the result of the last check remains valid. Usually, only the status of the
+    // APIService was updated.
     if (isDeepStrictEqual(currentBackend, next)) return
     if (next === undefined) this.#byVersion.delete(place)
     else this.#byVersion.set(place, next)

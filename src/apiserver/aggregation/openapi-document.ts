@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import type { PublishedParts } from '../http/openapi/aggregated-documents.ts'
 
-/** Returns a sanitized value, or undefined if the value must be omitted. */
+/** Copies a value with only the parts that are known to be valid. Returns undefined to omit the value. */
 type Clean = (value: Json) => Json | undefined
 
 const text: Clean = (value) => (typeof value === 'string' ? value : undefined)
@@ -103,7 +103,7 @@ const pathItem = record({
   parameters,
 })
 
-/** Returns the parts of the document that belong to the group version. */
+/** Returns the paths and types in the document that belong to a group version. */
 export function partsOfDocument(
   document: Json,
   { group, version }: { group: string; version: string },

@@ -15,9 +15,9 @@ export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
   readonly forwarder: RequestForwarder
-  /** Returns the reason why the last check of the backend failed, or undefined if it passed or has not run yet. */
+  /** Returns why the last check of a backend failed. Undefined if it passed or if no check has ended yet. */
   readonly faultOf: (backend: Backend) => string | undefined
-  /** A callback for requests that cannot reach the backend. */
+  /** Called when a request could not reach its backend, to schedule an early check. */
   readonly onUnreachable: (backend: Backend) => void
 }
 
@@ -28,7 +28,9 @@ export class AggregationProxy {
     this.#parts = parts
   }
 
-  /** Forwards a request to a path of the backend, which defaults to the path of the request. */
+  /**
+   * Forwards a request to a backend. `target` is the URL path to request, by default the path of the client's request.
+   */
   async handle(exchange: Exchange, backend: Backend, target = exchange.transport.target): Promise<void> {
     const { forwarder, relay, backends, faultOf, onUnreachable } = this.#parts
     const fault = faultOf(backend)

@@ -22,7 +22,7 @@ const timeoutMs = 10_000
 const periodMs = 60_000
 
 interface Published {
-  /** The raw document that the parts were extracted from. */
+  /** The document as downloaded, to detect whether the backend's document has changed. */
   readonly v2: Buffer | undefined
   readonly parts: PublishedParts | undefined
   /** URL of the backend's OpenAPI v3 document. The URL changes with the content. */
@@ -87,7 +87,7 @@ export class PublishedApis {
       const v3 = await this.#addressV3(backend, signal)
       if (!isSame || v3 !== before?.v3) this.#published.set(backend, { v2, parts, v3 })
     } catch (error) {
-      // The last document of an unavailable backend remains published. The availability loop reports the failure.
+      // Keep publishing the last document. The availability loop reports the failure.
       if (!(error instanceof CallError || error instanceof ApiError)) throw error
     }
   }

@@ -21,28 +21,28 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 import type { CustomEntry, MetricEntry, MetricsFile } from './metrics-file.ts'
 
-/** The components that the metrics APIs need. */
+/** What the metrics APIs need from the server to find the objects that metrics describe. */
 export interface FileMetricsParts {
   readonly catalogue: Catalogue
   readonly lookup: Lookup
   readonly clock: Clock
-  /** The versions of aggregated servers, which take precedence. */
+  /** Versions that aggregated servers serve. These take precedence over the file. */
   readonly aggregated: AggregatedVersions
 }
 
-/** One of the two API versions. */
+/** One of the metrics APIs, such as `custom.metrics.k8s.io/v1beta1`. */
 interface Api {
   readonly group: string
   readonly version: string
-  /** The kind of the responses. */
+  /** The kind of a list of metric values. */
   readonly kind: string
-  /** Returns the entries of the APIResourceList. */
+  /** Lists the API's resources for discovery, one for each metric. */
   readonly resources: () => JsonObject[]
-  /** Returns the items of a response as JSON texts. */
+  /** Finds the metric values that a request selects, as JSON. */
   readonly itemsOf: (info: ResourceInfo) => Promise<Sliced<string[]>>
 }
 
-/** The custom and external metrics APIs, and the versions of aggregated servers. */
+/** Serves custom and external metrics from a file, as if an aggregated server provided them. */
 export class FileMetrics implements AggregatedVersions {
   readonly #parts: FileMetricsParts
   readonly #apis: readonly Api[]
@@ -218,13 +218,13 @@ export class FileMetrics implements AggregatedVersions {
 }
 
 interface ObjectPlace {
-  /** The namespace of the objects. Empty for cluster-scoped objects. */
+  /** The namespace of the described objects, or '' for cluster-scoped objects. */
   readonly namespace: string
   /** The name of the object, or `*` for all objects. */
   readonly name: string
 }
 
-/** Returns the objects and the metric that a path names. The metrics of a namespace itself have their own path. */
+/** Parses a path into the objects and the metric that it names. Metrics of a Namespace have a path of their own. */
 function customTarget({ namespace, plural, name, subresource, below }: ResourceInfo) {
   if (below === '' && plural === 'metrics' && namespace !== '' && name !== '' && subresource === '')
     return { resource: 'namespaces', namespace: '', name: namespace, metric: name }
@@ -232,7 +232,9 @@ function customTarget({ namespace, plural, name, subresource, below }: ResourceI
   return { resource: plural, namespace, name, metric: subresource }
 }
 
-/** Returns the items of the objects that an entry matches. The first matching entry of an object applies. */
+/**
+ * Returns a metric value for each object that an entry in the file matches. The first matching entry of an object wins.
+ */
 function* metricsOfObjects(
   objects: Iterable<ObjectBase>,
   entries: readonly CustomEntry[],
@@ -256,7 +258,7 @@ function matcherIn(query: URLSearchParams, parameter: string): LabelMatcher {
   return new LabelMatcher(parseLabelSelector(query.get(parameter) ?? ''))
 }
 
-/** Returns the name of a resource in paths, such as `pods` or `deployments.apps`. */
+/** Returns the resource as it appears in metric paths, such as `pods` or `deployments.apps`. */
 function resourceName({ plural, group }: Pick<Resource, 'plural' | 'group'>): string {
   return group === '' ? plural : `${plural}.${group}`
 }

@@ -41,7 +41,7 @@ type CustomFields = InferFields<typeof customFields>
 type ValueFields = InferFields<typeof valueFields>
 
 function checkName({ metric = '' }: ValueFields, path: FieldPath): FieldError[] {
-  // A missing name is reported by the schema.
+  // A missing name is reported elsewhere, by the schema.
   return metric === '' ? [] : checkPathSegment(metric).map((fault) => invalid(child(path, 'metric'), metric, fault))
 }
 
@@ -55,20 +55,20 @@ function checkCustom(entry: CustomFields, path: FieldPath): FieldError[] {
   }
 }
 
-/** The value of a metric that a client can read. */
+/** An entry of the file: the name of a metric, with its value and labels. */
 export interface MetricEntry {
   readonly metric: string
   readonly value: string
   readonly labels: { readonly [key: string]: string }
-  /** Undefined for all namespaces. */
+  /** The namespace to which the entry applies. Undefined applies to all. */
   readonly namespace: string | undefined
 }
 
-/** The value of a metric for the objects that the entry selects. */
+/** An entry for a custom metric, with the objects that have this value. */
 export interface CustomEntry extends MetricEntry {
   readonly apiVersion: string
   readonly kind: string
-  /** Undefined for all names. */
+  /** The name of the object to which the entry applies. Undefined applies to all. */
   readonly name: string | undefined
   readonly selector: LabelMatcher
 }

@@ -18,7 +18,7 @@ import { namelessCertificateVerifier } from '../../wire/http/client/nameless-cer
 import { openTcp, openTls, type ServerVerifier, type TlsTarget } from '../../wire/http/client/open-connection.ts'
 import type { Credentials } from './credentials.ts'
 
-/** The address of another server, with the rules for verifying its certificate. */
+/** Where to connect to another server, and how to verify its certificate. */
 export interface Destination {
   readonly host: string
   readonly port: number
@@ -35,7 +35,8 @@ export interface Destination {
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
   /**
-   * Selects plain HTTP with one connection per request. The connection uses TCP, or is created by the given function.
+   * Set to connect without TLS, with a new connection for each request: over TCP, or over the stream that the function
+   * creates.
    */
   readonly plain?: 'tcp' | (() => Duplex)
 }
@@ -43,7 +44,7 @@ export interface Destination {
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
-/** Limits of a connection pool, which depend on the purpose of its connections. */
+/** Settings of connection pools. They depend on what the connections are used for. */
 export interface ConnectionsOptions {
   /**
    * Maximum number of connections per destination. All of them may stay open while they are idle, because opening a
@@ -64,7 +65,7 @@ interface OpenDestination {
 
 export class Connections {
   readonly #options: ConnectionsOptions
-  /** The open connection pools by destination. At the limit, the least recently used pool is evicted. */
+  /** The connection pool of each destination. If there are too many, the least recently used one is evicted. */
   readonly #open = new BoundedMap<string, OpenDestination>(maxDestinations)
   readonly #keys = new WeakMap<Destination, string>()
 
@@ -76,7 +77,7 @@ export class Connections {
     return this.#openDestination(destination).pool
   }
 
-  /** Returns a pool with a single connection that is never reused, for a protocol upgrade or plain HTTP. */
+  /** Returns a pool for a single request whose connection cannot be reused: a protocol upgrade or plain HTTP. */
   singleUsePool(destination: Destination): ConnectionPool {
     const { host, port, plain } = destination
     const options = { maxConnections: 1, maxIdle: 0 }
@@ -126,7 +127,7 @@ export class Connections {
     return key
   }
 
-  /** Adds a pool. If this evicts the pool of another destination, closes the idle connections of the evicted pool. */
+  /** Remembers the pool of a destination. If this evicts another pool, closes the idle connections of that pool. */
   #keep(key: string, open: OpenDestination): void {
     for (const { pool } of this.#open.set(key, open)) pool.close()
   }
@@ -141,7 +142,7 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // A server without certificate verification and without a client certificate is a pod. Pods receive no credentials.
+    // Only pods are called without verification and without a client certificate. Keep no idle connections to them.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }
@@ -156,8 +157,7 @@ function targetOf(destination: Destination): TlsTarget {
     servername: serverName,
     ...(commonName === undefined ? {} : requireCommonName(commonName)),
     rejectUnauthorized: !isUnverified,
-    // The TLS context is created once, because parsing the certificates for each connection would cost more than a
-    // call.
+    // Created once, because parsing the certificates again for each connection would take longer than a call.
     secureContext: secureContextOf({
       // Trusts every certificate in the CA bundle, even an intermediate CA, as in kube-apiserver.
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
@@ -166,7 +166,7 @@ function targetOf(destination: Destination): TlsTarget {
   }
 }
 
-/** Returns a function that opens TLS connections. Each connection resumes the session of the previous connection. */
+/** Returns a function that opens TLS connections and resumes the TLS session of the previous one. */
 function resuming(target: TlsTarget): PoolOptions['open'] {
   let session: Buffer | undefined
   const onSession = (latest: Buffer) => {
@@ -176,8 +176,8 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
 }
 
 /**
- * Returns a certificate check that requires a common name. Connections with this check resume no TLS session, because
- * Node does not check the names in the certificate of a resumed session.
+ * Returns TLS options that require a certificate with this common name. TLS sessions must not be resumed with it,
+ * because Node then skips the check of names.
  */
 function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
   return {
@@ -187,8 +187,8 @@ function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIden
 }
 
 /**
- * Returns an error unless the certificate has exactly this common name. Node represents several common names as an
- * array, and omits an empty subject.
+ * Returns an error unless this is the only common name in the certificate. Node represents several names as an array
+ * and an empty subject as undefined.
  */
 function commonNameFault({ subject }: PeerCertificate, commonName: string): Error | undefined {
   const shown: string | string[] | undefined = subject?.CN

@@ -11,7 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
-/** The empty credentials, for servers without configured credentials. */
+/** Used for servers that have no configured credentials. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {
@@ -23,7 +23,7 @@ export function headersOf({ token, username, password }: Credentials): { authori
 /** The credentials in a kubeconfig file. */
 export interface ConfiguredCredentials {
   /**
-   * Credentials by host and port, as in the `users` list of a kubeconfig file. The keys can contain wildcards, as in
+   * Credentials by host name and port, from the `users` of a kubeconfig file. Keys can be wildcards, as in
    * `s.n.svc:8443`, `*.n.svc` and `*`.
    */
   readonly byName: ReadonlyMap<string, Credentials>
@@ -44,7 +44,10 @@ export function credentialsFor(configured: ConfiguredCredentials, host: string, 
   return configured.byName.get('*') ?? configured.byDefault ?? noCredentials
 }
 
-/** Returns the name and the wildcards that match it. For `a.b.c`, these are `a.b.c`, `*.b.c` and `*.c`. */
+/**
+ * Returns the keys under which a host's credentials can be configured. For `a.b.c`, these are `a.b.c`, `*.b.c` and
+ * `*.c`.
+ */
 function withWildcards(name: string): string[] {
   const steps = name.split('.')
   return [name, ...steps.slice(1).map((_, i) => `*.${steps.slice(i + 1).join('.')}`)]

@@ -32,14 +32,14 @@ export interface HttpsPost extends HttpsCall {
 
 type AnyCall = HttpsCall & Partial<HttpsPost>
 
-/** A response with a success status. */
+/** A successful response, completely received. */
 export interface HttpsAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: Buffer
 }
 
-/** Maximum size of a response. An object of 3 MiB takes 4 MiB in base64. */
+/** Maximum size of a response in bytes. It has room for an object of 3 MiB, which takes 4 MiB in base64. */
 const maxAnswerBytes = 5 * 1024 * 1024
 /** Maximum number of connections per destination. */
 const maxConnections = 64

@@ -14,20 +14,21 @@ import { requestHead } from '../../wire/http/client/request-head.ts'
 import { type StreamedAnswer, streamCall } from '../../wire/http/client/streamed-call.ts'
 import { Connections, type Destination } from './connections.ts'
 
-/** A request to forward to another server. */
+/** A client's request, as it is forwarded to another server. */
 export interface RelayedRequest {
   readonly destination: Destination
   readonly method: string
   /** The request path, including the query. */
   readonly path: string
-  /**
-   * Alternating names and values of headers, without Host, Content-Length and Transfer-Encoding, which `headOf` adds.
-   */
+  /** Headers to forward, as alternating names and values. `headOf` adds Host, Content-Length and Transfer-Encoding. */
   readonly headers: readonly string[]
   readonly body: StreamedBody | undefined
   /** The requested protocols, in the format of the `Upgrade` header. */
   readonly upgrade: string | undefined
-  /** Whether the response may be endless. Such a response ends only when the client or `endStreams` ends it. */
+  /**
+   * Whether the response may never end by itself, as for a watch. It then lasts until the client or `endStreams` ends
+   * it.
+   */
   readonly isEndless: boolean
   /** Maximum wait in milliseconds for the start of the response. */
   readonly timeoutMs: number
@@ -35,7 +36,7 @@ export interface RelayedRequest {
   readonly signal: AbortSignal
 }
 
-/** The response of the other server, with its body as a stream. */
+/** The response of the other server. Its body is streamed. */
 export interface RelayedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
@@ -79,7 +80,7 @@ export class HttpsRelay {
       return await this.#send(relayed, relayed.timeoutMs)
     } catch (error) {
       const remainingMs = relayed.timeoutMs - (performance.now() - began)
-      // The error recommends a retry only if the request may be repeated or has not been sent.
+      // Try again only if that is safe: the request was not sent, or may be repeated.
       const mayRepeat =
         error instanceof CallError && remainingMs > 0 && this.#connections.mend(relayed.destination, error)
       if (mayRepeat) return await this.#send(relayed, remainingMs)
@@ -115,8 +116,8 @@ export class HttpsRelay {
 }
 
 /**
- * Throws the error to report. An invalid HTTP response counts as a connection failure, so the client receives a 503, as
- * it would from kube-apiserver. Responses that cannot be relayed result in 502.
+ * Reports an invalid HTTP response as a broken connection, so that the client gets a 503 as from kube-apiserver. Other
+ * errors are thrown unchanged.
  */
 function asBrokenConnection(error: unknown): never {
   const isMalformed = error instanceof CallError && error.fault === 'answer'

@@ -19,8 +19,8 @@ export function assertFewValues(json: Buffer, maxValues = defaultMaxValues): voi
 }
 
 /**
- * Throws CallError if the JSON text has too many values. Yields between slices. Counts every character that can precede
- * a value, even inside strings, so the count is never too low.
+ * Throws CallError if JSON contains too many values. Works in steps. Counts every character that can precede a value,
+ * even inside strings, so it may count too many but never too few.
  */
 export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValues): Sliced<void> {
   if (json.length < maxValues) return

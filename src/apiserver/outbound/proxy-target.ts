@@ -5,7 +5,7 @@ import type { CommandOptions } from '../../wire/streaming/command.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 
-/** The result of an endpoint that forwards the request to another server instead of responding to it. */
+/** Returned by an endpoint to have the request forwarded to another server. */
 export class ForwardRequest {
   readonly target: ProxyTarget
 
@@ -14,14 +14,14 @@ export class ForwardRequest {
   }
 }
 
-/** The kinds of connection that a client can open through a WebSocket although the backend speaks only SPDY. */
+/** What a client can do over a WebSocket although the backend supports only SPDY: forward ports, or run a command. */
 export type SpdyBackend =
   | { readonly protocol: 'portforward.k8s.io' }
   | { readonly protocol: 'v4.channel.k8s.io'; readonly command: CommandOptions }
 
-/** The destination of a forwarded request, with the changes to make to the response. */
+/** Where to forward a request, and how to adapt the response for the client. */
 export interface ProxyTarget {
-  /** The name of the backend. The number of concurrent requests to each backend is limited. */
+  /** The name of the backend in error messages. Limits on concurrent requests apply per name. */
   readonly to: string
   readonly relay: HttpsRelay
   /** Returns the destination. Throws CallError if the backend has no address. */
@@ -32,7 +32,7 @@ export interface ProxyTarget {
   readonly sendsUser: boolean
   /** Whether the request must upgrade to another protocol. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** The SPDY connection that clients can open through a WebSocket. Undefined if WebSockets are not translated. */
+  /** How to translate a WebSocket to SPDY for the backend. Undefined if WebSockets are forwarded as they are. */
   readonly spdyBackend?: SpdyBackend | undefined
   /**
    * Maximum wait in milliseconds for the start of the response. Defaults to the remaining time of the request, but at
@@ -47,15 +47,15 @@ export interface ProxyTarget {
   readonly redirect?: (location: string) => string | undefined
   /** Rewrites a link in an HTML page. By default, HTML pages are relayed unchanged. */
   readonly link?: (link: string) => string | undefined
-  /** Converts a response with an error status into an error. By default, such responses are relayed unchanged. */
+  /** Converts an error response of the backend into a Status. By default, error responses are relayed unchanged. */
   readonly failure?: (status: number, text: string) => ApiError
 }
 
 /** The errors that a client receives if the backend fails. */
 export interface ProxyErrors {
-  /** Returns the error for a backend that did not respond. */
+  /** Returns the error for the client if the backend did not respond. */
   readonly noAnswer: (error: CallError) => ApiError
   readonly busy: () => ApiError
-  /** Returns the error for a response that cannot be relayed. */
+  /** Returns the error for the client if the backend's response cannot be relayed. */
   readonly unusable: (why: string) => ApiError
 }

@@ -12,7 +12,7 @@ import type { ApiObject } from '../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'
 
-/** A port of a Service, as in a webhook configuration. */
+/** A Service and one of its ports, as named in a webhook configuration. */
 export interface ServiceReference {
   readonly namespace: string
   readonly name: string
@@ -25,7 +25,7 @@ export interface Address {
   readonly port: number
 }
 
-/** The dependencies of `serviceAddress`. */
+/** What resolving a Service needs: the stored objects, and the address of this server. */
 export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
@@ -44,7 +44,7 @@ interface Port {
 
 export type NoAddressReason = 'ServiceNotFound' | 'ServicePortError' | 'EndpointsNotFound' | 'MissingEndpoints'
 
-/** The error for a Service without an available address. `reason` contains the cause. */
+/** Thrown if a Service has no address to connect to. `reason` says why. */
 export class NoServiceAddress extends CallError {
   readonly reason: NoAddressReason
 
@@ -123,7 +123,9 @@ function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Addres
   })
 }
 
-/** Combines each host with the port of the given name. Ports have the same name in Endpoints and in Services. */
+/**
+ * Returns an address for each host, with the port of the given name. Returns no addresses if there is no such TCP port.
+ */
 function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
   const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port
   return port === undefined ? [] : hosts.map((host) => ({ host, port }))

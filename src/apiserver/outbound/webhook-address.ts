@@ -8,7 +8,7 @@ import type { Destination } from './connections.ts'
 import { type ConfiguredCredentials, credentialsFor } from './credentials.ts'
 import { type ServiceAddressParts, type ServiceReference, serviceAddress } from './service-address.ts'
 
-/** The `clientConfig` of a webhook configuration. */
+/** The `clientConfig` of a webhook: a URL or a Service, and the CA to trust. */
 export interface ClientConfig {
   readonly url?: string
   readonly service?: {
@@ -21,13 +21,13 @@ export interface ClientConfig {
   readonly caBundle?: string
 }
 
-/** The parsed address of a webhook. */
+/** The address of a webhook after parsing. */
 export interface WebhookAddress {
-  /** The URL to show in error messages. */
+  /** The URL to name in error messages. */
   readonly url: string
   readonly hostName: string
   readonly port: number
-  /** The path and the query, which contains the timeout of the call. */
+  /** The path and query of the request. The query contains the timeout of the call. */
   readonly path: string
   /** The Service to call. Undefined if the address is a URL. */
   readonly service: ServiceReference | undefined
@@ -53,11 +53,14 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
   return { url: `https://${hostname}${port && ':'}${port}${asked}`, ...place, service: undefined, authority }
 }
 
-/** Resolves webhook addresses to destinations with credentials. Throws CallError if a Service has no address. */
+/**
+ * Finds out how to connect to webhooks: the address, the CA and the credentials. Throws CallError if a Service has no
+ * address.
+ */
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials
-  /** The destinations of webhooks with a URL. They never change. */
+  /** Cached destinations of webhooks with a URL, which never change. */
   readonly #ofUrls = new WeakMap<WebhookAddress, Destination>()
 
   constructor(parts: ServiceAddressParts, credentials: ConfiguredCredentials) {
