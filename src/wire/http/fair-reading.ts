@@ -23,9 +23,9 @@ const msPerChunk = 0.002
 const turns = new ReadingTurns()
 
 /**
- * Limits how much of a socket is read per turn of the event loop. When the socket or its client reaches the limit, the
- * socket is not read for the rest of the turn. Small chunks are joined. `clientOf` identifies the client. By default,
- * each socket counts as a separate client.
+ * Makes a socket share the event loop fairly with others, by limiting how much of it is read per turn. When the socket
+ * or its client reaches the limit, the socket is not read for the rest of the turn. Small chunks are joined. `clientOf`
+ * identifies the client. By default, each socket counts as a separate client.
  */
 export function readFairly(socket: Socket, clientOf: () => string | undefined = () => undefined): void {
   const reader = new FairReader(socket, clientOf)
@@ -35,30 +35,30 @@ export function readFairly(socket: Socket, clientOf: () => string | undefined = 
 }
 
 /**
- * Controls the flow of data between a socket and its native stream. The native stream stops reading if `receive`
- * returns false.
+ * Sits between a socket and its native stream. It stops the native stream from reading by returning false from
+ * `receive`.
  */
 class FairReader {
   readonly #socket: Socket
   readonly #clientOf: () => string | undefined
-  /** The original `push` method of the socket. */
+  /** The socket's original methods, which this class replaces. */
   readonly #push: Socket['push']
   readonly #read: Socket['_read']
   readonly #take: Socket['read']
   #lastTurn = -1
   #delivered = 0
   /**
-   * Milliseconds spent on the connection in the turn `#lastTurn` (`#spentMs`) and in the previous turn that read the
-   * connection (`#previousMs`).
+   * Time in milliseconds that reading this connection took: in the turn `#lastTurn`, and in the turn before in which it
+   * was read.
    */
   #spentMs = 0
   #previousMs = 0
   #isStopped = false
-  /** Whether the stream requested more data while reading was paused. The stream requests data only once. */
+  /** Whether the socket has asked for data that it has not received yet. It asks only once. */
   #isAwaited = false
-  /** Whether the connection ended while reading was paused. */
+  /** Whether the connection ended while it was paused. The end is delivered after the waiting data. */
   #isEnding = false
-  /** Data that arrived while reading was paused or while the stream was full. */
+  /** Data that arrived while the connection was paused or the socket's own buffer was full. */
   readonly #late = new ByteQueue()
   readonly #pushLate = () => {
     for (const part of this.#late.takeParts()) this.#push(part)
@@ -77,7 +77,7 @@ class FairReader {
     else this.#read(size)
   }
 
-  /** Receives a chunk of data, or null at the end. Returns false to pause reading from the connection. */
+  /** Called by the native stream with a chunk of data, or with null at the end. Returns false to stop reading. */
   receive(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     if (chunk === null) return this.#end()
     const socket = this.#socket

@@ -8,18 +8,20 @@
  * different port on the same host is a different origin.
  */
 
-/** The parts of a request that show whether a web page sent the request. */
+/** What is needed to tell whether a request comes from a web page. */
 export interface PageRequest {
   readonly method: string
   /** Whether the request asks to change the protocol of the connection, as a WebSocket request does. */
   readonly isUpgrade: boolean
-  /** The origin that the client used to address this server, such as `https://127.0.0.1:6443`. */
+  /** The origin of this server as the client addressed it, such as `https://127.0.0.1:6443`. */
   readonly ownOrigin: string
   /** Returns all values of a header. The name must be in lower case. */
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** Returns the origin for a `Host` header. If the header is missing, returns '', which matches no origin. */
+/**
+ * Returns the origin that a `Host` header stands for. Without a header, returns '', which no page has as its origin.
+ */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/
@@ -29,14 +31,16 @@ export function originOf(scheme: 'http' | 'https', host: string): string {
 /** HTTP methods that do not change data. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether a request can change data, either as a write or as an upgrade to a protocol that can carry writes. */
+/**
+ * Whether a request can change data: a write, or an upgrade to another protocol, through which writes could be sent.
+ */
 export function canChange({ method, isUpgrade }: Pick<PageRequest, 'method' | 'isUpgrade'>): boolean {
   return isUpgrade || !safeMethods.has(method)
 }
 
 /**
- * Returns the reason to reject a request that can change data. Returns undefined unless the request comes from a web
- * page of another origin. `isAllowed` accepts additional origins.
+ * Returns why a request must be rejected: it can change data and comes from a web page of another origin that
+ * `isAllowed` does not accept. Returns undefined for all other requests.
  */
 export function foreignPageFault(
   request: PageRequest,
@@ -47,7 +51,7 @@ export function foreignPageFault(
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
     return `a page from the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
-  // `Sec-Fetch-Site` is not checked for allowed origins, because browsers send `cross-site` for them too.
+  // Do not check `Sec-Fetch-Site` for allowed origins. It is `cross-site` for them too.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined
@@ -56,7 +60,8 @@ export function foreignPageFault(
 }
 
 /**
- * Whether the client identifies itself as a program other than a browser and sends no header that only browsers send.
+ * Whether a request comes from a program other than a browser, according to its `User-Agent` and to the absence of
+ * headers that all browsers send.
  */
 function isProgram({ valuesOf }: PageRequest): boolean {
   const agents = valuesOf('user-agent')
@@ -68,8 +73,7 @@ const browserAgent = /^\s*(?:Mozilla|Opera)\//i
 const browserHeaders = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user', 'accept-language']
 
 /**
- * The values of `Sec-Fetch-Site` for requests that do not come from other origins. `none` means that the user made the
- * request directly, without a page.
+ * Values of `Sec-Fetch-Site` for requests from pages of this server (`same-origin`) or directly from the user (`none`).
  */
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none'])
 const maxShown = 100

@@ -17,7 +17,7 @@ export function fitsLine(text: string): boolean {
   return !notInLine.test(text)
 }
 
-/** Returns the string from position `start` to the end, without surrounding spaces and tabs. */
+/** Trims spaces and tabs from the text that starts at `start`. */
 export function withoutBlanks(text: string, start = 0): string {
   let from = start
   let to = text.length

@@ -24,7 +24,7 @@ export interface JsonQuestion {
   readonly timeoutMs?: number
 }
 
-/** An error for an unacceptable response, for which a retry would not help. */
+/** Thrown if a response is unacceptable and a retry would not help. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
@@ -46,7 +46,7 @@ export async function askForJson(question: JsonQuestion): Promise<unknown> {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    // The error of the JSON parser is dropped because its message quotes the response.
+    // Do not include the parser's error, whose message quotes the response.
     throw new BadAnswer('the service did not return JSON')
   }
 }

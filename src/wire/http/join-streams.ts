@@ -27,7 +27,7 @@ function copy(from: Duplex, to: Duplex): void {
   from.on('end', () => to.end())
 }
 
-/** Waits until `side` is closed, and then closes `other`. */
+/** Closes `other` after `side` has closed. Resolves when this has happened. */
 function closedAfter(side: Duplex, other: Duplex): Promise<void> {
   side.on('error', () => other.destroy())
   return new Promise((resolve) => {
@@ -51,7 +51,7 @@ function finish(stream: Duplex): void {
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))
-  // The remaining data is discarded, because no code reads it.
+  // Discard the remaining data, because nobody reads it.
   stream.resume()
   stream.end(() => stream.destroy())
 }

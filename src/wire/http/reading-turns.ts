@@ -10,38 +10,38 @@ const maxMsPerClient = 4
 /** Maximum time in milliseconds per turn that is spent on the data of all clients. */
 const maxMsPerTurn = 8
 
-/** A connection that waits for a later turn of the event loop. */
+/** A connection whose received data must wait for a later turn of the event loop. */
 export interface WaitingConnection {
-  /** The client that owns the connection. Undefined if the connection counts as a separate client. */
+  /** The client that the connection counts for. Undefined counts the connection on its own. */
   readonly client: string | undefined
-  /** Expected duration in milliseconds of the next read from the connection. */
+  /** Estimated time in milliseconds that the next read of the connection takes. */
   readonly expectedMs: number
   readonly resume: () => void
 }
 
-/** The waiting connections of one client, in the order they resume. */
+/** Connections of one client that wait for a later turn, in order. */
 interface Queue {
   readonly connections: WaitingConnection[]
-  /** Expected time in milliseconds for all connections of the queue. */
+  /** Estimated time in milliseconds to read all of them. */
   expectedMs: number
 }
 
 export class ReadingTurns {
-  /** The number of the current event-loop turn. */
+  /** A counter that identifies the current turn of the event loop. */
   current = 0
   #isScheduled = false
-  /** The time in milliseconds that was spent on each client in the current turn. */
+  /** Time in milliseconds spent on each client in this turn. */
   readonly #spentMs = new Map<string, number>()
   /** The time in milliseconds that was spent on all clients in the current turn. */
   #totalMs = 0
-  /** Waiting connections that count as separate clients. */
+  /** Waiting connections that are counted on their own. */
   #single: WaitingConnection[] = []
   /**
    * The queue of each client with waiting connections. The client whose connections resumed least recently comes first.
    */
   readonly #queues = new Map<string, Queue>()
 
-  /** Adds time that was spent on a client in the current turn. */
+  /** Adds to the time spent on a client in this turn. */
   charge(client: string | undefined, ms: number): void {
     this.#schedule()
     if (client === undefined) return
@@ -59,14 +59,14 @@ export class ReadingTurns {
   }
 
   /**
-   * Whether a connection of this client must wait, because there is no time left or other connections are already
-   * waiting.
+   * Whether a connection of this client must wait: the client has used up its time, or its other connections are
+   * already waiting.
    */
   isOver(client: string | undefined): boolean {
     return client !== undefined && (!this.#hasTime(client) || this.#queues.has(client))
   }
 
-  /** Adds a connection to the queue. The `resume` function of the connection is called in a later turn. */
+  /** Queues a connection. Its `resume` function is called in a later turn. */
   wait(connection: WaitingConnection): void {
     this.#schedule()
     const { client, expectedMs } = connection
@@ -105,26 +105,26 @@ export class ReadingTurns {
     const [oldest] = this.#queues
     const lightestFirst = [...this.#queues].sort(([, a], [, b]) => a.expectedMs - b.expectedMs)
     for (const [client, queue] of lightestFirst) this.#continue(client, queue, 0)
-    // Resumes at least one connection of the client that has waited longest, so that a client with expensive
-    // connections does not starve.
+    // Resume at least one connection of the client that has waited longest, even if it is expensive, so that no client
+    // starves.
     if (oldest !== undefined && this.#queues.get(oldest[0]) === oldest[1]) this.#continue(...oldest, 1)
     if (this.#queues.size > 0) this.#schedule()
   }
 
-  /** Resumes as many connections of a client as there is time for in this turn, but at least `minCount`. */
+  /** Resumes at least `minCount` connections of a client, and more if there is time in this turn. */
   #continue(client: string, { connections, expectedMs }: Queue, minCount: number): void {
     let count = 0
     let resumedMs = 0
     while (count < connections.length && (count < minCount || this.#hasTime(client)))
       resumedMs += this.#resume(client, connections[count++]!)
     if (count === 0) return
-    // Moves the client to the end, unless all its connections have been resumed.
+    // If some of its connections still wait, the client goes to the end of the queue.
     this.#queues.delete(client)
     if (count === connections.length) return
     this.#queues.set(client, { connections: connections.slice(count), expectedMs: expectedMs - resumedMs })
   }
 
-  /** Resumes a connection. Charges its expected time, because the connection may deliver data later in this turn. */
+  /** Resumes a connection. Charges the estimated time at once, because the data may only arrive later in the turn. */
   #resume(client: string, { expectedMs, resume }: WaitingConnection): number {
     const before = this.#spentOn(client)
     resume()

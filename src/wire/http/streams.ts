@@ -14,7 +14,7 @@ export function drained(stream: Writable): Promise<void> {
   })
 }
 
-/** Writes a chunk. Resolves when the memory of the chunk can be reused or the stream is closed. */
+/** Writes a chunk. Resolves when the caller may reuse the memory of the chunk, or when the stream is closed. */
 export function passed(stream: Writable, chunk: Buffer): Promise<void> {
   if (stream.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

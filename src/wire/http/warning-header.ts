@@ -9,7 +9,7 @@
  * per byte, because that is how Node writes headers.
  */
 export function warningHeader(text: string, maxBytes: number): string {
-  // Every character has at least one byte in UTF-8, so only the beginning of a long text must be encoded.
+  // Cut a long text first, because every character takes at least one byte.
   const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')
   const bytes = Buffer.from(printable, 'utf8')
   const cut = bytes.subarray(0, lengthOfWholeCharacters(bytes, maxBytes)).toString('latin1')

@@ -37,20 +37,20 @@ const maxUnsent = 512 * 1024
 const turnBytes = 64 * 1024
 
 /**
- * Minimum size of a header fragment in bytes. Smaller fragments count as idle frames, because there is no reason to
- * split headers into such small fragments.
+ * Minimum size in bytes of a useful header fragment. A peer has no reason to send smaller ones, so they count as idle
+ * frames.
  */
 const usefulPart = 1024
 /** Maximum number of settings in a frame. The protocol defines only seven settings. */
 const maxSettings = 32
 
-/** The sending side of a stream. */
+/** What a connection must know to send the body of one stream. */
 export class Http2Stream {
-  /** The ID of the stream, or 0 before the stream starts. */
+  /** The stream ID, or 0 if the stream has not been started yet. */
   id = 0
   /** Number of bytes that the peer's flow-control window still allows. */
   window = 0
-  /** Whether the queued data is the last data of the stream. */
+  /** Whether no more data will be queued, so that the last queued frame ends the stream. */
   isEnding = false
   isEnded = false
   /** Data that is queued but not sent yet. */
@@ -59,7 +59,7 @@ export class Http2Stream {
   #onSent: (() => void)[] | undefined
   #isDropped = false
 
-  /** Resolves when all queued data has been sent or dropped. */
+  /** Resolves when nothing is queued any more, because everything was sent or dropped. */
   whenSent(): Promise<void> {
     if (this.unsent === 0 || this.#isDropped) return Promise.resolve()
     return new Promise((resolve) => {
@@ -68,7 +68,7 @@ export class Http2Stream {
     })
   }
 
-  /** The queued data that is sent next. */
+  /** The first chunk in the queue. */
   get next(): Buffer | undefined {
     return this.#waiting?.[0]
   }
@@ -79,7 +79,7 @@ export class Http2Stream {
     this.unsent += bytes.length
   }
 
-  /** Removes the first `bytes` bytes, which have been sent, from the queue. */
+  /** Called after the first `bytes` bytes of the queue have been sent, to remove them. */
   sent(bytes: number): void {
     const [next] = this.#waiting!
     this.unsent -= bytes
@@ -116,21 +116,21 @@ export abstract class Http2Connection<S extends Http2Stream> {
   readonly #cutter: FrameCutter
   readonly #decoder: HeaderDecoder
   readonly #blockBytes: number
-  /** Streams whose bodies wait for a flow-control window or for the socket. */
+  /** Streams with queued data. They wait for the peer's flow-control window or for the socket. */
   readonly #blocked = new Set<S>()
   /** Remaining send window of the whole connection. */
   #window = firstWindow
   #streamWindow = firstWindow
-  /** A header block that continues in the next frame. */
+  /** The header block that has begun, as far as it has arrived. More CONTINUATION frames must follow. */
   #openBlock: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
-  /** Whether the peer has sent its settings. */
+  /** Whether the peer's first SETTINGS frame has arrived. */
   #isKnown = false
   /** Whether the connection has stopped reading. */
   #isOver = false
   /** Number of bytes that may still be discarded before the connection is closed. */
   #mayDrop = 0
 
-  /** Creates a connection. `first` contains the bytes that the peer must send before all frames. */
+  /** Creates a connection on a socket. `first` is the preface that the peer must send before its first frame. */
   protected constructor(socket: Socket, { headers, blockBytes }: ConnectionLimits, first?: Buffer) {
     this.socket = socket
     this.outgoing = new Outgoing(socket, () => this.#onSent())
@@ -145,7 +145,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return this.#isKnown
   }
 
-  /** Whether a header block has started but not ended. */
+  /** Whether a header block is incomplete, so that only CONTINUATION frames may follow. */
   protected get isInHeaders(): boolean {
     return this.#openBlock !== undefined
   }
@@ -157,11 +157,11 @@ export abstract class Http2Connection<S extends Http2Stream> {
    * never existed.
    */
   protected abstract streamOf(id: number): S | undefined
-  /** Handles a part of a body. `length` is the number of bytes that count against the window, including padding. */
+  /** Called for each DATA frame. `length` counts against the flow-control window and includes padding. */
   protected abstract onBody(head: Required<FrameHead>, data: Buffer, length: number): void
   /**
-   * Handles the headers of a stream, which are alternating names and values. `headers` is undefined if the headers
-   * exceed the limits.
+   * Called for each header block, with alternating names and values. `headers` is undefined if the block exceeds the
+   * limits.
    */
   protected abstract onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void
   protected abstract onReset(stream: S | undefined, code: number): void
@@ -169,21 +169,20 @@ export abstract class Http2Connection<S extends Http2Stream> {
   protected abstract onSettings(): void
   /** Handles the peer's announcement that it will not process streams after `lastStream`. */
   protected abstract onGoAway(lastStream: number, code: number): void
-  /** Called after the last frame of the stream has been sent. */
+  /** Called when the last frame of a stream has been sent. */
   protected abstract onEnded(stream: S): void
 
-  /** Number of bytes that a peer may leave unread. Above this number, the connection stops reading from the peer. */
+  /**
+   * Number of unsent bytes above which nothing more is read from the peer, because it does not read what it is sent.
+   */
   protected get maxUntaken(): number {
     return 2 * maxUnsent
   }
 
-  /**
-   * Called for frames that neither start a stream nor carry a body. A frame that causes much work counts as several
-   * frames.
-   */
+  /** Called for frames that neither start a stream nor carry a body. An expensive frame counts several times. */
   protected onIdleFrames(_count: number): void {}
 
-  /** Called after a frame of a body has been sent. */
+  /** Called after a DATA frame has been sent. */
   protected onBodySent(_bytes: number): void {}
 
   /** Stops reading. Discards additional data, and closes the connection after more than `maxDropped` bytes. */
@@ -204,7 +203,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** Sends the encoded headers in `block`. If the stream is ending, the header frame also ends the stream. */
+  /** Sends an encoded header block. If the stream has no body, the headers also end it. */
   protected sendHeaders(stream: S, block: Buffer): void {
     const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
@@ -220,8 +219,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sends data. If the stream is ending, the data is the last of the stream. Data that cannot be sent now is queued
-   * without being copied, so the caller must not change the data until `stream.whenSent` resolves.
+   * Sends a part of a body, or the rest of it if the stream is ending. What cannot be sent now is queued without a
+   * copy, so the caller must not reuse the memory before `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sentBytes = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
@@ -263,7 +262,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return sentBytes
   }
 
-  /** Sends pending bodies in turns while the socket has room. */
+  /** Sends queued data of all streams in turns, as long as the socket accepts more. */
   #sendBlocked(): void {
     if (this.#blocked.size === 0 || this.socket.destroyed) return
     for (let hasSent = true; hasSent; ) {
@@ -272,7 +271,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     }
   }
 
-  /** Sends the next part of a body. Returns false if nothing could be sent. */
+  /** Sends one turn's worth of queued data of a stream. Returns false if nothing could be sent. */
   #sendTurn(stream: S): boolean {
     const before = stream.unsent
     for (let remainingBytes = turnBytes; remainingBytes > 0; ) {
@@ -282,7 +281,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       if (sentBytes > 0) stream.sent(sentBytes)
       if (sentBytes < next.length || stream.unsent === 0) break
     }
-    // A stream that has more pending data moves to the end of the queue.
+    // If data is left, the stream goes to the end of the queue.
     this.#blocked.delete(stream)
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)
@@ -311,7 +310,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   #receive(head: Required<FrameHead>, payload: Buffer): void {
-    // Frames that arrive after the end of the connection are ignored.
+    // Ignore frames that arrive after the connection has ended.
     if (this.#isOver || this.socket.destroyed) return
     if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('the first frame is not SETTINGS')
     if (this.#openBlock !== undefined && head.type !== frameTypes.continuation) {
@@ -367,7 +366,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return decoder.decode(block)
   }
 
-  /** Returns the complete header block, or undefined if more frames must follow. */
+  /** Adds a fragment to the current header block. Returns the block once it is complete. */
   #wholeBlock(head: Required<FrameHead>, payload: Buffer): { head: Required<FrameHead>; bytes: Buffer } | undefined {
     const isFirst = head.type === frameTypes.headers
     if (!isFirst && this.#openBlock?.head.stream !== head.stream)
@@ -412,8 +411,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sets the initial window of streams. Setting it changes the windows of all streams, so the frame counts as one frame
-   * per stream.
+   * Applies the peer's initial window to all open streams. Counts as one frame per stream, because a peer could change
+   * it all the time.
    */
   #setStreamWindow(value: number): void {
     if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)

@@ -70,11 +70,11 @@ export class MalformedHttp2 extends Error {
   }
 }
 
-/** The head of a frame without its length. */
+/** The fields at the start of a frame, except for the length. */
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
-  /** The stream ID, or 0 for the connection itself. */
+  /** The stream that the frame belongs to. 0 means the connection as a whole. */
   readonly stream?: number
 }
 
@@ -91,7 +91,7 @@ export function writeFrameHead(into: Buffer, length: number, { type, flags: set 
   into[8] = stream
 }
 
-/** Returns a frame with the given head and payload. */
+/** Returns an encoded frame. */
 export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeadBytes + payload.length)
   writeFrameHead(bytes, payload.length, head)
@@ -127,7 +127,7 @@ export class FrameCutter {
   /** The bytes that the peer must send before all frames. */
   #first: Buffer | undefined
   readonly #pendingBytes = new ByteQueue()
-  /** Number of bytes that must be available before the next part can be parsed. */
+  /** Number of bytes needed to continue: a frame head or a whole frame. */
   #needed: number
 
   constructor(take: TakeFrame, first?: Buffer) {
@@ -174,7 +174,7 @@ export class FrameCutter {
       const head = {
         type: bytes[at + 3]!,
         flags: bytes[at + 4]!,
-        // The first bit of the stream ID is reserved and therefore ignored.
+        // Mask the first bit, which is reserved and must be ignored.
         stream: bytes.readUInt32BE(at + 5) & largestWindow,
       }
       at = payloadAt + length
@@ -185,7 +185,7 @@ export class FrameCutter {
   }
 }
 
-/** Returns the payload of a DATA or HEADERS frame without padding and priority. */
+/** Returns the payload of a DATA or HEADERS frame without its padding and priority fields. */
 export function withoutPadding({ type, flags: set }: Required<FrameHead>, payload: Buffer): Buffer {
   const isPadded = (set & flags.padded) !== 0
   const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0)

@@ -5,7 +5,7 @@
 import { errorCodes, MalformedHttp2 } from './frames.ts'
 import { decodeHuffman } from './huffman.ts'
 
-/** The entries of the static table, starting at index 1, as `name` or `name value`. */
+/** HPACK's static table from index 1 on. Each entry is a name, or a name and a value. */
 const numbered = [
   ':authority|:method GET|:method POST|:path /|:path /index.html|:scheme http|:scheme https|:status 200|:status 204',
   ':status 206|:status 304|:status 400|:status 404|:status 500|accept-charset|accept-encoding gzip, deflate',
@@ -32,12 +32,15 @@ const statuses: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * The first byte of a header block, which sets the size of the dynamic table to 0. HPACK requires it if the peer
- * reduces the maximum size.
+ * A first byte for a header block that sets the dynamic table size to 0. HPACK requires such an update after the peer
+ * has reduced the maximum.
  */
 export const rememberNothing = 0x20
 
-/** Returns an upper bound for the encoded size of headers. `headers` contains alternating names and values. */
+/**
+ * Returns the maximum number of bytes that the given headers take when encoded. The list alternates between names and
+ * values.
+ */
 export function maxEncodedBytes(headers: readonly string[]): number {
   let bytes = 1
   for (const text of headers) bytes += text.length + maxNumberBytes
@@ -47,8 +50,7 @@ export function maxEncodedBytes(headers: readonly string[]): number {
 const maxNumberBytes = 5
 
 /**
- * Writes headers as Latin-1, pseudo-headers first. `headers` contains alternating names and values. Returns the end
- * position.
+ * Encodes headers into a buffer, from offset `start`. Pseudo-headers must come first. Returns the offset after them.
  */
 export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
   const writer = new BlockWriter(into, start)
@@ -56,7 +58,7 @@ export function writeHeaders(into: Buffer, start: number, headers: readonly stri
   return writer.at
 }
 
-/** Encodes headers as a header block. `headers` contains alternating names and values. */
+/** Returns an encoded header block. The list alternates between names and values. */
 export function encodeHeaders(headers: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(maxEncodedBytes(headers))
   return bytes.subarray(0, writeHeaders(bytes, 0, headers))
@@ -89,8 +91,8 @@ class BlockWriter {
   }
 
   /**
-   * Writes an integer with a prefix of `bits` bits. If the prefix is too small, the remainder follows in groups of
-   * seven bits, lowest group first.
+   * Writes an HPACK integer. Its first `bits` bits share a byte with other fields. A larger value continues in groups
+   * of seven bits, lowest first.
    */
   #number(value: number, bits: number): void {
     const most = 2 ** bits - 1
@@ -135,14 +137,14 @@ export class HeaderDecoder {
     while (!reader.isAtEnd) {
       const [name, value] = this.#next(reader)
       bytes += name.length + value.length + entryBytes
-      // Decoding continues after the limit, so that the dynamic table stays consistent with the table of the peer.
+      // Keep decoding after the limit is exceeded, so that the dynamic table stays in sync with the peer.
       if (bytes > this.#limits.bytes || headers.length >= 2 * this.#limits.count) bytes = Number.POSITIVE_INFINITY
       else headers.push(name, value)
     }
     return bytes === Number.POSITIVE_INFINITY ? undefined : headers
   }
 
-  /** Applies updates of the dynamic table size, which may occur only at the start of a header block. */
+  /** Handles updates of the dynamic table size, which are allowed only at the start of a header block. */
   #resize(reader: BlockReader): void {
     while (!reader.isAtEnd && isResize(reader.peek())) {
       const size = reader.integer(5)
@@ -211,7 +213,7 @@ class BlockReader {
     return byte
   }
 
-  /** Reads an integer with a prefix of `bits` bits. */
+  /** Reads an HPACK integer whose first `bits` bits share a byte with other fields. */
   integer(bits: number): number {
     const most = 2 ** bits - 1
     let value = this.#next() & most

@@ -18,13 +18,13 @@ const longest = 30
 /** Maximum code length of common characters, in bits. */
 const usual = 8
 
-/** The codes of one length: the first code, and the symbols in code order. */
+/** All codes of the same length. They are consecutive numbers, starting with `first`. */
 interface Codes {
   readonly first: number
   readonly symbols: readonly number[]
 }
 
-/** Number of low bits that hold the symbol in a number that combines a symbol with its code length. */
+/** A decoded symbol is returned in one number with its code length. This many low bits contain the symbol. */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 
@@ -42,10 +42,7 @@ function codes(): Codes[] {
   })
 }
 
-/**
- * Returns a table that maps the next eight bits to the symbol whose code they begin with, or to 0 if the code has more
- * than eight bits.
- */
+/** Returns a table for decoding eight bits at once. An entry is 0 if the code that starts with these bits is longer. */
 function shortCodes(): Uint16Array {
   const table = new Uint16Array(2 ** usual)
   for (let length = 1; length <= usual; length++) {
@@ -92,14 +89,14 @@ function longCode(coded: Uint8Array, at: number): number {
     const { first, symbols } = codesByLength[length]!
     const symbol = symbols[code - first]
     if (symbol === undefined) continue
-    // The padding consists of ones, like the beginning of the end-of-string code.
+    // Padding looks like the start of the end-of-string code, because both consist of ones.
     if (symbol === end && at + length <= coded.length * 8) throw broken('a Huffman-coded header contains EOS')
     return (length << symbolBits) | symbol
   }
   throw broken('a header has an invalid Huffman code')
 }
 
-/** Whether the remaining bits are valid padding, which is shorter than a byte and consists of ones. */
+/** Whether the remaining bits are proper padding: fewer than eight, and all ones. */
 function isFilled(coded: Uint8Array, at: number): boolean {
   const paddingBits = coded.length * 8 - at
   return paddingBits < 8 && (paddingBits === 0 || (coded.at(-1)! & (2 ** paddingBits - 1)) === 2 ** paddingBits - 1)

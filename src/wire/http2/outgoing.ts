@@ -6,10 +6,7 @@
 import type { Socket } from 'node:net'
 import { BufferPool } from '../../base/collections/buffer-pool.ts'
 
-/**
- * Number of bytes above which data is collected in a pooled buffer. A pooled buffer with less data would be mostly
- * empty.
- */
+/** Amount of data from which a pooled buffer is used. With less data, such a buffer would be mostly empty. */
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
 /** The pool of buffers that all connections share. */
@@ -34,7 +31,7 @@ export class Outgoing {
     this.#onSent = onSent
   }
 
-  /** Returns memory for the next frame. The caller must fill the memory immediately. */
+  /** Returns memory to write the next frame into, which the caller must do before anything else is written. */
   room(bytes: number): Buffer {
     this.unsent += bytes
     this.#flushLater()
@@ -62,7 +59,7 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
-    // If the peer reads slowly, the data is copied, so that mostly empty pooled buffers do not stay in use.
+    // If the peer reads slowly, send a copy, so that a mostly empty pooled buffer is not kept waiting.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
     if (isCopied) pieces.give(piece)
@@ -84,11 +81,11 @@ export class Outgoing {
   #flushLater(): void {
     if (this.#isDue) return
     this.#isDue = true
-    // A nextTick callback runs after all microtasks.
+    // A nextTick callback that is queued from a microtask runs after all other microtasks.
     queueMicrotask(() => process.nextTick(this.#flushNow))
   }
 
-  /** Starts a new pooled buffer with a copy of the data collected so far. */
+  /** Takes a buffer from the pool, and moves the data collected so far into it. */
   #newPiece(): Buffer {
     const piece = pieces.take()
     this.#used = 0

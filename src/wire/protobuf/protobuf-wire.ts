@@ -36,7 +36,7 @@ export class WireReader {
   wireType: WireType = varint
   #at: number
   #field = 0
-  // The low and high halves of the last varint, as unsigned 32-bit numbers.
+  // The last varint, split into two unsigned 32-bit numbers.
   #low = 0
   #high = 0
   #end: number
@@ -155,7 +155,7 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character indicates invalid UTF-8, unless the input itself contains one.
+    // A replacement character shows that decoding failed, unless the input itself contains this character.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
@@ -168,9 +168,8 @@ export class WireReader {
   }
 
   /**
-   * Enters the nested message or the packed values of the current field. Until `leave` is called, the reader reads only
-   * the content of the field. Returns the value to pass to `leave`. Unlike `message`, `enter` does not allocate a
-   * reader.
+   * Limits the reader to the nested message or packed values in the current field, until `leave` is called with the
+   * returned value. Unlike `message`, it allocates no new reader.
    */
   enter(): number {
     const length = this.#length()
@@ -187,7 +186,7 @@ export class WireReader {
     this.#depth--
   }
 
-  /** Whether the current message has been read completely. */
+  /** Whether the end of the current message has been reached. */
   get atEnd(): boolean {
     return this.#at === this.#end
   }
@@ -292,7 +291,8 @@ function exact(value: number): number {
 }
 
 /**
- * Writes one message to a growing buffer. The first `room` bytes of the buffer are reserved for the caller's header.
+ * Writes one message into a buffer that grows as needed. The first `room` bytes are left free for a header of the
+ * caller.
  */
 export class WireWriter {
   #buffer: Buffer
@@ -325,7 +325,7 @@ export class WireWriter {
     this.#at += value.length
   }
 
-  /** Writes the head of a length-delimited field with `length` bytes. The caller then writes the data. */
+  /** Writes the tag and the length of a length-delimited field. The caller writes the content. */
   lengthOf(field: number, length: number): void {
     this.#tag(field, delimited)
     this.#writeVarint(length)
@@ -368,7 +368,7 @@ export class WireWriter {
     this.end(start)
   }
 
-  /** Starts a nested message. The returned value must be passed to `end`. */
+  /** Begins a nested message. Pass the returned value to `end`. */
   begin(field: number): number {
     this.#tag(field, delimited)
     this.#reserve(1)
@@ -426,12 +426,15 @@ export class WireWriter {
   }
 }
 
-/** Returns the size of a length-delimited field with its tag and length. The field number must be below 16. */
+/** Returns how many bytes a length-delimited field takes, including its tag and length, if its number is below 16. */
 export function delimitedSize(length: number): number {
   return 1 + varintSize(length) + length
 }
 
-/** Writes the head of a length-delimited field, whose number must be below 16. Returns the position after the head. */
+/**
+ * Writes the tag and the length of a length-delimited field, whose number must be below 16. Returns the offset after
+ * them.
+ */
 export function putHead(buffer: Buffer, at: number, { field, length }: { field: number; length: number }): number {
   let place = at
   buffer[place++] = field * 8 + delimited

@@ -10,7 +10,7 @@ import { SpdyConnection } from './spdy/connection.ts'
 import { TerminalSizes } from './terminal-sizes.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** The streams that the client requests. */
+/** Which streams the client wants to use. */
 export interface CommandOptions {
   readonly stdin: boolean
   readonly stdout: boolean
@@ -30,7 +30,7 @@ export interface CommandStreams {
   destroy(): void
 }
 
-/** The outcome of a command: its exit code, or the reason why the command could not be run. */
+/** How a command ended: with an exit code, or not at all, because it could not be run. */
 export type CommandOutcome = { readonly exitCode: number } | { readonly failure: string }
 
 const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']
@@ -52,7 +52,7 @@ export interface CommandConnection {
   readonly openMs: number
 }
 
-/** Waits until the client has opened its streams. Resolves to undefined if the client takes too long. */
+/** Waits until the client has opened its streams. Resolves to undefined if this takes too long. */
 export async function openCommand(
   connection: CommandConnection,
   options: CommandOptions,
@@ -122,7 +122,7 @@ function commandStreams(
   connection: SpdyConnection | ChannelConnection,
   { hasStatus }: { readonly hasStatus: boolean },
 ): CommandStreams {
-  // Data that the client sends on an output stream is discarded.
+  // Discard data that the client sends on streams meant for output.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
     stdin,

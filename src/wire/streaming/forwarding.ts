@@ -20,7 +20,7 @@ export const forwardingProtocols: SpokenProtocols = {
 export interface Forwarding {
   readonly socket: Duplex
   readonly protocol: AgreedProtocol
-  /** The ports that a WebSocket client requests. */
+  /** The ports to forward. A WebSocket client names them in its request. */
   readonly ports: readonly number[]
   readonly idleMs: number
   /** Maximum time in milliseconds between opening the first and the second stream of a pair. */
@@ -46,7 +46,7 @@ export async function forwardPorts(forwarding: Forwarding): Promise<void> {
 interface Pair {
   data?: MultiplexedStream
   error?: MultiplexedStream
-  /** The timer that drops the pair if its second stream is not opened in time. */
+  /** Drops the pair if the second stream is not opened in time. */
   readonly timer: NodeJS.Timeout
 }
 
@@ -66,7 +66,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
     if (pair[type] !== undefined) throw new Error('the stream already exists')
     pairs.set(key, pair)
     pair[type] = opened.stream
-    // If the client resets the first stream of a pair, it will not open the second stream.
+    // Drop the pair if its first stream is closed, because the client will not open the second one.
     opened.stream.once('close', () => pairs.get(key) === pair && drop(key))
     if (pair.data === undefined || pair.error === undefined) return
     pairs.delete(key)
@@ -85,7 +85,7 @@ function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; po
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')
   if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream has no port or type')
-  // Clients that send no request ID open the two streams of a pair in sequence, with the error stream first.
+  // Without a request ID, the two streams of a pair have consecutive IDs, and the error stream is the first.
   const key = headers.get('requestid') ?? `#${type === 'error' ? id : id - 2}`
   return { type, port, key }
 }
@@ -124,7 +124,7 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/** Forwards data until the pod has sent all of its data. Does not wait for data that the client sends later. */
+/** Connects the client to a port of the pod. Ends when the pod has sent all its data, even if the client has not. */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))
@@ -134,7 +134,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // Data that the client sends after this point is discarded.
+  // Discard what the client sends from now on.
   data.resume()
   data.end()
   error.end()

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The result of a successful negotiation. */
+/** The protocol and the subprotocol that both sides support. */
 export interface AgreedProtocol {
   readonly over: 'spdy' | 'websocket'
   /** The negotiated subprotocol, or '' if the client requests none. */

@@ -6,13 +6,13 @@
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** The connection that sends the data of a stream. */
+/** What a stream needs from the connection that carries it. */
 export interface StreamCarrier {
   /** Sends a chunk. Calls `done` when there is room for more data. */
   send(chunk: Buffer, done: () => void): void
-  /** Ends the sending side of the stream. No more data will be sent. */
+  /** Tells the peer that the stream sends no more data. */
   finish(done: () => void): void
-  /** Called when the stream is closed. `cut` means that the stream was closed before both sides were finished. */
+  /** Called when the stream is closed. `cut` means that at least one side had not finished. */
   forget(ending: 'complete' | 'cut'): void
 }
 
@@ -25,14 +25,15 @@ export class MultiplexedStream extends Duplex {
   #onRoom: (() => void) | undefined
   /** Whether the reader is waiting for data. */
   #isWanted = false
-  /** Whether the peer has finished sending. */
+  /** Whether the peer has sent all its data. */
   #isWhole = false
   #isEnded = false
 
   constructor(carrier: StreamCarrier) {
     super({ readableHighWaterMark: 0, writableHighWaterMark: maxWaitingBytes, emitClose: true })
     this.#carrier = carrier
-    // A broken connection destroys its streams with an error, and not every user of a stream handles that error.
+    // Prevents a crash. A broken connection destroys all its streams with an error, and some of them have no other
+    // listener.
     this.on('error', () => {})
   }
 
@@ -55,7 +56,7 @@ export class MultiplexedStream extends Duplex {
     })
   }
 
-  /** Marks the received data as complete. Must be called when the peer has finished sending. */
+  /** Called when the peer has sent all its data. */
   receiveEnd(): void {
     this.#isWhole = true
     this.#handOver()

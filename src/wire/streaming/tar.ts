@@ -70,14 +70,14 @@ export function padding(size: number): Buffer {
   return Buffer.alloc((block - (size % block)) % block)
 }
 
-/** The blocks that end an archive. */
+/** The end of an archive: two blocks of zeros. */
 export const endOfArchive = Buffer.alloc(2 * block)
 
-/** Receives the entries of an archive. */
+/** Receives the entries of an archive while it is read. */
 export interface Unpacker {
-  /** Starts an entry. Returns a function that receives the content. Returns undefined to skip the entry. */
+  /** Called at the start of an entry. Returns a function for the content, or undefined to skip the entry. */
   entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
-  /** Called when the entry is complete or can no longer be completed. Also called if no entry was started. */
+  /** Called after each entry, also if it is incomplete, and once more when reading ends. */
   end(): Promise<void>
 }
 
@@ -93,7 +93,7 @@ export class TarReader {
   #take: ((data: Buffer) => Promise<void>) | undefined
   #longName = ''
   #inEntry = false
-  /** The first error. After an error, nothing more is read. */
+  /** The first error. Everything after it is ignored. */
   #fault: { readonly error: unknown } | undefined
 
   constructor(unpacker: Unpacker) {
@@ -165,7 +165,7 @@ export class TarReader {
     return true
   }
 
-  /** Processes an extension header, which may contain a longer name for the next entry. */
+  /** Reads an extension header, for example a long name for the next entry. */
   #extension(letter: string, size: number): boolean {
     if (size > maxHeader) throw new UsageError('the archive has a header that is too long')
     const whole = block + size + padding(size).length

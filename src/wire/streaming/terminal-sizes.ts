@@ -1,4 +1,4 @@
-/** The sizes of the client's terminal, which the client sends as a sequence of JSON objects. */
+/** Reads the sizes of the client's terminal, which arrive as a sequence of JSON objects. */
 import type { Readable } from 'node:stream'
 
 /** The size of a terminal in characters. */

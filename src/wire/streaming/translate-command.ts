@@ -9,9 +9,9 @@ import type { MultiplexedStream } from './multiplexed-stream.ts'
 import { SpdyConnection } from './spdy/connection.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** The streams by channel number. */
+/** The type of stream that each channel carries, by channel number. */
 const streamTypes = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const
-/** The order in which Kubernetes clients open these streams. */
+/** The order in which to open SPDY streams. It is the same as in Kubernetes clients. */
 const openingOrder = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const
 
 /** Relays the streams until the server has sent all output and the outcome, or until either side disconnects. */
@@ -42,8 +42,8 @@ export async function translateCommand(
 }
 
 /**
- * Copies data from the source to the target, and discards data that the target sends. Resolves when the target is
- * finished or closed.
+ * Copies all data from one stream to another. Discards data in the opposite direction. Resolves when everything has
+ * been delivered, or when the target is closed.
  */
 async function relay(source: MultiplexedStream, target: MultiplexedStream): Promise<void> {
   target.resume()
@@ -51,6 +51,6 @@ async function relay(source: MultiplexedStream, target: MultiplexedStream): Prom
   try {
     await finished(target, { readable: false })
   } catch {
-    // The client or the server has disconnected.
+    // Ignore the error, because one side has disconnected.
   }
 }

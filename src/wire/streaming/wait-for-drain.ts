@@ -1,7 +1,7 @@
 /** Applies back-pressure to replies: the server stops reading from a client that does not read the replies. */
 import type { Duplex } from 'node:stream'
 
-/** The promises of sockets that have no room. All writers to a socket share one promise and its listeners. */
+/** A pending promise for each socket whose buffer is full. All writers to the socket share it. */
 const draining = new WeakMap<Duplex, Promise<void>>()
 
 /**

@@ -9,12 +9,12 @@
  */
 import type { Receiver, Sender } from 'ws'
 
-/** A message from the peer. */
+/** What the peer has sent: data, or a control frame. */
 export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }
   | { readonly type: 'close' }
-  /** A protocol violation by the peer. No messages are parsed after a violation. */
+  /** The peer has violated the protocol. The connection must be closed. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
 /** The side of a WebSocket connection. Clients must mask their frames, and servers reject unmasked frames. */
@@ -23,7 +23,7 @@ export type Side = 'server' | 'client'
 const opcodes = { text: 1, binary: 2, close: 8, pong: 10 } as const
 /** The close codes that this program sends. */
 export const closeCodes = { normal: 1000, protocolError: 1002 } as const
-/** Close codes for errors of `ws` that are not protocol errors. */
+/** Close codes for those errors of `ws` that have a code of their own. All others are protocol errors. */
 const faultCodes: { readonly [error: string]: number } = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
@@ -53,7 +53,7 @@ export class WebSocketFraming {
     this.#receiver.on('message', (data: Buffer) => this.#messages.push({ type: 'data', data }))
     this.#receiver.on('ping', (data: Buffer) => this.#messages.push({ type: 'ping', data }))
     this.#receiver.on('conclude', () => this.#messages.push({ type: 'close' }))
-    // The error event is ignored, because `read` reports errors.
+    // `read` reports the error, so this listener only prevents a crash.
     this.#receiver.on('error', () => {})
   }
 
@@ -65,7 +65,7 @@ export class WebSocketFraming {
     return new WebSocketFraming(await import('ws'), side, maxMessageBytes)
   }
 
-  /** Returns the messages that the chunk completes. */
+  /** Parses a chunk of received data. Returns the messages that are now complete. */
   async read(chunk: Buffer): Promise<readonly Message[]> {
     const error = await new Promise<Error | null | undefined>((resolve) => this.#receiver.write(chunk, resolve))
     const messages = this.#messages

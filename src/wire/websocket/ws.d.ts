@@ -12,7 +12,7 @@ declare module 'ws' {
     readonly maxBufferedChunks: number
   }
 
-  /** Parses the frames that are written to it, and emits `message`, `ping`, `pong` and `conclude`. */
+  /** A writable stream that parses WebSocket frames. It emits `message`, `ping`, `pong` and `conclude`. */
   export class Receiver extends Writable {
     constructor(options: ReceiverOptions)
   }
@@ -21,7 +21,7 @@ declare module 'ws' {
     readonly fin: boolean
     readonly opcode: number
     readonly mask: boolean
-    /** Whether the data must not be modified. Read-only data is copied before it is masked. */
+    /** Whether the caller still needs the data unchanged. If so, it is copied before masking. */
     readonly readOnly: boolean
     readonly rsv1: boolean
   }

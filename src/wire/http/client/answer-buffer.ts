@@ -1,6 +1,6 @@
 /**
- * Collects a whole response in memory, up to a maximum size. An unacceptable response is rejected as soon as its head
- * arrives.
+ * Collects a whole response in memory, up to a maximum size. Rejects a response as soon as its status or headers show
+ * that it is unacceptable.
  */
 import type { AnswerHead, AnswerSink } from './answer-parser.ts'
 import { CallError } from './call-error.ts'
@@ -12,7 +12,9 @@ import { CallError } from './call-error.ts'
 const maxGrowthBytes = 1024 * 1024
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Returns the reason to reject a response with the given head, or undefined if the response is acceptable. */
+/**
+ * Returns why a response must be rejected, judging by its status and headers. Returns undefined if it is acceptable.
+ */
 export type HeadFault = (head: AnswerHead) => string | undefined
 
 /** Stores a response and its body in memory. */
@@ -33,7 +35,7 @@ export class AnswerBuffer implements AnswerSink {
     return this.#body.subarray(0, this.#size)
   }
 
-  /** Number of bytes reserved for the body. */
+  /** Number of bytes of memory that the body occupies so far. */
   get keptBytes(): number {
     return this.#body.length
   }

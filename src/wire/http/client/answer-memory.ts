@@ -29,7 +29,7 @@ const defaultLimits: AnswerMemoryLimits = {
 
 interface DestinationUse {
   bytes: number
-  /** The only call to this destination that may currently exceed the destination's share. */
+  /** The one call that may exceed the destination's share, so that at least this call can finish. */
   exempt: AnswerRoom | undefined
 }
 
@@ -40,7 +40,7 @@ export class AnswerMemory {
   /** The calls that wait for memory, oldest first. */
   readonly #waiting = new Map<AnswerRoom, () => void>()
   #poolBytes = 0
-  /** The only call that may currently exceed the pool. */
+  /** The one call that may exceed the pool, so that at least this call can finish. */
   #exempt: AnswerRoom | undefined
   #isResuming = false
 
@@ -48,14 +48,14 @@ export class AnswerMemory {
     this.#limits = limits
   }
 
-  /** Returns a memory account for the response to one call to this destination. */
+  /** Starts accounting for the memory of a response from the given destination. */
   roomFor(destination: WeakKey): AnswerRoom {
     const use = this.#destinations.get(destination) ?? { bytes: 0, exempt: undefined }
     this.#destinations.set(destination, use)
     return new AnswerRoom(this, use)
   }
 
-  /** Whether a response may currently use more memory. */
+  /** Whether a response may occupy more memory now. */
   mayGrow(room: AnswerRoom): boolean {
     const { use } = room
     const { poolBytes, shareBytes, reserveBytes } = this.#limits
@@ -69,7 +69,7 @@ export class AnswerMemory {
     return this.#exempt === room
   }
 
-  /** Calls `onRoom` in a later turn of the event loop, when the response may use more memory. */
+  /** Calls `onRoom` once the response may occupy more memory, in a later turn of the event loop. */
   wait(room: AnswerRoom, onRoom: () => void): void {
     this.#waiting.set(room, onRoom)
   }
@@ -111,7 +111,7 @@ export class AnswerMemory {
   }
 }
 
-/** The memory account of one response. */
+/** Accounts for the memory of one response. */
 export class AnswerRoom {
   readonly #memory: AnswerMemory
   readonly use: DestinationUse
@@ -122,12 +122,12 @@ export class AnswerRoom {
     this.use = use
   }
 
-  /** Whether the response may currently use more memory. If not, the caller must call `wait`. */
+  /** Whether the response may occupy more memory now. If not, the caller waits with `wait`. */
   mayGrow(): boolean {
     return this.#memory.mayGrow(this)
   }
 
-  /** Calls `onRoom` once, when the response may use more memory. */
+  /** Calls `onRoom` once the response may occupy more memory. */
   wait(onRoom: () => void): void {
     this.#memory.wait(this, onRoom)
   }

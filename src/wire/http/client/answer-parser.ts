@@ -23,10 +23,10 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?$/
 const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/
 const chunkLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
-/** Parses one part of a response from the available bytes. Returns false if more bytes are needed. */
+/** Parses the next part of a response. Returns false if it has not arrived completely. */
 type Part = () => boolean
 
-/** The status and the headers of a response. */
+/** The part of a response that precedes its body: the status and the headers. */
 export interface AnswerHead {
   readonly status: number
   /** Header values by lower-case name. If a header is repeated, only its first value is included. */
@@ -35,7 +35,7 @@ export interface AnswerHead {
   readonly rawHeaders: readonly string[]
 }
 
-/** Receives a parsed response. */
+/** Receives the parts of a response as they are parsed. */
 export interface AnswerSink {
   /**
    * Receives the head of the response. To reject the response before its body is read, the method throws a CallError.
@@ -44,7 +44,7 @@ export interface AnswerSink {
   onBody(bytes: Buffer): void
 }
 
-/** The properties of a request that determine how its response is framed. */
+/** What the parser must know about the request to find the end of the response. */
 export interface AnswerRules {
   /** Whether the request is a HEAD request. The response to a HEAD request has no body. */
   readonly isHead?: boolean
@@ -60,7 +60,7 @@ export interface AnswerRules {
   readonly freeChunkFraming?: number
 }
 
-/** Parses a single response. */
+/** Parses the response to one request. */
 export class AnswerParser {
   /** Whether the connection can be reused after the response. */
   keepsConnection = false
@@ -68,14 +68,14 @@ export class AnswerParser {
    * How long the server keeps an idle connection open, in milliseconds. Undefined if the server does not announce it.
    */
   maxIdleMs: number | undefined
-  /** Whether the connection has changed its protocol. If true, `unread` contains data of the new protocol. */
+  /** Whether the connection now carries another protocol, to which the bytes in `unread` belong. */
   hasSwitched = false
   readonly #sink: AnswerSink
   readonly #rules: AnswerRules
   #unread = nothing
   #bodyBytes = 0
   #framingBytes = 0
-  /** Number of bytes still missing from the body or the current chunk. */
+  /** Number of bytes to come until the end of the body or of the current chunk. */
   #remainingBytes = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
@@ -96,7 +96,7 @@ export class AnswerParser {
   push(bytes: Buffer): boolean {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
     for (let goesOn = true; goesOn; ) goesOn = this.#part?.() ?? false
-    // The remaining bytes are copied, because even an empty view of a buffer would keep the whole buffer in memory.
+    // Copy what is left, because even an empty view would keep the whole buffer in memory.
     if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
     // The connection is not reused after unexpected bytes, which could be mistaken for the response to the next call.
@@ -104,7 +104,10 @@ export class AnswerParser {
     return true
   }
 
-  /** Handles a connection that the server has closed. Returns whether the response is complete. */
+  /**
+   * Called when the server has closed the connection. Returns whether this marks the end of the body and thus completes
+   * the response.
+   */
   end(): boolean {
     return this.#endsWithConnection
   }
@@ -149,7 +152,7 @@ export class AnswerParser {
     }
   }
 
-  /** Parses the available part of the body or chunk. `next` parses the data that follows it. */
+  /** Passes on what has arrived of the body or the current chunk. `next` parses what follows it. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#remainingBytes)
     this.#remainingBytes -= bytes.length
@@ -206,7 +209,7 @@ export class AnswerParser {
   }
 }
 
-/** The headers that define the length of the body. A response that repeats one of them is rejected. */
+/** Headers that determine the length of the body. They must not be repeated. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
 class ParsedHead implements AnswerHead {

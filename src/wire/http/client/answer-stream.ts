@@ -13,18 +13,18 @@ const maxBufferedBytes = 64 * 1024
 export class AnswerStream extends Readable {
   readonly #onAbandoned: () => void
   readonly #buffered = new ByteQueue()
-  /** Whether the consumer of the stream is waiting for data. */
+  /** Whether the reader waits for data. */
   #isWanted = false
   #isComplete = false
-  /** Whether the end of the body has been pushed to the stream. */
+  /** Whether the reader has been notified of the end of the body. */
   #isEnded = false
   #onRoom: (() => void) | undefined
 
-  /** Creates a stream. `onAbandoned` is called when the stream is destroyed. */
+  /** Creates a stream for a body. `onAbandoned` is called if the reader stops early. */
   constructor(onAbandoned: () => void) {
     super({ highWaterMark: 0 })
     this.#onAbandoned = onAbandoned
-    // This listener only prevents a crash. The consumer of the stream handles errors, such as a truncated body.
+    // Prevents a crash. The reader of the stream handles its errors, such as a truncated body.
     this.on('error', () => {})
   }
 
@@ -42,7 +42,7 @@ export class AnswerStream extends Readable {
     this.#handOver()
   }
 
-  /** Marks the body as complete. Must be called after the last chunk of the body. */
+  /** Called after the last chunk of the body. */
   complete(): void {
     this.#isComplete = true
     this.#handOver()
@@ -63,7 +63,7 @@ export class AnswerStream extends Readable {
     callback(error)
   }
 
-  /** Pushes the buffered data, and then the end of the body, if the consumer of the stream is waiting. */
+  /** Passes buffered data to the reader if it waits, and then the end of the body. */
   #handOver(): void {
     if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false

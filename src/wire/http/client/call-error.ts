@@ -24,7 +24,7 @@ export type Remedy = 'reconnect' | 'verify'
 
 interface CallErrorOptions {
   readonly remedy?: Remedy | undefined
-  /** The underlying error of the connection, for callers that report or inspect that error. */
+  /** The error of the connection, such as Node's ECONNREFUSED error. */
   readonly cause?: unknown
 }
 

@@ -11,7 +11,7 @@ const usualIdleMs = 60_000
 /** A TLS or TCP connection, or another stream that is used as a connection. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
-/** Handles the events of a connection for the call that currently uses the connection. */
+/** Callbacks for what happens on a connection. Each call sets its own. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
   /** Called when the server has closed its side of the connection. */
@@ -19,7 +19,7 @@ export interface ConnectionListener {
   onBroken(error: NodeJS.ErrnoException): void
 }
 
-/** A connection of a pool together with the call that uses it. */
+/** A connection of a pool. It carries one call at a time. */
 export class PooledConnection {
   readonly socket: PooledSocket
   /** Whether an earlier call has used the connection. */
@@ -46,9 +46,10 @@ export class PooledConnection {
     const { socket } = this
     for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener)
     socket.setTimeout?.(0)
-    // The new owner detects a failure when the connection closes, even if it adds its listeners later.
+    // Ignore errors that occur before the new owner has added its own listener. The owner will notice that the
+    // connection is closed.
     socket.on('error', () => {})
-    // Restores the state before the first listener was added, so that data is buffered until the new owner reads it.
+    // Reset the stream's state, so that it buffers data until the new owner reads.
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
     return socket
   }
@@ -67,15 +68,17 @@ export class PooledConnection {
   }
 }
 
-/** The state of a connection when a call returns it to the pool. */
+/** Tells the pool what to do with a connection after a call. */
 export interface CallEnding {
-  /** Whether the call is complete and has left no unread data on the connection. */
+  /**
+   * Whether the connection can carry another call. False if the call was incomplete or data is left on the connection.
+   */
   readonly isReusable: boolean
   /** The keep-alive timeout in milliseconds that the server announced. */
   readonly maxIdleMs?: number | undefined
 }
 
-/** How a pool opens connections, and the limits of the pool. */
+/** How to open connections, and how many to keep. */
 export interface PoolOptions {
   /**
    * Opens a connection and verifies the server. Throws Node's error on failure. `onSocket` may be called before the
@@ -88,20 +91,19 @@ export interface PoolOptions {
   /** Time in milliseconds after which an idle connection is closed. Defaults to one minute. 0 disables the timeout. */
   readonly idleMs?: number
   /**
-   * Whether the pool finishes opening a connection after the call that needed the connection was abandoned, so that the
-   * next call can use it. Useful only together with `maxConnections` for a destination with many calls. By default, the
-   * connection is closed.
+   * Whether the pool still finishes opening a connection if the call that needed it has given up, so that a later call
+   * can use it. Combine it with `maxConnections`, for a destination with many calls.
    */
   readonly keepsOpening?: boolean
 }
 
-/** A call that needs a connection. */
+/** Callbacks for a call that needs a connection. They report the progress of getting one. */
 export interface Waiter {
-  /** Called when all connections are in use, so that the call has to wait. */
+  /** Called if all connections are in use, so that the call must wait. */
   onWait?(): void
-  /** Called when the call no longer has to wait for other calls. */
+  /** Called when it is the call's turn to get a connection. */
   onTurn?(): void
-  /** Called when the pool starts opening a connection for the call. `close` closes the connection. */
+  /** Called when the pool opens a connection for the call. The call can use `close` to give up. */
   onOpening?(close: () => void): void
 }
 
@@ -126,15 +128,15 @@ export class ConnectionPool {
     this.#options = options
   }
 
-  /** Whether a connection can carry more than one call. */
+  /** Whether connections are reused for further calls. */
   get reusesConnections(): boolean {
     return this.#options.maxIdle !== 0
   }
 
   /**
    * Returns a connection for one call. Waits if all connections are in use. Throws Node's error if no connection can be
-   * established. An idle connection is returned only after another poll of the event loop, which shows whether the
-   * server has closed the connection.
+   * established. Before an idle connection is reused, the event loop polls it once more, to detect that the server has
+   * closed it.
    */
   async take(waiter: Waiter = {}): Promise<PooledConnection> {
     for (;;) {
@@ -219,14 +221,14 @@ export class ConnectionPool {
   }
 }
 
-/** Returns the error for a connection that the server has closed. */
+/** Returns the error for a call whose connection was closed. */
 export function connectionClosed(): NodeJS.ErrnoException {
   return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
 }
 
 /**
- * Whether an idle connection is still open. Waits until Node.js has polled all connections again, which takes two turns
- * of the event loop if the current turn is in the middle of a poll.
+ * Whether the server has left an idle connection open. Waits until Node.js has polled the socket again. This takes two
+ * turns of the event loop, because the first one may have polled already.
  */
 async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
   if (performance.now() >= idleUntil) socket.destroy()

@@ -16,7 +16,7 @@ import {
 } from './connection-pool.ts'
 import { type StreamedBody, sendBody } from './request-body.ts'
 
-/** A complete request that can be sent. */
+/** A request and the connection pool to send it with. */
 export interface CallParts {
   readonly pool: ConnectionPool
   /** The name of the server, for error messages about certificates. */
@@ -33,7 +33,7 @@ export interface CallParts {
   readonly rules?: Omit<AnswerRules, 'isHead'>
 }
 
-/** A connection that no longer carries HTTP and belongs to the code that receives it. */
+/** A connection that has switched from HTTP to another protocol. Its receiver owns it. */
 export interface SwitchedConnection {
   readonly socket: PooledSocket
   /** Data that arrived after the head of the response. */
@@ -42,9 +42,9 @@ export interface SwitchedConnection {
 
 /** Receives the response of a call. */
 export interface AnswerReceiver extends AnswerSink {
-  /** The part of the response that must arrive before the timeout: `head` or `whole`. */
+  /** What must arrive before the timeout: only the `head` of the response, or the `whole` response. */
   readonly timeLimit: 'head' | 'whole'
-  /** Whether there is room for more data. If not, the call stops reading until the callback of `wait` is called. */
+  /** Whether the receiver can take more data. If not, the call stops reading until it can. */
   mayRead(): boolean
   wait(onRoom: () => void): void
   /** Called after each chunk of received data, with the number of bytes that have not been parsed yet. */
@@ -58,7 +58,7 @@ export interface AnswerReceiver extends AnswerSink {
   onFailure(error: unknown): void
 }
 
-/** A running call. */
+/** Sends one request and receives its response. */
 export class HttpCall implements ConnectionListener, Waiter {
   readonly #parts: CallParts
   readonly #receiver: AnswerReceiver
@@ -71,7 +71,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   /** Whether the request has been sent completely. */
   #isSent = false
   #isAnswered = false
-  /** The head of a response that changes the protocol. Undefined for other responses. */
+  /** The head of a 101 response, which switches the protocol. Undefined for all other responses. */
   #switchHead: AnswerHead | undefined
   #received = 0
   /** Whether the call had to wait for a free connection. */
@@ -100,7 +100,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     )
   }
 
-  /** Ends the call without notifying the receiver, because the remaining response is not needed. */
+  /** Ends the call silently, because nobody needs the rest of the response. */
   abandon(): void {
     if (!this.#isAnswered) this.#end({ isReusable: false })
   }
@@ -138,7 +138,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
-    // A stream that is used as a connection may still be open for writing.
+    // The server has closed its side only, so the socket may still be open for writing.
     else this.onBroken(connectionClosed())
   }
 
@@ -149,7 +149,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   #read(bytes: Buffer): void {
     try {
-      // If the server sends more data after the response, the connection is not reused.
+      // Data after the end of the response makes the connection unusable.
       if (this.#isAnswered) throw new CallError('answer', 'the response is not valid HTTP/1.1')
       const isComplete = this.#parser.push(bytes)
       if (this.#isOver) return
@@ -203,8 +203,8 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * Completes the call. If the server responds before it has read the whole request, the remaining request is still
-   * sent.
+   * Called when the response is complete. If parts of the request are still unsent, sends them before the connection is
+   * reused.
    */
   #complete(): void {
     this.#isAnswered = true
@@ -235,8 +235,8 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * Whether a failure is due to a limit of this server: the call timed out after waiting for a connection or for
-   * memory, or the response was cut off while reading was paused.
+   * Whether a failure was caused by a limit of this server: the call had to wait for a connection or for memory, and
+   * ran into its timeout or was cut off.
    */
   #isOwnLimit(error: unknown): boolean {
     if (!(error instanceof CallError)) return false
@@ -244,7 +244,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     return error.fault === 'cut' && this.#wasPaused
   }
 
-  /** Ends the call, and returns whether the call was still running. */
+  /** Ends the call. Returns false if it had already ended. */
   #end(ending: CallEnding): boolean {
     if (this.#isOver) return false
     this.#isOver = true

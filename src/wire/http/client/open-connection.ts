@@ -4,8 +4,8 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { readFairly } from '../fair-reading.ts'
 
 /**
- * Verifies the server after the TLS handshake. Returns the reason not to trust the server, or undefined if the server
- * is trusted.
+ * Checks the server's certificate after the TLS handshake. Returns why the server must not be trusted, or undefined if
+ * it is trusted.
  */
 export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
 
@@ -13,7 +13,7 @@ export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => 
 export interface TlsTarget extends ConnectionOptions {
   readonly host: string
   readonly port: number
-  /** The function that replaces Node's verification of the certificate. */
+  /** Verifies the server in place of Node's own check. */
   readonly verifier?: ServerVerifier | undefined
   /** Called for each TLS session that a later connection can resume. */
   readonly onSession?: ((session: Buffer) => void) | undefined
@@ -39,7 +39,8 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     // `host`.
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
-  // An `import` would evaluate all exports of the module, including the list of well-known CAs, which is slow to load.
+  // Load only `connect`. An `import` would evaluate all exports of the module, among them the list of well-known CAs,
+  // which takes long.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
   onSocket?.(socket)
@@ -79,8 +80,7 @@ function ready<S extends Socket>(
         return
       }
       readFairly(socket)
-      // The error listener stays attached, because the owner of the connection adds its own listener only in a later
-      // microtask.
+      // Keep the error listener, because the new owner adds its own only in a later microtask.
       resolve(socket)
     })
   })

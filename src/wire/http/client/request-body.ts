@@ -11,27 +11,26 @@ export interface StreamedBody {
   readonly stream: Readable
   /** The Content-Length of the request. Undefined if the body is sent in chunks. */
   readonly length: number | undefined
-  /** Returns whether the stream contained the complete body. The function is called after the stream has ended. */
+  /** Whether the stream delivered the complete body. Called after the stream has ended. */
   readonly isWhole: () => boolean
 }
 
-/** Callbacks for the end of a body. Exactly one of them is called, unless sending is stopped first. */
+/**
+ * Called when the body has been sent, or when it turned out to be truncated. Neither is called if sending is stopped.
+ */
 export interface BodyOutcome {
   readonly onSent: () => void
   readonly onBreak: () => void
 }
 
-/**
- * Returns the headers that delimit the body, as alternating names and values: either Content-Length or
- * Transfer-Encoding, never both.
- */
+/** Returns the header that tells the server where the body ends: Content-Length or Transfer-Encoding. */
 export function bodyFraming({ length }: StreamedBody): string[] {
   return length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', String(length)]
 }
 
 /**
- * Sends a body. Returns a function that stops sending and discards the rest of the stream, so that the producer of the
- * stream can finish and read the response.
+ * Sends a body. The returned function stops sending. It discards the rest of the stream, so that its producer is not
+ * blocked and can read the response.
  */
 export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
   const { stream, length, isWhole } = body
@@ -44,7 +43,7 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
   const onData = (chunk: Buffer) => {
     sentBytes += chunk.length
     if (sentBytes > (length ?? sentBytes)) breakOff()
-    // Empty chunks are skipped, because an empty chunk marks the end of the body.
+    // Skip empty chunks. In chunked encoding, they would end the body.
     else if (chunk.length > 0) {
       // Only one chunk is written at a time, because each queued chunk takes separate memory. Meanwhile, the source
       // joins small chunks.

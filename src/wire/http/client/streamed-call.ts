@@ -1,16 +1,16 @@
 /**
- * Calls whose responses are read as streams or change the protocol of the connection. The timeout covers only the head
- * of the response. After the head, the call ends when its signal aborts.
+ * Sends requests whose responses are streamed or switch the protocol. The timeout applies only until the head of the
+ * response has arrived. After that, the caller ends the call with its signal.
  */
 import type { AnswerHead } from './answer-parser.ts'
 import { AnswerStream } from './answer-stream.ts'
 import { CallError } from './call-error.ts'
 import { type AnswerReceiver, type CallParts, HttpCall, type SwitchedConnection } from './http-call.ts'
 
-/** A response whose body is still being received. */
+/** A response whose head has arrived. Its body can be read as a stream. */
 export interface StreamedAnswer extends AnswerHead {
   readonly body: AnswerStream
-  /** The connection of a response that changed the protocol. Undefined for other responses. */
+  /** The connection, if the response has switched its protocol. Undefined otherwise. */
   readonly switched: SwitchedConnection | undefined
 }
 

@@ -4,11 +4,13 @@ import type { AnswerRoom } from './answer-memory.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import { type AnswerReceiver, type CallParts, HttpCall } from './http-call.ts'
 
-/** A request and the limits of its response. */
+/** A request, and limits for its response. */
 export interface WholeCallParts extends Omit<CallParts, 'rules'> {
   /** Maximum size of the response body. */
   readonly maxBytes: number
-  /** The memory account of the response. By default, only the size of each response is limited, not the total. */
+  /**
+   * Accounts for the memory of the response, to limit the total for all responses. Undefined limits only each response.
+   */
   readonly room?: AnswerRoom
   /** Returns the reason to reject a response. By default, redirects, failures and compressed responses are rejected. */
   readonly faultOf?: HeadFault

@@ -65,7 +65,7 @@ export class SpdyConnection {
   readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
   #lastId = 0
   #isEnding = false
-  /** Whether the server has written data since it processed the last frame. */
+  /** Whether a reply was written while the last frame was processed. */
   #hasAnswered = false
 
   constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: SpdyOptions) {
@@ -93,7 +93,7 @@ export class SpdyConnection {
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined
-    // The timer for closing the connection starts when all earlier data has been flushed.
+    // Start the timer only after all earlier data has been flushed.
     this.#write(endFrame(this.#lastId), () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })
@@ -114,7 +114,7 @@ export class SpdyConnection {
           if (this.#hasAnswered) await this.#roomForAnswers()
         }
     } catch (error) {
-      // Broken connections and protocol violations are caused by the client, so they are not logged.
+      // Ignore broken connections and protocol violations, which are the client's fault.
       if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
     } finally {
       this.#socket.destroy()

@@ -30,10 +30,10 @@ interface PartialData {
 
 export class FrameReader {
   #waiting: Buffer = none
-  /** The received part of an incomplete frame. */
+  /** The bytes of an incomplete frame. */
   readonly #pendingBytes = new ByteQueue()
   #needed = headBytes
-  /** The stream ID and the remaining length of an incomplete data frame. */
+  /** The data frame that is being received, with the number of bytes that are missing. */
   #data: PartialData | undefined;
 
   /** Yields the frames that a chunk completes, and parts of data frames. Throws SpdyError for an invalid frame. */
@@ -48,7 +48,10 @@ export class FrameReader {
     this.#waiting = none
   }
 
-  /** Adds a chunk. Returns false while more bytes are needed, so that small chunks are not joined repeatedly. */
+  /**
+   * Adds a chunk to the buffer. Returns whether enough bytes have arrived to continue, so that small chunks are joined
+   * only once.
+   */
   #join(chunk: Buffer): boolean {
     if (this.#pendingBytes.size + chunk.length < this.#needed) {
       this.#pendingBytes.add(chunk)

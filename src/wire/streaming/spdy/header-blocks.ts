@@ -13,7 +13,9 @@ import { SpdyError } from './spdy-error.ts'
 const windowBytes = 32 * 1024
 const maxBlockBytes = 16 * 1024
 const maxHeaders = 64
-/** The head of the zlib stream: the method, the flags and the checksum of the dictionary. */
+/**
+ * Facts about the header of a zlib stream: its length, the flag for a preset dictionary, and the compression method.
+ */
 const streamHead = { bytes: 6, usesDictionary: 0x20, deflate: 8 }
 
 export class HeaderDecoder {
@@ -89,12 +91,12 @@ class TextReader {
   }
 }
 
-/** The head of a zlib stream with the dictionary of SPDY/3, whose checksum is in the last four bytes. */
+/** A zlib header for deflate with SPDY/3's dictionary, which it identifies by a checksum in the last four bytes. */
 const zlibHead = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
-/** An empty block that flushes the data before it. */
+/** An empty stored block. It marks the point up to which a receiver can decompress. */
 const flush = Buffer.from([0, 0, 0, 0xff, 0xff])
 
-/** Returns the header blocks that a connection sends. The first block starts the zlib stream. */
+/** Encodes the header blocks that one side of a connection sends. The first one also contains the zlib header. */
 export class HeaderEncoder {
   #hasBegun = false
 

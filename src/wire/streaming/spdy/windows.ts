@@ -8,8 +8,8 @@ const defaultWindow = 64 * 1024
 const whole = 0
 
 /**
- * The flow-control windows of the peer. A peer that never sends updates does not use windows, so its windows are
- * ignored. Otherwise the server would have to stop sending forever.
+ * Limits how much may be sent before the peer acknowledges it. Many peers ignore flow control and never send an
+ * acknowledgement. The limits therefore apply only after the peer has shown that it uses windows.
  */
 export class SendWindows {
   #initial = defaultWindow
@@ -17,14 +17,14 @@ export class SendWindows {
   readonly #used = new Map<number, number>()
   readonly #waiting = new Map<number, () => void>()
 
-  /** Sets the initial window of streams, as requested by the peer. */
+  /** Sets the initial window of all streams, which the peer's SETTINGS contain. */
   begin(window: number): void {
     this.#initial = window
     this.#areKept = true
     this.#wakeAll()
   }
 
-  /** Applies a window update: the peer has read `bytes` more bytes. */
+  /** Called when the peer has acknowledged `bytes` more bytes. */
   grow(id: number, bytes: number): void {
     this.#areKept = true
     this.#used.set(id, (this.#used.get(id) ?? 0) - bytes)
@@ -40,7 +40,7 @@ export class SendWindows {
     for (const each of [id, whole]) this.#used.set(each, (this.#used.get(each) ?? 0) + bytes)
   }
 
-  /** Calls `run` when there may be room in the window to send data. */
+  /** Calls `run` when the window may allow more data to be sent. */
   wait(id: number, run: () => void): void {
     this.#waiting.set(id, run)
   }
@@ -65,7 +65,7 @@ export class SendWindows {
   }
 }
 
-/** Counts the bytes that the server has read, and reports them to the peer after each half window. */
+/** Acknowledges the received data to the peer, each time half a window has been read. */
 export class ReceivedBytes {
   readonly #report: (id: number, bytes: number) => void
   readonly #bytes = new Map<number, number>()
@@ -74,7 +74,9 @@ export class ReceivedBytes {
     this.#report = report
   }
 
-  /** Adds received bytes. `id` is undefined if the stream has ended. */
+  /**
+   * Counts received bytes. For a stream that has ended, `id` is undefined, and only the connection's window is counted.
+   */
   add(bytes: number, id: number | undefined): void {
     for (const each of id === undefined ? [whole] : [id, whole]) {
       const sum = (this.#bytes.get(each) ?? 0) + bytes

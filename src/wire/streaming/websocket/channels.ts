@@ -28,7 +28,7 @@ const lingerMs = 2_000
 type SwitchedSocket = Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }
 
 export class ChannelConnection {
-  /** The streams by channel number. */
+  /** The stream on each channel, by channel number. */
   readonly streams: readonly MultiplexedStream[]
   /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>
@@ -92,7 +92,7 @@ export class ChannelConnection {
   }
 
   async #read(): Promise<void> {
-    // The socket stays open for writing when reading ends, so that a closing frame can still be sent.
+    // Keep the socket open for writing after reading ends, so that a close frame can be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {

@@ -33,8 +33,8 @@ export class MessageSocket {
   }
 
   /**
-   * Sends a message. Returns undefined if there is room for more data. Otherwise returns a promise that resolves when
-   * there is room or the connection is closed.
+   * Sends a message. Returns undefined if more can be sent now, or else a promise that resolves when more can be sent
+   * or the connection is closed.
    */
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
@@ -58,7 +58,7 @@ export class MessageSocket {
     try {
       await this.#read()
     } catch (error) {
-      // Errors of a broken connection, which have an error code, are ignored.
+      // Ignore errors with a code, which mean that the connection is broken.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
@@ -76,7 +76,7 @@ export class MessageSocket {
         }
         if (message.type === 'ping' && !this.isOver) {
           this.#socket.write(this.#framing.frame('pong', message.data))
-          // The server stops reading from a client that does not read its replies.
+          // Wait before reading on, so that a client that does not read its pongs cannot send more pings.
           await waitForDrain(this.#socket)
         }
       }

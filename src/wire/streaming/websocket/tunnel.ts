@@ -45,7 +45,7 @@ class Tunnel extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this._read()
-    // A closing frame that has already been written can still reach the client.
+    // Close the socket only after flushing, so that the client gets the close frame.
     this.#socket.end(() => this.#socket.destroy())
     done(error)
   }
