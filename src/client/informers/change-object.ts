@@ -13,16 +13,15 @@ const backoff = { firstMs: 2, longestMs: 200 }
 const never = new AbortController().signal
 
 /**
- * Applies `change` to the newest state of the object, writes the result, and retries on a conflict. If `change` returns
- * undefined, the object stays unchanged and the function returns undefined. Throws the conflict after too many
- * attempts.
+ * Updates an object that others may change at the same time. `change` gets the latest state and returns the new one, or
+ * undefined to leave the object alone. Retries on conflicts, and throws the conflict after too many attempts.
  */
 export async function changeObject<T extends ObjectBase = ApiObject>(
   client: Client,
   type: ResourceType<T>,
   { name, change, ...options }: UpdateOptions & { name: ObjectName; change: (object: T) => T | undefined },
 ): Promise<T | undefined> {
-  // Reads the main resource, because some subresources can be written but not read.
+  // Read the object itself, even to write a subresource. Some subresources cannot be read.
   const { signal } = options
   for (let attempt = 1; ; attempt++) {
     const next = change(await client.get(type, name, { signal }))

@@ -17,7 +17,7 @@ import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
 import { isNotFound } from '../requests/status-error.ts'
 
-/** The reason, message and type of an Event. */
+/** What an Event reports. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
   /** The reason for the Event, as one machine-readable word. */
@@ -109,7 +109,7 @@ export class EventRecorder {
   }
 
   /**
-   * Returns the message of an Event. After too many similar messages, returns the combined message that replaces them.
+   * Returns the message for an Event. After too many similar Events, returns the message under which they are combined.
    */
   #combine(about: string, { type, reason, message }: Happening): string {
     const now = this.#options.clock.monotonic()
@@ -135,7 +135,7 @@ export class EventRecorder {
     this.#writtenEvents.set(key, { name, namespace, first: this.#options.clock.now(), count: 1 })
   }
 
-  /** Increments the count of an existing Event. Returns whether the Event still exists. */
+  /** Increments the count of a recorded Event on the server. Returns false if the Event no longer exists. */
   async #count(existing: Written): Promise<boolean> {
     existing.count++
     const merge = { count: existing.count, lastTimestamp: timestamp(this.#options.clock.now()) }

@@ -18,18 +18,18 @@ export interface ObjectChange<T> {
   readonly object: T | undefined
 }
 
-/** A function that handles a change to an object. */
+/** Called for each change to an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
 /** Options of an informer: the objects to select, and the callback for failures of lists, watches and handlers. */
 export type InformerOptions = ReflectorOptions
 
 /**
- * Maximum time, in milliseconds, to apply changes of a list before other tasks run. Browsers do not support
- * `base/concurrency/time-slice.ts`.
+ * Maximum time in milliseconds for which applying a list may block other tasks. A TimeSlice is not used because it does
+ * not work in browsers.
  */
 const stretchMs = 4
-/** Number of changes to apply before the clock is read again. */
+/** Number of changes to apply before checking the time again. */
 const changesBetweenLooks = 16
 
 /** Maintains a copy of all objects of a type and reports every change. */
@@ -63,10 +63,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return this.#objects.values()
   }
 
-  /**
-   * Creates an index of the values that the given function derives from an object. The index exists as long as the
-   * informer.
-   */
+  /** Adds an index by the values that `valuesOf` returns for an object. It cannot be removed. */
   index(valuesOf: IndexFunction<T>): Index<T> {
     const index = new ObjectIndex(valuesOf)
     for (const [key, object] of this.#objects) index.replace(key, undefined, object)
@@ -90,8 +87,8 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 
   /**
-   * Returns the sink for the reflector. A list is applied when it is complete: first deletions, then additions and
-   * changes.
+   * Returns the functions that the reflector calls. A list is collected first, and applied when it is complete:
+   * deletions before other changes.
    */
   #sink(): ReflectorSink<T> {
     let pendingList: Map<string, T> | undefined

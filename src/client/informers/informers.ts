@@ -9,7 +9,7 @@ import type { Client } from '../requests/client.ts'
 import { type ResourceType, type Selection, typeName } from '../requests/resource-type.ts'
 import { Informer } from './informer.ts'
 
-/** Options shared by all informers of a program. */
+/** Settings that apply to all informers of a program. */
 export interface InformersOptions {
   /** A signal that stops all informers when it aborts. */
   readonly signal: AbortSignal

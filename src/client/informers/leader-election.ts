@@ -18,7 +18,7 @@ import type { ObjectName } from '../requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../requests/status-error.ts'
 import { type Transport, TransportError } from '../requests/transport.ts'
 
-/** The Lease of an election, the identity of the candidate and the timing. */
+/** Settings of a leader election: the Lease, the candidate and the timing. */
 export interface ElectionOptions {
   readonly client: Client
   readonly lease: ObjectName
@@ -42,7 +42,7 @@ const defaults = {
   timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
 }
 
-/** The durations that determine a leader election. */
+/** How long the phases of a leader election last, in milliseconds. */
 export interface ElectionTiming {
   /** How long other candidates must observe the Lease unchanged before they acquire it. */
   readonly leaseDurationMs: number
@@ -52,11 +52,11 @@ export interface ElectionTiming {
   readonly retryPeriodMs: number
 }
 
-/** A candidate's period of leadership. */
+/** One period of leadership, from acquiring the Lease to losing it. */
 export interface Term {
   /** A signal that aborts when the term ends. */
   readonly signal: AbortSignal
-  /** Whether the term is still valid. The clock is checked because the abort signal may be late. */
+  /** Whether the program is still the leader. Also checks the clock, because the abort signal can be late. */
   mayGoOn(): boolean
 }
 
@@ -84,7 +84,7 @@ export async function leadOnce(
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   const term = { signal: over.signal, mayGoOn: () => !over.signal.aborted && candidate.isCurrent() }
-  // When the work completes or fails, the term ends. An error of the work is thrown after the renewal has ended.
+  // The term also ends if the work ends by itself. Its error is thrown later, after the renewal has stopped.
   const working = work(term).finally(end)
   working.catch(() => {})
   await candidate.renewUntil(over.signal)
@@ -112,7 +112,7 @@ interface Seen {
 class Candidate {
   readonly #options: ElectionOptions & typeof defaults
   #lastObserved: Seen | undefined
-  /** When the last request that acquired or renewed the Lease was sent. */
+  /** When the last successful request to acquire or renew the Lease was sent. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
 
@@ -120,7 +120,7 @@ class Candidate {
     this.#options = options
   }
 
-  /** Whether it is certain that no other candidate has acquired the Lease. */
+  /** Whether this candidate is certainly still the leader. */
   isCurrent(): boolean {
     return this.#now() < this.#heldSince + this.#options.timing.renewDeadlineMs
   }
@@ -236,10 +236,7 @@ class Candidate {
     return this.#lastObserved?.lease.metadata.uid === metadata.uid
   }
 
-  /**
-   * Returns the time when another candidate's Lease expires: when the Lease has been observed unchanged for the
-   * duration that its holder set.
-   */
+  /** Returns when another candidate's Lease expires: once it has not changed for the duration in its spec. */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds
     return this.#lastObserved!.since + (seconds === undefined ? this.#options.timing.leaseDurationMs : seconds * 1000)

@@ -1,6 +1,6 @@
 /** An index of an informer's objects by a derived value, such as pods by node or objects by owner. */
 
-/** Returns the index values of an object. An object without values is not indexed. */
+/** Returns the values under which an object can be found. An object without values is not in the index. */
 export type IndexFunction<T> = (object: T) => Iterable<string | undefined>
 
 /** An index that its informer updates. */
@@ -13,7 +13,7 @@ export interface Index<T> {
   values(): Iterable<string>
 }
 
-/** An index, with the methods that its informer calls. */
+/** An index with the methods to keep it up to date, which only its informer calls. */
 export class ObjectIndex<T> implements Index<T> {
   readonly #valuesOf: IndexFunction<T>
   readonly #byValue = new Map<string, Map<string, T>>()

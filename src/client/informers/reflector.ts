@@ -23,7 +23,7 @@ import { type WatchEvent, type WatchOptions, watch } from '../requests/watch.ts'
 /** A change to an object, as the reflector reports it. */
 type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 
-/** Receives the objects of a reflector. */
+/** Called by a reflector with what it finds on the server. */
 export interface ReflectorSink<T> {
   /**
    * Starts a list, possibly again after a failed list. Objects that the complete list does not contain have been
@@ -31,7 +31,7 @@ export interface ReflectorSink<T> {
    */
   beginList(): void
   endList(): void | Promise<void>
-  /** Sets the current state of an object, from a list or an event. */
+  /** Called with the current state of an object. */
   set(object: T): void
   /** Removes a deleted object. `object` is its last state. */
   remove(object: T): void
@@ -71,21 +71,21 @@ const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
 const watchSeconds = 300
 
 /**
- * Whether a server supports streaming lists, by type and version. The promise is pending while the first request is
- * open.
+ * Whether the server supports streaming lists, by type and version. A promise is pending until the first request has
+ * shown it.
  */
 type Support = Map<string, Promise<boolean>>
 
 const support = new WeakMap<Client, Support>()
 
-/** Returns what is known about a server's support for streaming lists. */
+/** Returns the map in which all reflectors of a client record whether the server supports streaming lists. */
 function supportOf(client: Client): Support {
   const known = support.get(client) ?? new Map<string, Promise<boolean>>()
   support.set(client, known)
   return known
 }
 
-/** Some servers accept the parameters of a streaming list but ignore them. */
+/** Thrown if a server accepts a request for a streaming list but ignores its parameters. */
 class NotStreamed extends Error {}
 
 /** Whether an error shows that the server does not support streaming lists of a type. */
@@ -102,13 +102,13 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
-  /** Whether the server supports streaming lists, by type and version. All reflectors of a client share the map. */
+  /** Whether the server supports streaming lists, shared with the other reflectors of the client. */
   readonly #support: Support
   readonly #supportKey: string
   #settle!: (synced: boolean) => void
   /** Resource version where the next watch starts, or '' if the objects must be listed first. */
   #version = ''
-  /** Defined while this reflector determines for its client whether the server supports streaming lists of the type. */
+  /** Set while this reflector finds out for all others whether the server supports streaming lists of the type. */
   #probe: PromiseWithResolvers<boolean> | undefined
   /** Number of consecutive failed attempts. */
   #failures = 0

@@ -4,7 +4,7 @@ import { type ConnectOptions as ConnectionOptions, connect as connectClient } fr
 import type { Client } from '../requests/client.ts'
 import { ServerDomain } from '../requests/domain.ts'
 
-/** Server, credentials and content type of a client. */
+/** Options for connecting to a server: its address, the credentials and the encoding of objects. */
 export interface ConnectOptions extends ConnectionOptions {
   /**
    * The encoding of objects. `protobuf` encodes built-in kinds in Protobuf, which is smaller and reduces the load on

@@ -8,10 +8,10 @@ import { profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import type { ObjectSchema } from '../../api/schema/schema.ts'
 
-/** The members of a kind that Protobuf encoding needs. */
+/** The parts of a kind's definition that its Protobuf encoding depends on. */
 export type WireKind = Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>
 
-/** All parts of the schemas, each listed once. A nested part is represented as `{ $: index }`. */
+/** All parts of all schemas, without duplicates. A part refers to another one by its index, as `{ $: index }`. */
 export interface SchemaTable {
   readonly parts: readonly JsonObject[]
   readonly kinds: readonly { readonly [K in Exclude<keyof WireKind, 'schema'>]: string }[]
@@ -19,7 +19,7 @@ export interface SchemaTable {
   readonly schemas: readonly number[]
 }
 
-/** Schema members that the table omits, because they are documentation or do not affect the encoding. */
+/** Members of a schema that the encoding does not need, such as documentation. */
 const leftOut = new Set([
   'doc',
   'default',
@@ -48,7 +48,7 @@ class TableWriter {
     const knownIndex = this.#indexes.get(part)
     if (knownIndex !== undefined) return knownIndex
     const index = this.parts.push({}) - 1
-    // A part may contain itself, so it is registered before its members are written.
+    // Register the part before writing its members, because a recursive schema contains itself.
     this.#indexes.set(part, index)
     const members = membersOf(part).map(([name, value]) => [name, this.#write(name, value)])
     this.parts[index] = Object.fromEntries(members)
@@ -58,7 +58,7 @@ class TableWriter {
   #write(name: string, value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#write('', item))
     if (name === described) return this.#writeDescribed(value as Described)
-    // The keys of `fields` are field names of an API, so none of them is omitted because of its name.
+    // The keys in `fields` are names of API fields, so they must not be mistaken for schema members to omit.
     if (name === 'fields') return { $: this.indexOf(value as object, Object.entries) }
     return typeof value === 'object' && value !== null ? { $: this.indexOf(value) } : (value as Json)
   }
@@ -70,7 +70,7 @@ class TableWriter {
 }
 
 type Described = (vendor: Vendor) => ObjectSchema
-/** The key that marks a schema member that depends on the vendor. No field has this name. */
+/** Marks a value that depends on the vendor. No field has this name. */
 const described = '$described'
 
 function membersOfPart(part: object): [string, unknown][] {

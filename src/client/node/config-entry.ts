@@ -6,11 +6,11 @@ import { dirname, resolve } from 'node:path'
 import { type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
-/** The content of an entry, with the file that contains it. */
+/** An entry of a kubeconfig, and the file that it comes from. */
 export interface Entry {
   readonly file: string
   readonly content: JsonObject
-  /** The name of the entry in error messages, such as `user "alice"`. */
+  /** What error messages call the entry, such as `user "alice"`. */
   readonly title: string
   readonly name?: string
 }
@@ -87,9 +87,7 @@ export function checkPem(
   }
 }
 
-/**
- * Throws an error if the entry has one of the given fields, which are not supported and must not be ignored silently.
- */
+/** Throws an error if the entry sets one of the given fields. Ignoring an unsupported setting could be dangerous. */
 export function refuseUnsupported(entry: Entry, fields: readonly string[], why: string): void {
   for (const field of fields) {
     const value = optional(entry, field)

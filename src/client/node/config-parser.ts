@@ -2,7 +2,7 @@
 import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
 import { parsePlainYaml } from './plain-yaml.ts'
 
-/** Returns the cheapest parser that can read the given files. Most files contain only the simplest YAML. */
+/** Returns a parser for the given files. Most files need only the parser for simple YAML, which loads fast. */
 export async function parserFor(files: readonly string[]): Promise<ConfigParser> {
   const texts = files.map(textIfThere).filter((text) => text !== undefined)
   if (texts.every((text) => parsePlainYaml(text) !== undefined)) return parsePlain

@@ -12,7 +12,7 @@ export const parseConfigYaml: ConfigParser = (file, text) => {
     return (loadAll(text)[0] ?? null) as Json
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    // The parser's message is omitted because it quotes the file, which may contain secrets.
+    // Do not include the parser's message, which quotes the file and possibly secrets.
     throw new ConfigError(`${file} is not valid YAML: see line ${(error.mark?.line ?? 0) + 1}`)
   }
 }

@@ -1,4 +1,7 @@
-/** Credentials that may change while a client runs. See `exec-credentials.ts` and `oidc-credentials.ts`. */
+/**
+ * Declares sources of credentials that can change while a client runs, such as plugins and renewable tokens. See
+ * `exec-credentials.ts` and `oidc-credentials.ts`.
+ */
 export interface Credentials {
   /** The bearer token. Undefined if the credentials are only a certificate. */
   readonly token?: string
@@ -17,14 +20,11 @@ export interface CredentialSource {
    * possible.
    */
   current(signal: AbortSignal): Promise<Credentials>
-  /**
-   * Handles the rejection of these credentials with 401. Returns new credentials, or undefined if there are no other
-   * credentials.
-   */
+  /** Called when the server has rejected credentials with 401. Returns new ones, or undefined if there are none. */
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 
-/** Returns a credential source whose code is loaded on first use, because few kubeconfigs need such a source. */
+/** Returns a source that loads its implementation when it is first used, because few kubeconfigs need one. */
 export function loadedLater(load: () => Promise<CredentialSource>): CredentialSource {
   let loading: Promise<CredentialSource> | undefined
   const loaded = () => (loading ??= load())

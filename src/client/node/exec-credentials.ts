@@ -122,7 +122,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
       signal,
     })
-    // Waits for the plugin to exit rather than for its output to end, because child processes may keep the output open.
+    // Wait for the plugin itself to exit. A child process of the plugin may keep its output open for longer.
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       child.stdout.destroy()
@@ -174,7 +174,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
   if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
-  // Like other Kubernetes clients, the check accepts a missing kind but requires the version.
+  // As in other Kubernetes clients, a missing kind is accepted, but not a missing apiVersion.
   const kind = own(credential, 'kind') || 'ExecCredential'
   if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`did not print an ExecCredential in ${plugin.apiVersion}`)

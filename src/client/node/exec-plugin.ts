@@ -76,7 +76,7 @@ function commandOf(exec: Entry): string {
   return command.includes('/') ? besideConfig(exec, command) : command
 }
 
-/** Returns the files that a command may refer to, to check their existence and for error messages. */
+/** Returns the paths at which a command may be found. They are checked in order and named in error messages. */
 export function candidatesOf(command: string, path: string): string[] {
   if (isAbsolute(command)) return [command]
   return path

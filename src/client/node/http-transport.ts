@@ -66,7 +66,7 @@ export class HttpTransport {
     const first = await orAborted(source.current(request.signal), request.signal)
     const answer = await this.#sendAs(first, request)
     if (answer.status !== 401) return answer
-    // The response is read before the source is called, to free the connection. The source may take a while.
+    // Read the whole response first, because this frees the connection and `replace` can take long.
     const refusal = await readRefusal(answer)
     const other = await orAborted(source.replace(first, request.signal), request.signal)
     return other === undefined ? refusal : await this.#sendAs(other, request)
@@ -137,14 +137,16 @@ export class HttpTransport {
   }
 }
 
-/** The connections with one certificate. Their HTTP version is known when the first connection is open. */
+/**
+ * All connections that use the same client certificate. Whether they use HTTP/2 is known once the first one is open.
+ */
 class Line {
   readonly #certificate: ClientCertificate | undefined
   readonly #opening: Promise<Wire>
   #wire: Wire | undefined
   #destroyed = false
 
-  /** Creates the connections of a certificate. `onFailure` is called if no connection could be opened. */
+  /** Opens the first connection. `onFailure` is called if that fails. */
   constructor(options: HttpTransportOptions, certificate: ClientCertificate | undefined, onFailure: () => void) {
     this.#certificate = certificate
     this.#opening = openWire(options, () => dial(options, certificate)).then((wire) => {
@@ -186,7 +188,7 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** Returns the response with its body in memory. The size limit is larger than any error response. */
+/** Reads the body of a 401 response, so that its connection is free. Its size is limited, because errors are short. */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -25,7 +25,7 @@ export interface Http2WireOptions {
 const maxConnections = 8
 /** Maximum number of concurrent streams on a connection. All servers allow at least 100. */
 const maxStreams = 100
-/** Maximum number of additional connections to try for a request that servers refuse. */
+/** Maximum number of times that a request is repeated because the server refused it without processing it. */
 const maxRefusals = 3
 
 /**
@@ -38,7 +38,7 @@ export class Http2Wire implements Wire {
   readonly #connections = new Set<Connection>()
   #isDestroyed = false
 
-  /** Creates the HTTP/2 connections. `first` is a connection that is already open. */
+  /** Creates the set of connections. `first` is open already. */
   constructor(options: Http2WireOptions, first: Dialed) {
     this.#options = options
     this.#add(Promise.resolve(first))
@@ -79,7 +79,7 @@ export class Http2Wire implements Wire {
 class Connection {
   /** Number of active requests on the connection. */
   #streams = 0
-  /** Whether the connection accepts no more requests. */
+  /** Whether the connection only finishes its current requests. */
   #isDraining = false
   #destroyed = false
   #session: ClientHttp2Session | undefined
@@ -87,7 +87,7 @@ class Connection {
   readonly #server: string
   readonly #leave: () => void
 
-  /** Creates a connection. `onLeaving` is called when the connection accepts no more requests. */
+  /** Starts HTTP/2 on a connection. `onLeaving` is called when it accepts no more requests. */
   constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
     this.#server = server
     const leave = () => {
@@ -137,13 +137,13 @@ class Connection {
   destroy(): void {
     this.#isDraining = true
     this.#destroyed = true
-    // Destroys the session with an error, because partial responses would otherwise look complete.
+    // Pass an error, because otherwise interrupted responses would look complete.
     this.#session?.destroy(new Error('the connection was closed'))
   }
 
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
     const session = this.#session ?? (await orAborted(this.#opening, signal))
-    // A destroyed session does not have the property `closed` set, and its close event may be emitted late.
+    // Check both flags. A destroyed session is not `closed` until its close event, which can be late.
     if (session.closed || session.destroyed) throw new RefusedRequest(`the connection to ${this.#server} is closed`)
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
@@ -156,7 +156,7 @@ class Connection {
 
 function openSession(server: string, socket: Dialed, pingMs: number): ClientHttp2Session {
   const session = connect(new URL(server).origin, { createConnection: () => socket })
-  // When the session ends with an error, its streams end with the same error and report it.
+  // Ignore the error here, because each stream of the session reports it.
   session.on('error', () => {})
   const pings = keepAlive(session, pingMs)
   session.once('close', () => clearInterval(pings))
@@ -201,7 +201,7 @@ async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): As
     throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
   signal.throwIfAborted()
-  // When a connection breaks, its streams end like complete streams. Only these flags distinguish them.
+  // If the connection breaks, its streams end as if they were complete. Only these properties show the difference.
   if (stream.aborted || (stream.rstCode ?? 0) !== 0)
     throw new TransportError('the connection closed before the response was complete')
 }

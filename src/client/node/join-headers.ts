@@ -1,7 +1,7 @@
 /** Converts the headers of an HTTP/1.1 response to the format that a transport returns. */
 import type { AnswerHead } from '../../wire/http/client/answer-parser.ts'
 
-/** Headers that have a single value. If one of them is repeated, only the first value is used. */
+/** Headers that must have a single value. Only their first value is used. */
 const singleValued: ReadonlySet<string> = new Set([
   'age',
   'content-length',

@@ -54,7 +54,7 @@ export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): Js
   }
 }
 
-/** Returns the cluster's extension for plugins. */
+/** Returns what the cluster's entry contains for credential plugins, in its `extensions`. */
 function pluginConfig(cluster: Entry): Json | undefined {
   const extensions = optional(cluster, 'extensions') ?? []
   if (!Array.isArray(extensions)) throw fault(cluster, 'extensions', 'is not a list')

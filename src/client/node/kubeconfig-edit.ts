@@ -12,7 +12,7 @@ import { makeDirectory, replaceFile } from '../../base/files/files.ts'
 import { parseConfigYaml, writeConfigYaml } from './config-yaml.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
-/** The lists in a kubeconfig that can be edited. */
+/** The kinds of entries in a kubeconfig that can be edited. */
 export type EntrySort = 'cluster' | 'user' | 'context'
 
 const emptyConfig = (): JsonObject => ({
@@ -53,10 +53,7 @@ export interface EntryName {
   readonly name: string
 }
 
-/**
- * Changes one entry of a file. If the entry does not exist, it is created from an empty entry. Returns whether the
- * entry existed.
- */
+/** Changes one entry of a file, or adds it if it does not exist. Returns whether it existed. */
 export async function changeEntry(
   file: string,
   { sort, name }: EntryName,

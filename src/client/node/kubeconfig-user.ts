@@ -22,7 +22,9 @@ import { execPluginOf } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 import { oidcUserOf } from './oidc-user.ts'
 
-/** Fixed credentials of a user, for files that do not describe a single server. */
+/**
+ * Credentials that do not change, for kubeconfigs such as those of webhooks, in which each user stands for a server.
+ */
 export interface UserCredentials {
   readonly certificate: string | undefined
   readonly key: string | undefined
@@ -31,7 +33,7 @@ export interface UserCredentials {
   readonly password: string | undefined
 }
 
-/** Reads fixed credentials. Throws an error for plugins and renewable tokens. */
+/** Reads the credentials of a user. Throws an error for plugins and renewable tokens, which are not supported here. */
 export function fixedCredentials(user: Entry): UserCredentials {
   refuseUnsupported(user, ['exec', 'auth-provider'], 'is not supported here: use a token, a certificate or a password')
   refuseUnsupported(user, ['as', 'as-uid', 'as-groups', 'as-user-extra'], 'is not supported here')
@@ -63,7 +65,8 @@ export function userOptions(
 }
 
 /**
- * Returns the source of changing credentials. Returns undefined if there is an explicit token, which takes precedence.
+ * Returns the user's plugin or token renewal as a source of credentials. Returns undefined if the user has a fixed
+ * token, which takes precedence.
  */
 function sourceOf(
   user: Entry,

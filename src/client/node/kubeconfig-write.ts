@@ -1,11 +1,9 @@
 /**
- * Creates an administrator's kubeconfig with one cluster, user and context. All certificates are inline. Callers write
- * it to a file and restrict access to its owner, because it contains a private key.
+ * The content of an administrator's kubeconfig. Certificates and keys are inline, so whoever writes the file must make
+ * it readable only by its owner.
  */
 export interface AdminConfig {
-  /**
-   * Cluster name. All names in the file contain the cluster name, so that the files of multiple servers can be merged.
-   */
+  /** The name of the cluster. The names of all entries contain it, so that files for several servers can be merged. */
   readonly cluster: string
   /** User name in the file. Defaults to the administrator. */
   readonly user?: string

@@ -13,7 +13,7 @@ import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
 import { ConfigError, type ConfigParser, MissingConfigError, textIfThere } from './kubeconfig-files.ts'
 import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
-/** The kubeconfig files and the context to use, with overrides. */
+/** Which kubeconfigs and which context to use, and settings that override them. */
 export interface ConfigChoice {
   /** Files to read, in order of precedence. */
   readonly files: readonly string[]
@@ -27,10 +27,10 @@ export interface ConfigChoice {
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean
-  /** Fields that override the fields of the cluster or the user, in kubeconfig format. */
+  /** Fields to set in the cluster or user entry in place of the file's own, for example from flags. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
-  /** Base directory for relative paths in the overriding fields. */
+  /** The directory that relative paths in these fields refer to. */
   readonly directory?: string
   /** Whether standard input is a terminal, so that a credential plugin can ask the user. */
   readonly interactive?: boolean
@@ -71,7 +71,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   }
 }
 
-/** Returns the names of the files that the given fields refer to. Fields with inline data are omitted. */
+/** Returns the files that an entry's fields name. A field with inline data names none. */
 function namedFiles(entry: Entry, fields: readonly string[]): string[] {
   return fields
     .filter((field) => optionalText(entry, `${field}-data`) === undefined)
@@ -80,7 +80,10 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
     .map((name) => resolve(dirname(entry.file), name))
 }
 
-/** Returns the user without credentials, for an unencrypted connection. Impersonation remains. */
+/**
+ * Returns the user entry without credentials, because an unencrypted connection must not carry any. Impersonation is
+ * kept.
+ */
 function withoutCredentials(user: Entry): Entry {
   const remainingFields = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))
   return { ...user, content: Object.fromEntries(remainingFields) }
@@ -88,7 +91,7 @@ function withoutCredentials(user: Entry): Entry {
 
 const noEntry: Entry = { file: '', content: {}, title: '' }
 
-/** The fields that contain credentials. A credential set by a flag replaces all credentials in the file. */
+/** Fields with credentials. If a flag sets one of them, the file's credentials are ignored altogether. */
 const credentialFields = [
   'token',
   'tokenFile',
@@ -102,10 +105,7 @@ const credentialFields = [
   'auth-provider',
 ]
 
-/**
- * Returns the entry with the overriding fields. Relative paths from the file are still resolved against the directory
- * of the file.
- */
+/** Returns the entry with the overriding fields set. Its other paths still refer to the directory of its file. */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
   const overrides = choice[sort] ?? {}
   const names = Object.keys(overrides)
@@ -198,8 +198,8 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
 }
 
 /**
- * Returns the selected context. If no context is selected and flags specify a server or cluster, returns `noEntry`,
- * because no context is needed.
+ * Returns the entry of the context to use. Returns an empty entry if there is none and flags name a server or cluster
+ * instead.
  */
 function chooseContext(sources: readonly Source[], { context, server, clusterName }: ConfigChoice): Entry {
   const name = context ?? currentName(sources)
@@ -243,7 +243,7 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 
-/** The error messages are the same as in kubectl. */
+/** Error messages for a missing entry, in the words of kubectl. */
 const missing: { readonly [S in EntrySort]: (name: string) => string } = {
   context: (name) => `context was not found for specified context: ${name}`,
   cluster: (name) => `no server found for cluster ${JSON.stringify(name)}`,

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { checkPem, type Entry, fault, optional, optionalText, pemOf, requiredText } from './config-entry.ts'
 
 export interface OidcUser {
-  /** The kubeconfig, and the name of its user. Renewed tokens are saved in this kubeconfig. */
+  /** The kubeconfig and the user in it, where renewed tokens are saved. */
   readonly file: string
   readonly user: string
   readonly issuer: string

@@ -27,7 +27,7 @@ const linePattern =
   /^(?<indent> *)(?<dashes>- )?(?<key>[A-Za-z][\w-]*):(?: (?<value>true|false|\{\}|\[\]|"[ !#-[\]-~]*"|[A-Za-z/][\w+/=.:@-]*))?$/
 
 interface Line {
-  /** The start columns of the line and of its key. They differ in the first line of a list item. */
+  /** Columns at which the line and its key start. They differ if the line starts a list item. */
   readonly indent: number
   readonly inner: number
   readonly key: string
@@ -39,7 +39,7 @@ interface Reader {
   next: number
 }
 
-/** Reads lines whose key starts in the given column. Stops at a line that starts further left. */
+/** Parses a mapping whose keys start at a column. Ends at a line that is indented less. */
 function readMapping(reader: Reader, column: number): JsonObject | undefined {
   const entries: [string, Json][] = []
   const first = reader.next
@@ -57,8 +57,7 @@ function readMapping(reader: Reader, column: number): JsonObject | undefined {
 }
 
 /**
- * Reads the value below a key in the given column: a mapping that is indented further, or a list, which may start in
- * the same column.
+ * Parses the value that follows a key: a mapping that is indented further than the key, or a list, which need not be.
  */
 function readBelow(reader: Reader, column: number): Json | undefined {
   const line = reader.lines[reader.next]
@@ -78,7 +77,7 @@ function readList(reader: Reader, column: number): Json | undefined {
   return items
 }
 
-/** Matches words that some version of YAML does not read as text. */
+/** Words that some YAML version reads as a boolean or null. */
 const notTexts = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
 function scalarOf(value: string): Json | undefined {

@@ -17,7 +17,7 @@ export interface UpgradeRequest {
   readonly signal: AbortSignal
 }
 
-/** A connection after a successful upgrade. */
+/** A connection that now carries another protocol. */
 export interface UpgradedConnection {
   readonly socket: Duplex
   /** Bytes that the server sent directly after the upgrade. */

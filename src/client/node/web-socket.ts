@@ -12,8 +12,8 @@ import type { UpgradedConnection } from './upgrade.ts'
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Returns the request headers for a WebSocket with one of the protocols, and the `accept` value that the response must
- * have.
+ * Returns the headers of a WebSocket handshake that offers the given protocols, and the `Sec-WebSocket-Accept` value to
+ * expect.
  */
 export function webSocketRequest(protocols: readonly string[]): {
   readonly headers: { readonly [name: string]: string }
@@ -58,7 +58,7 @@ export class WebSocketClient {
    */
   static async open(upgraded: UpgradedConnection, accept: string): Promise<WebSocketClient> {
     const { socket, headers } = upgraded
-    // The error event is ignored, because readers and writers of the socket report the error.
+    // Prevents a crash. Reading from and writing to the socket report the error.
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()

@@ -1,4 +1,4 @@
-/** Connections to a server with one client certificate and one HTTP version. */
+/** Declares what a transport needs from its connections. HTTP/1.1 and HTTP/2 each have an implementation. */
 import type { TransportRequest, TransportResponse } from '../requests/transport.ts'
 
 /** A request whose headers may have multiple values. */

@@ -16,7 +16,7 @@ import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 
-/** Background work on objects: the sources of keys, and the work for each key. */
+/** Background work on objects: which keys to process and when, and what to do for each. */
 export interface Loop {
   readonly name: string
   readonly sources: readonly Source[]
@@ -29,7 +29,7 @@ export interface Loop {
   readonly onStop?: () => Promise<void>
 }
 
-/** Log, metrics and clock of loops. The clock defaults to the system clock. */
+/** Where loops write their logs and metrics, and the clock for their delays. */
 export interface LoopRecords {
   readonly log: Log
   readonly metrics: WorkQueueMetrics
@@ -37,7 +37,7 @@ export interface LoopRecords {
   readonly clock?: TimerClock
 }
 
-/** A loop that has been started. */
+/** Controls a loop that has been started. */
 export interface RunningLoop {
   /** Adds a key directly, without a source. */
   add(key: string): void
@@ -52,13 +52,13 @@ export interface RunningLoop {
   stop(): Promise<void>
 }
 
-/** A group of loops that were started together. */
+/** Controls a group of loops that were started together. */
 export type RunningLoops = Pick<RunningLoop, 'firstPass' | 'stop'>
 
 /** Maximum duration of a loop's cleanup in milliseconds. */
 const stopTimeoutMs = 2_000
 
-/** Starts loops that may share feeds. */
+/** Starts several loops. A feed that several of them use runs only once. */
 export function startLoops(loops: readonly Loop[], records: LoopRecords): RunningLoops {
   const running = loops.map((loop) => new LoopRun(loop, records))
   const stopFeeds = runFeeds(loops)
@@ -72,7 +72,7 @@ export function startLoops(loops: readonly Loop[], records: LoopRecords): Runnin
   }
 }
 
-/** Starts one loop, for an owner that adds keys or waits for them. */
+/** Starts a single loop. Its owner can add keys to it and wait until they have been processed. */
 export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
   const run = new LoopRun(loop, records)
   const stopFeeds = runFeeds([loop])
@@ -86,7 +86,7 @@ export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
   }
 }
 
-/** Runs each shared feed once. Returns a function that stops all feeds. */
+/** Runs all feeds of the loops, each only once. Returns a function that stops them. */
 function runFeeds(loops: readonly Loop[]): () => Promise<void> {
   const feeds = new Set(loops.flatMap(({ sources }) => sources.flatMap(({ feed }) => feed ?? [])))
   const ended = new AbortController()
@@ -141,8 +141,8 @@ class LoopRun {
   }
 
   /**
-   * Processes keys after all feeds are synced. Before the sync, an object that seems to be missing may not have been
-   * listed yet.
+   * Waits for all feeds to sync, then processes keys. Before that, an object could seem to be missing only because it
+   * was not listed yet.
    */
   async #run(signal: AbortSignal): Promise<void> {
     const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key), this.#clock))
@@ -194,7 +194,7 @@ class FirstPass {
   #state: 'gathering' | 'under way' | 'over' = 'gathering'
 
   constructor() {
-    // The rejection is ignored, because the error is already logged and not all callers await the promise.
+    // Prevents an unhandled rejection. The error has been logged, and not every caller awaits this promise.
     this.done.catch(() => {})
   }
 

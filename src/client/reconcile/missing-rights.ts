@@ -16,7 +16,7 @@ import type { StepOutcome } from './work-queue.ts'
 const backoff: Backoff = { firstMs: 10_000, longestMs: 10 * 60_000 }
 
 interface Refused {
-  /** The error message that was logged for the loop. */
+  /** The server's error message, which names the missing permission. */
   readonly message: string
   /** Number of consecutive rejections per key. */
   readonly keys: Map<string, number>

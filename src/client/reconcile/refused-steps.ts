@@ -18,7 +18,7 @@ export function isRejection(error: unknown): error is StatusError | ApiError {
 export class RefusedSteps {
   readonly #log: Log
   readonly #loop: string
-  /** The last logged rejection of each key. */
+  /** The message that was last logged for each key, to log each only once. */
   readonly #logged = new Map<string, string>()
 
   constructor(log: Log, loop: string) {

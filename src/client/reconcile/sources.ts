@@ -15,7 +15,7 @@ export interface Source {
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 
-/** A background data source that one or more loops use. */
+/** Background work that provides data for sources, such as an informer. Several loops can share it. */
 export interface Feed {
   /** Runs the feed until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
@@ -37,7 +37,10 @@ export function fromInformer<T extends ObjectBase>(
   }
 }
 
-/** Returns a source that delays the keys of another source to batch its changes. */
+/**
+ * Returns a source that waits after each key, so that further changes to the object are processed together with the
+ * first.
+ */
 export function batched({ connect, ...source }: Source, pauseMs: (key: string) => number): Source {
   return {
     ...source,
@@ -62,11 +65,11 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** The members of this server's object caches that sources use. */
+/** What a source needs from a cache of this server's objects. */
 export interface FollowedCache {
   /** Prefix of all keys in the cache. */
   readonly prefix: string
-  /** Whether the cache is still being loaded in the background. Undefined means false. */
+  /** Whether the cache is still being loaded, so that it does not contain all objects yet. */
   readonly isLoading?: boolean
   all(): Iterable<{ readonly key: string }>
   /** Calls the listener with the key of a changed object, or with undefined if any object may have changed. */
@@ -76,7 +79,7 @@ export interface FollowedCache {
 export interface CacheSourceOptions {
   /** Maps a changed object to keys. Defaults to the object's own key, `name` or `namespace/name`. */
   readonly keysOf?: (key: string) => Iterable<string>
-  /** Returns additional keys when all cached objects are added, such as the keys of objects that should exist. */
+  /** Returns keys of objects that should exist, so that the loop also processes them if they are missing. */
   readonly expected?: () => Iterable<string>
 }
 
@@ -93,7 +96,7 @@ export function fromCache(
         for (const each of keysOf(key)) add(each)
       }
       const addAll = () => {
-        // A cache that is still being loaded reports all its objects as changed when it is complete.
+        // A cache that is still loading reports all of its objects as changed later, when it is complete.
         if (!cache.isLoading) for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
         for (const key of [...expected()]) addKeys(key)
       }

@@ -6,7 +6,7 @@ import type { QueueSeries, QueueState } from './work-queue.ts'
 const durations = Array.from({ length: 10 }, (_, i) => 1e-8 * 10 ** i)
 const labels = ['name']
 
-/** Metrics of all work queues by name. */
+/** Metrics of all work queues. */
 export class WorkQueueMetrics {
   readonly #queues = new Map<string, QueueState>()
   readonly #adds = counter('workqueue_adds_total', 'Number of keys added to the queue.')

@@ -10,10 +10,13 @@ import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 
-/** The result of processing a key: done, retry after the usual backoff, or retry after a given time. */
+/**
+ * What to do with a key after it has been processed: nothing, try again with the usual backoff, or try again after a
+ * given time.
+ */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
-/** The metric series of a work queue. */
+/** The counters and histograms of one work queue. */
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
@@ -23,11 +26,11 @@ export interface QueueSeries {
   readonly working: { observe(seconds: number): void }
 }
 
-/** Current state of a queue. */
+/** The state of a work queue that gauges report. */
 export interface QueueState {
   /** Number of waiting keys. */
   readonly depth: number
-  /** The processing time in seconds of each active key so far. */
+  /** How long each active key has been processed so far, in seconds. */
   readonly underWaySeconds: readonly number[]
 }
 
@@ -40,7 +43,7 @@ export interface WorkQueueOptions {
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
   /** Called for every failure. The failed key is retried. */
   readonly onError: (key: string, error: unknown) => void
-  /** Registers the queue for metrics. If omitted, the queue has no metrics. */
+  /** Registers the queue with the metrics and returns its series. Undefined if the queue has no metrics. */
   readonly meter?: (queue: QueueState) => QueueSeries
   /** Maximum number of active keys. Defaults to 4. */
   readonly concurrency?: number
@@ -68,15 +71,15 @@ export class WorkQueue {
   readonly #series: QueueSeries
   readonly #bucket: TokenBucket | undefined
   #refill: ReturnType<typeof setTimeout> | undefined
-  /** When each key started waiting. */
+  /** When each waiting key was queued. */
   readonly #ready = new Map<string, number>()
   /** When each key became active. */
   readonly #active = new Map<string, number>()
-  /** Functions that cancel the backoff of keys. */
+  /** For each key that waits for a retry, a function that cancels the wait. */
   readonly #pauses = new Map<string, () => void>()
   /** Number of consecutive retries per key. */
   readonly #failures = new Map<string, number>()
-  /** The callers that wait for the next attempt to process a key, and those that wait for the running attempt. */
+  /** Promises for callers that wait for a key: for its next attempt, or for the attempt that is running now. */
   readonly #awaitingNext = new Map<string, PromiseWithResolvers<void>>()
   readonly #awaitingCurrent = new Map<string, PromiseWithResolvers<void>>()
   #signal: AbortSignal | undefined
@@ -150,7 +153,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether the rate limit allows the processing of another key. If not, the next check is scheduled. */
+  /** Whether the rate limit allows another key to start. If not, schedules another check. */
   #mayBegin(): boolean {
     if (this.#refill !== undefined) return false
     const waitMs = this.#bucket?.take() ?? 0

@@ -1,4 +1,4 @@
-/** Reads response bodies with a size limit, in the content type of the response. */
+/** Reads and decodes response bodies, up to a maximum size. The content type of the response selects the decoder. */
 
 import { parseJson, stringifyJson } from '../../api/json/portable-json.ts'
 import { messageOf } from '../../base/text/errors.ts'
@@ -9,7 +9,7 @@ import { TransportError, type TransportResponse } from './transport.ts'
 
 const maxAnswerBytes = 256 * 1024 * 1024
 
-/** Whether a response has the given content type. */
+/** Whether a response is encoded in the given content type. */
 export function isIn(form: ContentForm | undefined, { headers }: TransportResponse): form is ContentForm {
   return form !== undefined && (headers['content-type'] ?? '').startsWith(form.mediaType)
 }
@@ -38,7 +38,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Decodes a document. A truncated document or a document with a wrong prefix counts as a missing response. */
+/** Decodes a response body. A body that cannot be decoded is treated like a broken connection. */
 function readForm(form: ContentForm, bytes: Uint8Array): unknown {
   try {
     return form.read(bytes)

@@ -100,7 +100,7 @@ export class Client {
 
   /** Lists all objects of a selection at one resource version, in as many requests as necessary. */
   async list<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<List<T>> {
-    // If the caller requested a version that has expired, a new list cannot return that version.
+    // A list of one particular version cannot be repeated once that version has expired.
     if (options.resourceVersion !== undefined) return await gather(() => this.pages(type, options))
     return await gather((onRestart) => this.pages(type, { ...options, onRestart }))
   }
@@ -115,7 +115,7 @@ export class Client {
     } catch (error) {
       if (!isExpired(error) || options.onRestart === undefined || options.limit === 0) throw error
       options.onRestart()
-      // The snapshot of the pages has expired. The client requests a list without pages, which cannot expire.
+      // The pages have expired. Request the list as a whole, which cannot expire.
       yield* this.#pages(type, { ...options, limit: 0 })
     }
   }

@@ -58,7 +58,7 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
 
 const atOnce = 32
 
-/** Yields the types or the error of each group version, in order. */
+/** Yields the resource types of each group version, or its error. Several requests are sent at once. */
 async function* askAll(client: Client, places: readonly GroupVersion[], options: CallOptions) {
   for (let i = 0; i < places.length; i += atOnce)
     yield* await Promise.all(places.slice(i, i + atOnce).map((place) => ask(client, place, options)))
@@ -73,7 +73,7 @@ async function ask(client: Client, place: GroupVersion, options: CallOptions): P
   }
 }
 
-/** Returns all group versions. Within a group, the preferred version comes first. */
+/** Returns all group versions of the server. In each group, the preferred version is the first. */
 export async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
   const [core, { groups }] = await Promise.all([
     client.read<{ versions: string[] }>('/api', options),

@@ -10,7 +10,7 @@ export interface ListBody<T> {
   readonly items: readonly (T | null)[] | null
 }
 
-/** Adds apiVersion and kind to the items of a list, because the server omits them. */
+/** Converts a list response to a page. The server omits the apiVersion and kind of the items, so they are added. */
 export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>): ListPage<T> {
   const type = { kind: kind.replace(/List$/, ''), apiVersion }
   return {
@@ -21,7 +21,8 @@ export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>):
 }
 
 /**
- * Checks the version of an exact list. An old server or a proxy may ignore `Exact` and return the newest state instead.
+ * Throws an error if the server did not return the exact version that was requested. An old server or a proxy may
+ * ignore `Exact`.
  */
 export function checkExact({ resourceVersion, resourceVersionMatch }: ListOptions, page: ListPage<unknown>): void {
   if (resourceVersionMatch !== 'Exact' || page.resourceVersion === resourceVersion) return

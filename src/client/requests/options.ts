@@ -1,11 +1,11 @@
-/** Options and results of the client's methods. */
+/** Declares the options and results of the client's methods. */
 import type { Status } from '../../api/model/api-error.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ContentForm } from './content-form.ts'
 import type { Selection } from './resource-type.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** Options that all methods of the client have. */
+/** Options of every method. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }

@@ -1,7 +1,7 @@
 /** Extracts the rejected action from the message of a 403 response. */
 
 /**
- * The rejected action on a resource, or on a non-resource path if `path` is set. Members that the message omits are ''.
+ * The action that a server did not allow. It concerns a resource, or a path if `path` is set. Unknown members are ''.
  */
 export interface RefusedAction {
   readonly user: string

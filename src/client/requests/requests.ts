@@ -24,7 +24,7 @@ export function patchBody(patch: Patch): { contentType: string; body: object; fo
   if ('merge' in patch) return { contentType: 'application/merge-patch+json', body: patch.merge }
   if ('strategic' in patch) return { contentType: 'application/strategic-merge-patch+json', body: patch.strategic }
   if ('json' in patch) return { contentType: 'application/json-patch+json', body: patch.json }
-  // JSON is valid YAML, so the apply configuration is sent as JSON.
+  // The body is sent as JSON, which is valid YAML.
   const { apply, force } = patch
   return { contentType: 'application/apply-patch+yaml', body: apply, ...(force === undefined ? {} : { force }) }
 }

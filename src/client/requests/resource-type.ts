@@ -9,7 +9,7 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly version: string
   readonly plural: string
   readonly namespaced: boolean
-  /** The kind. The client adds the kind to objects that omit it. */
+  /** The kind of the objects, which the client adds to objects that do not name it. */
   readonly kind?: string
   /**
    * Whether the server's domain is appended to `group`: `coordination` becomes `coordination.orch.io` on some servers.
@@ -17,11 +17,11 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly inServerDomain?: boolean
   /** Subresource with its own kind, such as `scale`. */
   readonly subresource?: string
-  /** Object type for the compiler only. The field is never set at run time. */
+  /** Carries the type of the objects for the compiler. Never set. */
   readonly objects?: T
 }
 
-/** An object to write. The client adds its apiVersion and kind if the resource type contains them. */
+/** An object to write. Its apiVersion and kind may be omitted if the resource type knows them. */
 export type Draft<T> = { apiVersion?: string; kind?: string } & {
   [K in keyof T as K extends 'apiVersion' | 'kind' ? never : K]: T[K]
 }
@@ -41,7 +41,7 @@ export interface Selection {
   readonly fieldSelector?: string
 }
 
-/** The members of a resource type that determine its path. */
+/** A resource type, whatever the type of its objects. */
 type AnyType = Omit<ResourceType, 'objects'>
 
 /** Returns the full name of a resource type, such as `configmaps` or `leases.coordination.orch.io`. */
@@ -74,7 +74,7 @@ export function typed<T extends ObjectBase>(
   { group, version, kind, subresource }: ResourceType<T>,
   draft: Draft<T>,
 ): T {
-  // The kind of a subresource may belong to a different group than its parent, so it is not added.
+  // Do not add the kind for a subresource, whose body may be of another kind and group.
   if (kind === undefined || subresource !== undefined) return draft as unknown as T
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...draft } as unknown as T
 }
@@ -130,13 +130,13 @@ export function objectKey({ metadata: { namespace, name = '' } }: ObjectBase): s
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** Converts a key to the name of its object. */
+/** Splits a key into namespace and name. */
 export function nameOfKey(key: string): ObjectName {
   const slash = key.indexOf('/')
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** Returns the name of an existing object. */
+/** Returns the namespace and name of an object. */
 export function nameOf({ metadata }: ObjectBase): ObjectName {
   const { namespace, name = '' } = metadata
   return namespace === undefined ? { name } : { namespace, name }

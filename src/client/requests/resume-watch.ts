@@ -14,13 +14,13 @@ import type { ResourceType } from './resource-type.ts'
 import { StatusError } from './status-error.ts'
 import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
 
-/** The objects to watch, with the start version. */
+/** What to watch, and from which version on. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
   /** Called when the watch breaks. The watch is resumed automatically. */
   readonly onError?: (error: unknown) => void
 }
 
-/** The methods of a client that this module needs. */
+/** What resuming a watch needs from the client. */
 interface Source extends WatchOpener {
   pages<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions): AsyncIterable<ListPage<T>>
 }
@@ -48,7 +48,7 @@ export async function* follow<T extends ObjectBase = ApiObject>(
       onError(error)
       failures++
     }
-    // The client waits even if the server ends the watch without an error, to avoid flooding the server with requests.
+    // Pause even if the server ended the watch properly, because it may do so every time.
     await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
     signal.throwIfAborted()
   }
@@ -73,7 +73,7 @@ function versionOf(event: WatchEvent<ObjectBase>): string {
   return event.type === 'BOOKMARK' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '')
 }
 
-/** Whether another attempt would fail with the same error. */
+/** Whether repeating the request would only cause the same error again. */
 function isFinal(error: unknown): boolean {
   return error instanceof StatusError && error.code < 500 && error.code !== 429
 }

@@ -15,7 +15,7 @@ export interface Reviewer {
   readonly vendor: Vendor
 }
 
-/** A user in a review. */
+/** A user as named in a review. */
 export interface ReviewedUser {
   readonly username?: string
   readonly uid?: string

@@ -6,7 +6,10 @@ interface HistoryRevision {
   readonly changes?: readonly { readonly steps?: readonly { readonly member?: string | undefined }[] }[] | undefined
 }
 
-/** Whether a revision changed only the status. Views hide such revisions, because control loops write many of them. */
+/**
+ * Whether a revision changed nothing but the status. Control loops write many such revisions, so views of the history
+ * hide them.
+ */
 export function isStatusChange({ deleted, created, changes = [] }: HistoryRevision): boolean {
   if (deleted || created || changes.length === 0) return false
   return changes.every(({ steps: [first] = [] }) => first?.member === 'status')

@@ -25,10 +25,10 @@ export interface TableColumn {
   readonly priority: number
 }
 
-/** The cells of one object in a table. */
+/** A row of a table, which shows one object. */
 export interface TableRow {
   readonly cells: readonly Json[]
-  /** The object or its metadata, or null if the client requested neither. */
+  /** The object of the row, or only its metadata. Null if the client did not request it. */
   readonly object: Pick<ApiObject, 'metadata'> | null
 }
 
@@ -36,7 +36,7 @@ export interface TableRow {
 export interface Table {
   readonly columns: readonly TableColumn[]
   readonly rows: readonly TableRow[]
-  /** Resource version of the table's content. */
+  /** Resource version of the list or object that the table shows. */
   readonly resourceVersion: string
   /** Type of the watch event: ADDED, MODIFIED or DELETED. */
   readonly event?: string
@@ -78,7 +78,7 @@ export async function listTable(
   try {
     return await gather(client, type, options)
   } catch (error) {
-    // The snapshot of the pages has expired. A list without pages cannot expire.
+    // The pages have expired. Request the table as a whole, which cannot expire.
     if (!isExpired(error) || options.limit === 0) throw error
     return await gather(client, type, { ...options, limit: 0 })
   }
@@ -116,7 +116,7 @@ export async function* watchTable(
     else yield { ...readTable(event.object as unknown as Body), event: event.type }
 }
 
-/** Returns the Accept header and the value of `includeObject`. */
+/** Returns how to request a table: the Accept header and the `includeObject` parameter. */
 function tableRequest({ metadata, plain = false }: TableOptions): {
   accept: string
   includeObject: ReturnType<typeof include>
@@ -131,7 +131,7 @@ function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefine
   return metadata ? undefined : 'None'
 }
 
-/** A response with a Table, a list or an object. */
+/** The body of a response to a table request. A server without tables returns a list or an object. */
 export interface Body {
   readonly kind?: string
   readonly metadata?: {
@@ -144,7 +144,7 @@ export interface Body {
   readonly items?: readonly ApiObject[] | null
 }
 
-/** Returns the table of a response. Other responses become a table of names and ages. */
+/** Returns a response as a table. If the server did not format one, its columns are name and age. */
 export function readTable(body: Body, now = Date.now()): Table {
   const resourceVersion = body.metadata?.resourceVersion ?? ''
   if (body.kind === 'Table') return { columns: body.columnDefinitions ?? [], rows: body.rows ?? [], resourceVersion }

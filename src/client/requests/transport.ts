@@ -21,7 +21,7 @@ export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */
   readonly headers: { readonly [name: string]: string }
-  /** The body of the response. The caller must iterate over at least a part of the body, to free the connection. */
+  /** The response body. Start reading it in any case, because otherwise the connection stays in use. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
@@ -33,7 +33,7 @@ export type Transport = (request: TransportRequest) => Promise<TransportResponse
  */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
-  /** The failed request, such as `GET /api/v1/pods`, or '' if no request failed. */
+  /** The request that failed, such as `GET /api/v1/pods`. Empty if the error does not belong to a request. */
   readonly request: string
 
   constructor(message: string, { request = '', ...options }: ErrorOptions & { readonly request?: string } = {}) {
@@ -46,12 +46,15 @@ export class TransportError extends Error {
   }
 }
 
-/** Describes a request in errors. The query is omitted, because it may contain confidential data. */
+/** Returns the text that names a request in errors. It omits the query, which may be confidential. */
 export function requestLine({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path.split('?', 1)[0]}`
 }
 
-/** Adds the request to an error. Multiple requests may share the error of a connection. */
+/**
+ * Adds the request to an error that does not name one. Returns a new error, because all requests of a connection may
+ * share the original.
+ */
 export function ofRequest(
   error: unknown,
   request: Parameters<typeof requestLine>[0] & { signal?: AbortSignal | undefined },

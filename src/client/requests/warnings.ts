@@ -8,7 +8,7 @@ export function warningTexts({ warning }: TransportResponse['headers']): string[
   return [...entries].map(([, quoted]) => decodeHeader(quoted!.slice(1, -1).replaceAll(/\\(.)/g, '$1')))
 }
 
-/** Node and browsers decode header bytes as Latin-1, but warning texts are UTF-8. */
+/** Convert the header back to bytes and decode it as UTF-8. Node and browsers decode headers as Latin-1. */
 function decodeHeader(text: string): string {
   return new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0)))
 }

@@ -21,7 +21,7 @@ export type WatchEvent<T> =
   /** A bookmark, which reports that the watch has sent all events up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true }
 
-/** The selection to watch, with the options of the watch. */
+/** What to watch, and how. */
 export interface WatchOptions extends Selection, CallOptions {
   /**
    * The watch returns the events after this resource version. If omitted, the watch starts with an ADDED event for each
@@ -40,11 +40,11 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly accept?: string
   /** Called when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
-  /** The part of the object that each table row contains. */
+  /** How much of each object to include in a table row. */
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
-/** The part of a client that a watch needs. */
+/** What a watch needs from the client. */
 export interface WatchOpener {
   readonly form: ContentForm | undefined
   open(request: RawRequest): Promise<TransportResponse>
@@ -80,7 +80,7 @@ async function* eventsIn({ form }: WatchOpener, response: TransportResponse): As
   else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
 }
 
-/** Yields decoded events. A chunk that is not an event in this encoding counts as a missing response. */
+/** Yields decoded events. An event that cannot be decoded is treated like a broken connection. */
 async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>): AsyncGenerator<E> {
   try {
     yield* events
@@ -93,7 +93,7 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
 /** Maximum size of an event in bytes, which is larger than any stored object. */
 export const maxLineBytes = 16 * 1024 * 1024
 
-/** A watch event as received. */
+/** A watch event as the server sends it. */
 export interface RawEvent<T> {
   readonly type: string
   readonly object: T
