@@ -1,5 +1,6 @@
 /** Tests that IPv6 addresses have one canonical spelling, the same as in the URL parser, and that ranges are parsed. */
 import assert from 'node:assert/strict'
+import { isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
 import { seeded } from '../../storage/store/random-source.ts'
@@ -40,4 +41,14 @@ test('IP addresses and ranges keep their value when parsed and formatted', () =>
   for (const [text, read] of ranges) assert.equal(parseRange(text)?.text, read, text)
   for (const text of ['', '1.2.3', '1.2.3.256', ':::', '1::2::3', '12345::', 'fe80::1%eth0', '::1.2.3.4.5'])
     assert.equal(parseIp(text), undefined, text)
+})
+
+test('the server accepts the same IPv6 addresses as Node', () => {
+  const random = seeded(2)
+  const parts = ['0', '1', 'ffff', 'ABCD', '12345', 'g', ':', '::', '1.2.3.4', '1.2.3.04', '256.0.0.1', '.', '%1', ']']
+  for (let i = 0; i < 20_000; i++) {
+    const text = Array.from({ length: 1 + random.below(9) }, () => random.pick(parts)).join(random.pick(['', ':']))
+    if (text.includes(':') && text.length <= 45 && !text.includes('%'))
+      assert.equal(parseIp(text) !== undefined, isIPv6(text), text)
+  }
 })
