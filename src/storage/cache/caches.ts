@@ -44,7 +44,7 @@ export interface CacheListeners {
   onUnreadable(reserved: Unreadable): void
 }
 
-/** Settings of the caches, all optional. */
+/** Settings of the caches. */
 export interface CacheOptions {
   /** How long events are retained, in milliseconds. If undefined, only the memory limit removes events. */
   readonly eventRetention?: HistoryTime | undefined
@@ -110,7 +110,7 @@ export class Caches {
     return this.#fault
   }
 
-  /** A number that changes whenever all caches are reloaded, for example after the store was restored. */
+  /** Changes whenever all caches are reloaded, for example after the store was restored. */
   get epoch(): number {
     return this.#epoch
   }
@@ -149,7 +149,7 @@ export class Caches {
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
   }
 
-  /** Fills a cache like `fill`, but loads a cache with many objects in the background. */
+  /** Like `fill`, but loads a cache in the background if it has many objects. */
   async open(cache: KindCache): Promise<void> {
     if (this.#late.has(cache) && this.#mayLoadLater(cache.prefix)) {
       const { remaining } = await this.#store.list({ prefix: cache.prefix, limit: loadPage, count: false })
@@ -327,7 +327,8 @@ export class Caches {
   }
 
   /**
-   * Adds entries to their caches. Entries are sorted by key, so consecutive entries usually belong to the same kind.
+   * Adds entries to the caches that they belong to. Entries are sorted by key, so consecutive entries usually belong to
+   * the same kind.
    */
   #take({ entries }: Snapshot, loads: ReadonlyMap<KindCache, Load>): void {
     let cache: KindCache | undefined

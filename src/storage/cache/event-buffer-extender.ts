@@ -26,7 +26,7 @@ const maxBytes = 64 * 1024 * 1024
 const chunkCost = 500
 
 export class EventBufferExtender {
-  /** The log has been read up to this revision. */
+  /** The revision up to which the log has been read. */
   #from: Revision
   #extending: Promise<void> | undefined
   readonly #caches: () => Iterable<KindCache>

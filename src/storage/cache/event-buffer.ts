@@ -5,7 +5,7 @@ const maxEvents = 4096
 const maxBytes = 64 * 1024 * 1024
 
 export class EventBuffer {
-  /** The buffer contains all events after this revision. */
+  /** The revision after which the buffer contains every event. */
   #floor = 0
   #events: CacheEvent[] = []
   #bytes = 0
@@ -111,7 +111,9 @@ export interface EarlierEvents {
   readonly lost: number | undefined
 }
 
-/** The size of the event's object plus the size of its encoding as an event. */
+/**
+ * Estimates the memory of an event: the size of its object, twice because the encoded event contains the object again.
+ */
 export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }

@@ -31,7 +31,7 @@ export interface Joinable {
  */
 export type WriteItem<T extends Joinable> = (object: T, into: Buffer, at: number) => number
 
-/** The list items of some consecutive objects, separated by commas. */
+/** Several consecutive list items in one buffer, separated by commas. */
 class JoinedGroup {
   readonly objects: readonly Joinable[]
   readonly bytes: Buffer
@@ -93,7 +93,7 @@ export class JoinedObjects {
     return joined
   }
 
-  /** Joins the objects from an index up to the next group. */
+  /** Creates a group from the object at an index and those after it, up to the next group. */
   #join<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
     let size = 0
     let end = index

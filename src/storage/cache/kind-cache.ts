@@ -32,7 +32,7 @@ export class KindCache {
   changedAt = 0
   /** Whether the kind is no longer served. The feed does not update a retired cache, so its content is out of date. */
   retired = false
-  /** Number of loads. Data derived from the objects of an earlier load is invalid. */
+  /** Incremented by each load, which invalidates everything that was derived from the earlier objects. */
   loads = 0
   readonly #events = new EventBuffer()
   readonly #watchers = new Watchers()
@@ -53,7 +53,7 @@ export class KindCache {
   readonly #inRow: ObjectReader
 
   readonly #onUnreadable: (entry: Unreadable) => void
-  /** The known objects while the cache is loaded in the background. Undefined at other times. */
+  /** The objects that are known while the cache is loaded in the background. Undefined before and after that. */
   #partial: PartialObjects | undefined
 
   constructor(prefix: string, onUnreadable: (entry: Unreadable) => void, otherVersions?: OtherVersionReader) {
@@ -298,8 +298,8 @@ export class KindCache {
    */
   prepend(earlier: EarlierEvents): void {
     if (!this.#events.prepend(earlier)) return
-    // If the kind has not changed since the snapshot, its last change is the last inserted event, or else is not after
-    // the start of the buffer.
+    // If the kind has not changed since the snapshot, the last of these events is its last change. Without events, its
+    // last change is not after the start of the buffer.
     if (this.changedAt === earlier.until) this.changedAt = earlier.events.at(-1)?.revision ?? this.#events.floor
   }
 

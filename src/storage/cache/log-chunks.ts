@@ -50,7 +50,10 @@ export class LogChunk {
   }
 }
 
-/** Returns the object before a change. Usually this is the result of the preceding change, which is already decoded. */
+/**
+ * Returns the state of an object before a change. Usually, this is the result of the preceding change, which has
+ * already been decoded.
+ */
 function previousOf(cache: KindCache, { key, previous }: Change, lastObject: CachedObject | undefined) {
   if (previous === undefined || lastObject?.revision === previous.revision) return previous && lastObject
   return cache.readIfSound(key, previous.revision, previous.value)

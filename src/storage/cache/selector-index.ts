@@ -6,7 +6,7 @@
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** The part of a selector that an index can evaluate: a label or a field must have one of the given values. */
+/** A condition that an index can evaluate: a label or a field must have one of the given values. */
 export interface IndexDemand {
   readonly source: 'labels' | 'fields'
   readonly key: string
@@ -19,8 +19,8 @@ export class SelectorIndex {
   readonly #source: IndexDemand['source']
   readonly #name: string
   /**
-   * The objects by label or field value. The key `undefined` is for objects whose value is unknown, because they were
-   * stored before their kind had the field.
+   * The objects by the value of the label or field. The key `undefined` is for objects that were stored before their
+   * kind had the field, so that its value is unknown.
    */
   readonly #byValue = new Map<string | undefined, Map<string, CachedObject>>()
 

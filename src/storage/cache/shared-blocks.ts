@@ -13,7 +13,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** Gives the memory-sharing code access to the objects that are currently cached. */
+/** Looks up the objects that are currently cached. */
 export interface CurrentObjects {
   get(key: string): CachedObject | undefined
   all(): Iterable<CachedObject>
@@ -23,7 +23,7 @@ export interface CurrentObjects {
 export interface SharedBytes {
   /** Called with the new object after a create or update. */
   changed(object: CachedObject): void
-  /** Handles multiple objects that became current. */
+  /** Called with all objects of a kind after they have been loaded. */
   loaded(objects: Iterable<CachedObject>): void
   close(): void
 }
@@ -74,7 +74,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round checks one in this many blocks for unused space, but at least one block. */
+/** In each round, one in this many blocks is checked for unused space, but at least one block. */
 const reviewedShare = 16
 
 /** Copies objects that have not changed for a while into blocks and announces them to the other workers. */

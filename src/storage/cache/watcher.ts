@@ -127,7 +127,7 @@ export class Watcher {
     if (this.#finishing && this.#isEmpty()) this.close()
   }
 
-  /** Passes the error that ends the watch to the reader. */
+  /** Ends the watch with an error, which is passed to its reader. */
   #fail(error: unknown): void {
     this.#waiting = []
     if (error instanceof ApiError) {

@@ -27,7 +27,7 @@ const fields = {
   resources: field(1, s.list(entry), { required: true, doc: 'Resources to encrypt and their providers.' }),
 }
 
-/** The names that an encryption configuration uses, and the check of decrypted values. */
+/** Settings for reading an encryption configuration: the vendor's names, and the check of decrypted values. */
 export interface EncryptionNames {
   readonly vendor: Vendor
   /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */

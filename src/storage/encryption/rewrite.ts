@@ -25,7 +25,10 @@ export interface RewriteOptions {
 const pageSize = 500
 const maxTries = 10
 
-/** Rewrites all values that another key encrypted. `store` is the underlying store, which returns encrypted values. */
+/**
+ * Re-encrypts all values that were not encrypted with the current key. `store` is the underlying store, which returns
+ * encrypted values.
+ */
 export async function rewriteAll(store: Store, encrypted: Encrypted, options: RewriteOptions): Promise<Rewritten> {
   const unreadable: string[] = []
   let rewrittenCount = 0

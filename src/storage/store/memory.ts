@@ -109,7 +109,7 @@ export class MemoryStore implements Store {
     this.#tail.forget(this.#oldest)
   }
 
-  /** The journal starts at the same revision as the log. */
+  /** The journal and the log start at the same revision. */
   readonly journal: Journal = {
     changes: async (key, before, limit) =>
       this.#log

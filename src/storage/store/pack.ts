@@ -86,7 +86,7 @@ export class Unpacker {
     return bytes.toString('utf8')
   }
 
-  /** Returns a view into the block, not a copy. */
+  /** Returns the bytes as a view of the block, not as a copy. */
   bytes(): Buffer {
     const start = this.#at + 4
     this.#at = start + this.#bytes.readUInt32LE(this.#at)

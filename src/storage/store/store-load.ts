@@ -9,7 +9,7 @@ import type { Entry, Revision } from './store.ts'
 export interface Load {
   /** Identifies the source and its state. Two loads with the same `id` have the same entries in the same order. */
   readonly id: string
-  /** A revision that is lower than every revision that the store assigns after the load. */
+  /** A revision below all those that the store assigns after the load. */
   readonly above: Revision
 }
 
@@ -39,9 +39,7 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/**
- * Parses the mark of an unfinished store. Returns undefined if the mark is damaged, in which case the load starts over.
- */
+/** Parses the mark of an unfinished store. Returns undefined if it is damaged. The load then starts over. */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>
@@ -56,6 +54,6 @@ export function writeProgress({ id, done }: LoadProgress): Buffer {
   return Buffer.from(JSON.stringify({ id, done }))
 }
 
-/** The error text when an unfinished store is opened. */
+/** Error message for opening an unfinished store. */
 export const unfinishedText =
   'a restore or migration into it was interrupted: run the same command again to finish it, or delete the data that it wrote'

@@ -244,10 +244,7 @@ export interface JournalChange {
    */
   readonly value: Bytes | undefined
   readonly deleted: boolean
-  /**
-   * The writer's note. Undefined if the writer left no note, or if the change is older than the journal, which may
-   * still contain the value.
-   */
+  /** The writer's note. Undefined if the writer left none, or if the change was made before the journal started. */
   readonly note: Note | undefined
 }
 

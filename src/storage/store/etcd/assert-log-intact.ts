@@ -42,7 +42,7 @@ export async function assertLogIntact(reported: ReportedState): Promise<void> {
 
 async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
   const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
-  // Another program's key may be invalid UTF-8. Such a key cannot be looked up in etcd.
+  // Another program may have stored a key that is not valid UTF-8, and which the store can therefore not look up.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await lookUp(anyKey, etcdRevision)
     return true

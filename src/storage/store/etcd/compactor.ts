@@ -24,9 +24,9 @@ export interface CompactorOptions {
 const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
-  /** The error of the last period. Undefined if the last period succeeded. */
+  /** The error of the last attempt to compact. Undefined if it succeeded. */
   failure: StoreError | undefined
-  /** The last version of the note that this server has read. */
+  /** The version of the note when this server last read it. Servers update the note to take turns. */
   #version = 0
   #lastSeenRevision: Revision | undefined
   #stopped = false
@@ -50,7 +50,8 @@ export class Compactor {
     this.#timer.unref()
   }
 
-  // Runs one period. If it fails, a later period of this or another server compacts instead.
+  // Tries to update the note, and compacts if no other server was faster. After a failure, this or another server
+  // compacts one period later.
   async #period(): Promise<void> {
     try {
       const target = this.#lastSeenRevision

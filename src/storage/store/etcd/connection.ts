@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   readonly onVersion?: (version: string) => void
 }
 
-/** The part of a session that a check of its log uses. */
+/** The methods of a session that the check of its log calls. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {

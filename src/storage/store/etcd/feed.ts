@@ -9,10 +9,10 @@
 import { LogTail, type LogTailLimits } from '../log-tail.ts'
 import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 
-/** How far a feed has read etcd's log. */
+/** The position up to which a feed has read etcd's log. */
 export interface FeedPosition {
   readonly revision: Revision
-  /** The revision of the last change, or the start revision of the feed before the first change. */
+  /** The revision of the last change. Before the first change, the revision at which the feed started. */
   readonly newest: Revision
   /** Whether etcd's watch has reported `revision`. False if `revision` is only the start revision. */
   readonly anchored: boolean

@@ -1,7 +1,7 @@
 /**
- * Declares how a store gets a new generation (`store.ts`), which consists of the revision offset and the feed of
- * changes. The only store of a process reads the offset and watches etcd itself (`local-generation.ts`). In a worker,
- * both come from the thread that watches etcd for all workers (`relayed-feed.ts`).
+ * Declares the interface through which a store starts a generation (`store.ts`), which consists of a revision offset
+ * and a feed of changes. The only store of a process reads the offset and watches etcd itself (`local-generation.ts`).
+ * In a worker, both come from the thread that watches etcd for all workers (`relayed-feed.ts`).
  */
 import type { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision, StoreError } from '../store.ts'

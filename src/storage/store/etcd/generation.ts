@@ -78,14 +78,17 @@ export interface EtcdGenerationOptions {
   readonly onRestored: (error: StoreRestored) => void
 }
 
-/** How long to wait for the feed to reach a revision before writing a tick, in milliseconds. */
+/**
+ * Time in milliseconds to wait for the feed to reach a revision. After that, a tick is written so that the feed
+ * advances.
+ */
 const patienceMs = 10
 
 export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
   /** The reason why the generation has ended. Undefined while the generation is active. */
   #over: StoreError | undefined
-  /** The revision when this server started. */
+  /** The current revision at the time when the generation started. */
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace

@@ -39,7 +39,7 @@ export class KeySpace {
     return Buffer.from(`${this.prefix}\0${name}`)
   }
 
-  /** The key range of all notes. */
+  /** Returns the key range of all notes. */
   notes(): KeyRange {
     const key = Buffer.from(`${this.prefix}\0`)
     return { key, end: endOf(key) }
@@ -61,14 +61,15 @@ export class KeySpace {
     return entry.key === `${this.prefix}\0change`
   }
 
-  /** The range of everything under the prefix, including notes. */
+  /** Returns the key range of everything under the store's prefix, including notes. */
   everything(): KeyRange {
     const key = Buffer.from(this.prefix)
     return { key, end: endOf(key) }
   }
 
   /**
-   * The range of the keys that start with `prefix` and come after `after`. No key is empty, so keys start at `\x01`.
+   * Returns the range of the keys that start with `prefix` and come after `after`. No key is empty, so the first
+   * possible key is `\x01`.
    */
   range(prefix: string, after: Key | undefined): KeyRange {
     const stem = this.key(prefix)

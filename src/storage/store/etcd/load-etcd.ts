@@ -33,7 +33,7 @@ import {
 } from './messages.ts'
 import { type EtcdOptions, withSlash } from './store.ts'
 
-/** Limits of one transaction, which leave space in the etcd request for keys and frames. */
+/** Limits of one transaction, which leave space in the etcd request for keys and framing. */
 const batchLimits = { entries: 100, bytes: 1024 * 1024 }
 const deadlineMs = 30_000
 

@@ -1,4 +1,4 @@
-/** The generations of a store that watches etcd itself. */
+/** Starts generations for a store that watches etcd itself instead of through another thread. */
 import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { EtcdLocation, GenerationParts, GenerationSource } from './generation-source.ts'

@@ -9,7 +9,7 @@ import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
 export interface PagedRange {
   readonly key: Uint8Array
   readonly end: Uint8Array
-  /** Maximum number of keys in total. Undefined means no limit. */
+  /** Maximum number of keys to read. Undefined means no limit. */
   readonly limit: number | undefined
   /** The etcd revision to read. If undefined, all pages are read at the revision that is current at the start. */
   readonly revision: number | undefined

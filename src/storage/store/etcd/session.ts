@@ -262,7 +262,7 @@ class Arrivals implements StreamReader {
   }
 }
 
-/** An attempt to connect, which is abandoned on timeout or when the signal aborts. */
+/** Opens a connection to a member. The attempt is abandoned on timeout or when the signal aborts. */
 class Opening {
   readonly #connectMs: number
   readonly #signal: AbortSignal

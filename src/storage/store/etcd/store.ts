@@ -83,8 +83,8 @@ export class EtcdStore implements Store {
   readonly #fullness: Fullness
 
   /**
-   * Opens the store. Throws StoreError within the deadline if no member can be used. `generations` is for a store whose
-   * watch runs in another thread.
+   * Opens the store. Throws StoreError before the deadline if no member can be used. `generations` is passed by a
+   * worker, whose watch runs in another thread.
    */
   static async open(options: EtcdOptions, generations: GenerationSource = localGenerations): Promise<EtcdStore> {
     const store = new EtcdStore(options, generations)

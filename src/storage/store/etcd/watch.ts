@@ -20,7 +20,7 @@ export interface ToldBatch extends Batch {
 
 /**
  * Watches the prefix. Throws RevisionGone if etcd no longer has the changes after `after`, and StoreError if the stream
- * breaks. Ends only when the signal aborts.
+ * breaks. Otherwise runs until the signal aborts.
  */
 export async function* watchFrom(connection: Connection, space: KeySpace, from: WatchFrom): AsyncGenerator<ToldBatch> {
   for await (const events of eventsFrom(connection, space, from)) yield toBatch(space, events)

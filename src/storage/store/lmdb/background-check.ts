@@ -20,7 +20,7 @@ const threadProgram = {
   bundled: './page-check-thread.cjs',
 }
 
-/** An lmdb-js read transaction that stays open. */
+/** A read transaction that stays open, so that lmdb does not overwrite the pages that it can see. */
 interface ReadTransaction {
   done(): void
 }

@@ -40,14 +40,13 @@ export interface CommitListeners {
   onCommitted(changes: readonly Change[]): void
   /** Drops half or all of the old revisions. Resolves to false if dropping frees no space. Never rejects. */
   giveUpHistory(part: 'half' | 'all'): Promise<boolean>
-  /** Called when the store starts to reject writes for lack of space, and when a write adds data again. */
+  /**
+   * Called when the store starts to reject writes for lack of space, and again when a write that adds data succeeds.
+   */
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/**
- * The steps to free space before each retry of a write that did not fit on the disk: drop none, half or all of the old
- * revisions.
- */
+/** The amounts of old revisions to drop before each retry of a write that did not fit on the disk. */
 const remedies = ['none', 'half', 'all'] as const
 /** Maximum size of a batch that retries writes which did not fit on the disk. */
 const fewWrites = 64
@@ -75,7 +74,7 @@ export class Commits {
     this.#fullness = new Fullness(listeners.onCapacity)
   }
 
-  /** Adds a commit. `due` is the expiry time of the key, or 0 if the key does not expire. */
+  /** Queues a commit. `due` is the time when the key expires, or 0 if it does not. */
   add(write: Write, due: number): Promise<Committed | Conflict> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ refusals: 0, write, due, resolve, reject })
@@ -276,7 +275,7 @@ function sizeOf({ key, value, note }: Write): number {
   return 80 + headroom + 3 * key.length + (value?.length ?? 0) + (note?.text.length ?? 0)
 }
 
-/** Reads the outcome of one write. Returns undefined if there was no room for the write. */
+/** Unpacks the outcome of one write. Returns undefined if the write did not fit on the disk. */
 function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | undefined {
   const revision: Revision = reply.number()
   const previous = readHeld(write.key, reply)

@@ -1,8 +1,8 @@
 /**
- * The store's side of the connection to the thread that owns the file. The connection sends requests, matches replies,
- * and converts failures to the errors of the contract. When the thread ends for any reason, all pending and later
- * requests are rejected. `onFailed` reports the end of the thread and permanent write failures, after which the store
- * can no longer write.
+ * Connects a store to the thread that owns its file. The connection sends requests, matches replies, and converts
+ * failures to the errors of the store contract. When the thread ends for any reason, all pending and later requests are
+ * rejected. `onFailed` reports the end of the thread and permanent write failures, after which the store can no longer
+ * write.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
@@ -22,9 +22,9 @@ export interface Receiver {
 export interface Listeners {
   /** Called when the thread has ended. */
   onEnd(error: StoreError): void
-  /** Called for every write that fails permanently. */
+  /** Called for every failure after which the store can no longer write. */
   onFailed(error: StoreError): void
-  /** Called when revisions before the given revision can no longer be read, after the receiver has got the reply. */
+  /** Called after a reply has been handled if it says that revisions before the given one can no longer be read. */
   onCut(revision: Revision): void
   /**
    * Called with the packed changes of any store on the file, before the replies that contain these changes. Only
@@ -122,7 +122,7 @@ export class Connection {
     }
   }
 
-  /** Ends only this connection. The store's thread continues. */
+  /** Closes the connection of this store. The thread that owns the file continues to run. */
   async detach(): Promise<void> {
     this.#closing = true
     this.#port.close()

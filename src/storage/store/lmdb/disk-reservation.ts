@@ -59,7 +59,7 @@ export function needOfRemoval(claims = 0): Need {
   return { pages: pagesPerRemoval + claims * pagesPerRelease, maxRun: 1 }
 }
 
-/** Size in bytes of a record without its value, assuming the longest possible key. */
+/** Size in bytes of a record without its value. Assumes the longest possible key. */
 const recordBytes = 1100
 
 function pagesOf(bytes: number): number {

@@ -139,7 +139,7 @@ export abstract class EmbeddedStore implements Store {
       throw error
     }
     // If a delete on a full disk truncates the history window, the list fails. Retry it while this store's commits
-    // wait. Deletions of expired keys do not wait.
+    // wait. Deletions of expired keys continue.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }

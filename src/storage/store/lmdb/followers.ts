@@ -58,7 +58,7 @@ export class Followers {
     this.#shared?.raise('floor', floor)
   }
 
-  /** Publishes durable changes. `cut` is set if revisions before it can no longer be read. */
+  /** Broadcasts durable changes. `cut` is set if revisions before it can no longer be read. */
   publish(revision: Revision, changes: ArrayBuffer, cut?: Revision): void {
     if (cut !== undefined) {
       this.#shared?.raise('oldest', cut)

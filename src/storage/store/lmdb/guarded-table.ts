@@ -35,7 +35,7 @@ export interface Table {
   removeSync(key: Bytes): unknown
 }
 
-/** The guard that verifies pages. Undefined after the whole file is checked. */
+/** Verifies pages before they are read. Undefined once the whole file has been checked. */
 export interface Guarding {
   guard: PageGuard | undefined
 }

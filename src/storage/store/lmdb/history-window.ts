@@ -41,7 +41,7 @@ export interface HistoryWindowOptions {
   /** Retention limits of the journal. */
   readonly retention: Retention | undefined
   readonly clock: Clock
-  /** Called if the history window is shorter than configured, at most once a minute. */
+  /** Called at most once a minute if the history window is shorter than configured. */
   readonly onWarning?: ((message: string) => void) | undefined
   /** Called for errors of background work. */
   readonly onError: (error: Error) => void
@@ -82,7 +82,7 @@ export class HistoryWindow {
     return this.#floor
   }
 
-  /** Compacts the changes that are older than `historyMs`. The caller must call this method at intervals. */
+  /** Compacts changes that are older than `historyMs`. The owner calls this method periodically. */
   keep(historyMs: number): void {
     const { clock, tail, onError } = this.#options
     this.#marks.add(clock.monotonic(), tail.revision)
@@ -122,7 +122,7 @@ export class HistoryWindow {
     this.#warn()
     try {
       this.#dropJournalUpTo = revision - keptCount
-      // Drops old revisions of the journal first. The history window shrinks only if the journal has less than half of
+      // Drop old revisions from the journal first. Shrink the history window only if the journal has less than half of
       // all revisions.
       await this.#forget(Math.max(this.#oldest, revision - keptCount))
       // Run another step, because lmdb can reuse freed pages only after the next transaction.
@@ -226,7 +226,7 @@ export class HistoryWindow {
     await sweep
   }
 
-  /** Deletes all changes before `#oldest` that no reader uses any more. */
+  /** Deletes all changes before `#oldest`, unless a reader still needs them. */
   async #sweepOut(): Promise<void> {
     while (!this.#stopped && (await this.#step()));
   }

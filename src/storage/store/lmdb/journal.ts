@@ -1,6 +1,6 @@
 /**
- * The journal of the embedded store for threads that do not own the file. Each request is sent to the thread that owns
- * the file (read-journal.ts).
+ * The journal of the embedded store, for code outside of the thread that owns the file. Each method sends a request to
+ * that thread (read-journal.ts).
  */
 import { assertKey } from '../key.ts'
 import { Unpacker } from '../pack.ts'

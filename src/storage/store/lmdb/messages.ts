@@ -65,10 +65,7 @@ export interface OpenRequest {
   readonly backgroundCheck: BackgroundCheckOptions | undefined
 }
 
-/**
- * Attaches the store of another thread. Contains its port and the memory of the SharedRevisions, which all threads
- * share.
- */
+/** Connects the store of another thread, with its port and the memory of the SharedRevisions. */
 export interface AttachRequest {
   readonly type: 'attach'
   readonly id: number
@@ -76,10 +73,10 @@ export interface AttachRequest {
   readonly memory: SharedArrayBuffer
 }
 
-/** The oldest state that a read can return: the state at the start of the history window or of the journal. */
+/** The oldest state that can still be read, at the start of the history window or of the journal. */
 export type Reach = 'history' | 'journal'
 
-/** Pins or unpins a revision that is being read. The reply contains whether the revision can be read. */
+/** Pins a revision while it is being read, or unpins it. The reply says whether the revision can be read. */
 export interface PinRequest {
   readonly type: 'pin' | 'unpin'
   readonly id: number
@@ -97,9 +94,9 @@ export interface CompactRequest {
   readonly journal: JournalBounds | undefined
 }
 
-/** Bounds of the changes that the log retains for the journal although they are before the history window. */
+/** Limits of the changes that the log retains for the journal after they have left the history window. */
 export interface JournalBounds {
-  /** The journal retains changes made since this wall-clock time. */
+  /** The wall-clock time since when the journal retains all changes. */
   readonly since: number
   readonly bytes: number
   readonly withoutValues: readonly string[]
@@ -142,7 +139,7 @@ export interface CompactReply {
   readonly floor: Revision
 }
 
-/** The revision at a given time. Undefined if the time is before the start of the journal. */
+/** The newest revision at the requested time. Undefined if the time is before the start of the journal. */
 export interface WhenReply {
   readonly revision: Revision | undefined
 }

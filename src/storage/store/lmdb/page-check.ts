@@ -72,7 +72,7 @@ export function checkMeta(descriptor: number): Meta {
 }
 
 /**
- * The results of checking a page, recorded before the whole file is checked. A page without a result is neither
+ * Results of the check for single pages, recorded while the check is running. A page without a result is neither
  * verified nor known to be free.
  */
 export const pageFacts = { verified: 1, free: 2 } as const
@@ -315,7 +315,7 @@ export class PageCheck {
     return bytes
   }
 
-  /** Marks pages as used. Throws Damage if one of the pages is already used. */
+  /** Marks pages as used. Throws Damage if one of them is already in use. */
   #claim(page: number, count: number, use: number): void {
     const exists = page >= 2 && page + count <= this.#uses.length
     assertSound(exists, () => `it refers to page ${page}, which does not exist`)

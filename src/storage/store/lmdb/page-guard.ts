@@ -33,9 +33,9 @@ import {
  * table.
  */
 export interface VerifiedRange {
-  /** The last key before the range. The iteration must verify more pages before it reads this key. */
+  /** The key just before the range. More pages must be verified before the iteration reads it. */
   readonly previous: Buffer | undefined
-  /** The first key after the range. The iteration must verify more pages before it reads this key. */
+  /** The key just after the range. More pages must be verified before the iteration reads it. */
   readonly next: Buffer | undefined
 }
 
@@ -43,7 +43,7 @@ export interface VerifiedRange {
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
-  /** Whether the page belongs to the opened state. Such a page refers only to other pages of that state. */
+  /** Whether the page already existed when the file was opened. Such a page refers only to other pages of that time. */
   readonly isOld: boolean
   readonly index: number
 }
@@ -63,7 +63,7 @@ interface Path {
 }
 
 export class PageGuard {
-  /** The meta page of the opened state. */
+  /** The meta page at the time when the file was opened. */
   readonly meta: Meta
   /**
    * The check state of each page (see `pageFacts`), by page number. The memory is shared with the thread that checks
@@ -220,7 +220,9 @@ export class PageGuard {
     assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
   }
 
-  /** Throws Damage unless a page has the expected use. Returns whether the page belongs to the opened state. */
+  /**
+   * Throws Damage unless a page is used as expected. Returns whether the page already existed when the file was opened.
+   */
   #assertUse({ page, isBelowOld }: Position): boolean {
     const isOld = this.#isOld(page)
     assertSound(
@@ -235,7 +237,10 @@ export class PageGuard {
     return page <= this.meta.lastPage && this.facts[page] !== pageFacts.free
   }
 
-  /** Returns the newest tree of a table. The pages of this tree are either old or were written from verified pages. */
+  /**
+   * Returns the newest tree of a table. Its pages either existed when the file was opened, or were written from
+   * verified pages.
+   */
   #tree(table: string): Tree | undefined {
     const meta = readMeta(this.#descriptor)
     if (meta === undefined) throw new Damage('its first two pages are invalid')

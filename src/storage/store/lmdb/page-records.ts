@@ -61,7 +61,7 @@ export function assertHeader(bytes: Buffer, page: number, transaction: number): 
   assertSound(wide(bytes, 8) <= transaction, () => `page ${page} is newer than the last transaction`)
 }
 
-/** Returns the number of records in a page. */
+/** Returns the number of records in a verified page. */
 export function recordCount(bytes: Buffer): number {
   return bytes.readUInt16LE(20) >>> 1
 }

@@ -22,7 +22,7 @@ import {
 
 const maxBytes = 1024 * 1024
 
-/** The range of revisions to read from the log. */
+/** The changes to read from the log: those before a revision, up to a maximum number. */
 export interface JournalRange {
   readonly before: Revision
   readonly limit: number

@@ -84,7 +84,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // Reads at least one key, so that every slice makes progress.
+    // Read at least one key, so that every slice makes progress.
     if (last && (readCount >= keys || packer.size >= listSlice.bytes))
       return { entries: packer.finish(), resume: last.toString() }
     readCount++
@@ -96,9 +96,9 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   return { entries: packer.finish(), resume: undefined }
 }
 
-/** Counts the keys of a range at its revision. Returns the total, or the count of one slice. */
+/** Counts the keys in a range at a revision, either all at once or in one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
-  // The fast count of lmdb reads all pages of the range at once, so it is used only after all pages have been checked.
+  // lmdb's fast count reads all pages of the range at once. Use it only after all pages have been checked.
   if (!tables.isGuarded() && newest - range.revision <= maxUndone)
     return { count: countNewest(tables, range), resume: undefined }
   const { entries, resume } = readSlice(tables, newest, range, countSlice, false)
@@ -173,7 +173,7 @@ function readCurrent(
   let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // Reads at least one key, so that every slice makes progress.
+    // Read at least one key, so that every slice makes progress.
     if (last && (readCount >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
     readCount++
     last = asBuffer(key)

@@ -1,5 +1,5 @@
 /**
- * Reads through the store's thread: entries, lists in slices, and the log. `History` determines the oldest revision
+ * Reads entries, lists and the log by sending requests to the store's thread. `History` determines the oldest revision
  * that can be read.
  */
 
@@ -44,7 +44,7 @@ export class Reader {
   async log(after: Revision, limit: number): Promise<readonly Change[]> {
     this.#history.assertKept(after, 'history')
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
-    // Compaction may have deleted changes while the log was being read.
+    // Check again, because compaction may have deleted changes while the log was being read.
     this.#history.assertKept(after, 'history')
     return readChanges(reply)
   }

@@ -29,7 +29,7 @@ import { unfinishedText } from '../store-load.ts'
 import { type Guarding, guardedTable, plainTable, type Table } from './guarded-table.ts'
 
 export const formatVersion = 3
-/** The oldest version of orch that reads this format. Change it together with the format. */
+/** The oldest version of orch that can read the current format. Change it together with the format. */
 const readerVersion = '0.1.0'
 
 /**
@@ -44,7 +44,7 @@ export interface Tables {
   readonly log: Table
   readonly expiry: Table
   readonly meta: Table
-  /** Whether pages are still verified before each read. Verification makes long reads slow. */
+  /** Whether pages must still be verified before each read, which makes long reads slow. */
   isGuarded(): boolean
 }
 
@@ -59,7 +59,7 @@ export interface State {
 const formatKey = Buffer.from('format')
 const readerKey = Buffer.from('reader')
 const stateKey = Buffer.from('state')
-/** Key of a record that is present while the file is being loaded (load-directory.ts) and its content is incomplete. */
+/** Key of a record that marks a file as incomplete while it is being loaded (load-directory.ts). */
 export const unfinishedKey = Buffer.from('unfinished')
 
 // An lmdb encoding that does not convert values. lmdb passes its own buffer to `decode`, with the length of the value.
@@ -133,7 +133,7 @@ function readFormat(meta: Tables['meta']): number | undefined {
   return bytes?.readUInt32BE(0)
 }
 
-/** Records the current format. Programs that do not know checks can then no longer open the file. */
+/** Records the current format in the file. Older programs, which do not know checksums, can then no longer open it. */
 export function writeFormat(meta: Tables['meta']): void {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(formatVersion)

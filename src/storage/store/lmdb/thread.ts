@@ -1,5 +1,5 @@
 /**
- * The store's thread: the only owner of the LMDB file. It processes all waiting messages together. The commits among
+ * The store's thread, which alone uses the LMDB file. It processes all waiting messages together. The commits among
  * them form one transaction with one sync. The thread acknowledges them when the transaction is durable. Between two
  * groups of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor reads
  * starve.
@@ -56,7 +56,7 @@ const compactionBudgetMs = 2
 const guardedGroup = 16
 
 class StoreThread {
-  /** The ports of the thread. The first port belongs to the owner of the file. */
+  /** The ports through which stores send requests. The first one belongs to the store that owns the file. */
   readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
@@ -94,7 +94,9 @@ class StoreThread {
     this.#check?.start((damage) => this.#checked(damage))
   }
 
-  /** Called when all pages are checked. `damage` is undefined if the file is intact. */
+  /**
+   * Called when all pages have been checked. `damage` describes the first fault, or is undefined if the file is intact.
+   */
   #checked(damage: unknown): void {
     if (damage !== undefined) this.#failure(damage, true)
     this.#others.push(...this.#waitingCompactions.splice(0))
@@ -249,7 +251,7 @@ class StoreThread {
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
-    // Checks every second whether the file is missing. This interval is short enough and does not delay writes.
+    // Check every second whether the file is missing. A check for every write would delay writes.
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
@@ -267,8 +269,8 @@ class StoreThread {
   }
 
   /**
-   * Adopts the state that a transaction wrote. Returns the new start of the history window if deletes have truncated
-   * the window.
+   * Records the state that a transaction has written. Returns the new start of the history window if deletes have
+   * truncated it.
    */
   #advance(state: State): Revision | undefined {
     const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
@@ -306,7 +308,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (!isFinal(failure) || this.#failed) return failure
     this.#failed = failure
-    // All stores on the file become unable to write, regardless of which store detected the failure.
+    // All stores on the file must stop writing, no matter which of them detected the failure.
     if (this.#followers.any || failure.kind === 'damaged')
       for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
@@ -365,7 +367,7 @@ function isFinal({ kind }: Failure): boolean {
   return kind === 'failed' || kind === 'damaged'
 }
 
-/** Fatal lmdb errors: an I/O error, and a fatal error of the environment. */
+/** Error codes of lmdb after which nothing more can be written: an I/O error, and a fatal error of the environment. */
 const failedCodes = [5, -30795]
 
 /**

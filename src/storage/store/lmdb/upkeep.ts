@@ -27,7 +27,7 @@ import {
 } from './tables.ts'
 import { type Applied, apply, checkSoleWriter, type Place, takeRoom } from './write.ts'
 
-/** A record of the table `expiry` that is due. */
+/** An entry of the table `expiry` whose time has come. */
 export interface Due {
   readonly record: Buffer
   readonly key: Buffer
@@ -38,7 +38,7 @@ export interface Due {
  */
 const expiryStep = { records: 50, bytes: 1024 * 1024 }
 
-/** Returns the first expiry records that are due. */
+/** Returns the first entries of the table `expiry` whose time has come. */
 export function readDue({ expiry, current }: Tables, now: number): Due[] {
   const due: Due[] = []
   for (const { key, value } of expiry.getRange({ end: revisionKey(now + 1), limit: expiryStep.records })) {
@@ -94,7 +94,7 @@ function expireOne(place: Place, { record, key }: Due, { changes, now }: { chang
   return true
 }
 
-/** Packs the deletion of a key. Returns the packed copy of the value. */
+/** Adds the deletion of a key to a block of changes. Returns the copy of its value in the block. */
 function packDeletion(
   changes: Packer,
   { revision, previous, key, replaced }: Omit<Applied, 'value'> & { replaced: Bytes },
@@ -208,7 +208,7 @@ function recordsIn({ log }: Tables, range: { start?: Bytes; end: Bytes; limit: n
   const logRecords: FoundRecord[] = []
   for (const { key, value } of log.getRange(range as object)) {
     const revision = readRevision(key as Buffer, 0)
-    // Reads the value immediately, because the next read overwrites it.
+    // Use the value at once, because the next read overwrites it.
     logRecords.push({ revision, size: value.length, record: readLogRecord(revision, value) })
   }
   return logRecords

@@ -144,7 +144,7 @@ export function takeRoom(room: DiskReservation, { value, replaced, claims }: Cha
 interface Reservations {
   /** Whether all keys that a write reserves are free. */
   readonly free: boolean
-  /** Number of keys that are reserved or released. */
+  /** Number of keys to reserve or release. */
   readonly count: number
   readonly reserves: readonly { readonly key: Bytes; readonly value: Buffer }[]
   /** Total size of the reserved keys' values in bytes. */
@@ -202,7 +202,7 @@ function readGuards({ current }: Tables, writes: Unpacker): boolean {
 export interface Applied {
   readonly revision: Revision
   readonly previous: Revision
-  /** The value that a change replaces. */
+  /** The value that a write replaces. */
   readonly replaced: Bytes | undefined
   readonly key: Bytes
   /** Eight bytes of headroom followed by the new value. Undefined deletes the key. */

@@ -44,7 +44,7 @@ export interface ArchiveParts {
   readonly signal: AbortSignal
 }
 
-/** The mark with the etcd revision that wrote it. The revision is 0 if there is no mark. */
+/** The archive's mark, and the etcd revision that wrote it. The revision is 0 if there is no mark. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number
@@ -53,7 +53,7 @@ interface HeldMark {
 const maxTries = 20
 
 export class Archive {
-  /** The mark as last read from etcd. */
+  /** The archive's mark as this server last read it. */
   lastReadMark: Mark | undefined
   /**
    * Every change up to this revision is archived. The stored mark can be lower, because it is only moved when there are
@@ -67,7 +67,7 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the mark if it is missing. After that, the archive contains all changes. */
+  /** Creates the archive's mark if it is missing. From then on, every change is archived. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }

@@ -20,8 +20,8 @@ export interface ClearParts {
 const keysAtOnce = 100
 
 /**
- * Deletes the data of a journal. `marked` is the etcd revision of the mark, or 0 if the mark does not exist. Returns
- * false if a server has since written the mark.
+ * Deletes the data of a journal. `marked` is the etcd revision that wrote the mark, or 0 if there is no mark. Returns
+ * false if a server has written the mark since then.
  */
 export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
@@ -34,7 +34,7 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
         key: space.note('tick'),
         compare: { target: 'version', above: -1 },
         guards,
-        // The value of a tick, which makes all servers' feeds pass the revision of the deletion.
+        // Written as a tick together with the deletion, so that the feeds of all servers pass its revision.
         value: randomBytes(8),
         deletes: entries.map(({ key }) => Buffer.from(key)),
       })

@@ -29,7 +29,7 @@ export class Draft {
   readonly #mark: Mark
   readonly #retention: Retention
 
-  /** Starts a segment that follows the given mark. */
+  /** Starts an empty segment, which follows the changes up to the given mark. */
   constructor(mark: Mark, retention: Retention) {
     this.#mark = mark
     this.#retention = retention

@@ -4,7 +4,9 @@ import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
 /** The content of the mark, which defines the changes that the journal contains. */
 export interface Mark {
-  /** The revision offset when the mark was written. If the offset has changed, the journal is invalid. */
+  /**
+   * The revision offset at the time of writing. If the store's offset has changed since then, the journal is invalid.
+   */
   readonly offset: number
   /**
    * The journal contains every change after `cut` up to this revision, except the oldest changes, which may already

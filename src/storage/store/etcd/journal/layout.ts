@@ -46,23 +46,23 @@ export class Layout {
     return Buffer.from(`${this.#root}s/${revisionText(through)}`)
   }
 
-  /** The range of segments that end at or after a revision. */
+  /** Returns the key range of the segments that end at or after a revision. */
   segments(from: Revision): KeyRange {
     return { key: this.segment(from), end: endOf(Buffer.from(`${this.#root}s/`)) }
   }
 
-  /** The range of all archived data. */
+  /** Returns the key range of all archived data. */
   everything(): KeyRange {
     const key = Buffer.from(this.#root)
     return { key, end: endOf(key) }
   }
 
-  /** The range of one key's changes, from one revision up to but excluding another. */
+  /** Returns the key range of one key's changes, from the revision `from` up to but excluding `before`. */
   recordsOf(key: Key, from: Revision, before: Revision): KeyRange {
     return { key: this.record({ key, revision: from }), end: this.record({ key, revision: before }) }
   }
 
-  /** The range of the changes of all keys that start with `prefix` and come after `after`. */
+  /** Returns the key range of all changes to the keys that start with `prefix` and come after `after`. */
   records(prefix: string, after: Key | undefined): KeyRange {
     const stem = Buffer.from(`${this.#root}k/${prefix}`)
     const next = after === undefined ? stem : this.#behind(after)
