@@ -18,5 +18,5 @@ export interface KeyReservations {
   readonly releases?: readonly string[]
 }
 
-/** How a successful write ended: with the object stored, or with the object removed. */
+/** The outcome of a successful write: the object is stored, or it is removed. */
 export type Ending = 'stored' | 'removed'

@@ -1,6 +1,6 @@
 /**
- * Declares how webhooks get an object: in the version of the request or any other served version, whichever their rules
- * match. Built-in controls get only the storage version.
+ * Declares the API versions in which webhooks can get an object: the version of the request and all other served
+ * versions. Built-in controls get only the storage version.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'

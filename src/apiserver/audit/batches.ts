@@ -7,7 +7,7 @@ import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SinkFaults } from './sink.ts'
 
-/** When a batch is sent: its maximum size and delay, and the maximum rate of batches. */
+/** The limits that determine when a batch is sent: size, delay and rate. */
 export interface BatchOptions {
   /** Maximum number of buffered events. */
   readonly buffer: number

@@ -58,9 +58,9 @@ export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
-/** What is known about an audited request before its response. */
+/** The facts about an audited request that are known before its response. */
 export interface RequestFacts {
-  /** How the JSON of the events begins, as returned by `beginningOf`. */
+  /** The beginning of the JSON of every event about this request, as returned by `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string

@@ -8,7 +8,7 @@ import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
 import { maxUnwritten, textWithin } from './sink.ts'
 
-/** Where a log sink writes its lines: a file or standard output. */
+/** The destination of a log sink's lines: a file or standard output. */
 export interface LineOutput {
   /** Writes lines. Call it again only after the returned promise has settled. */
   append(lines: Buffer): Promise<void>

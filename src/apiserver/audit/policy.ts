@@ -6,7 +6,7 @@ import type { User } from '../../api/model/user.ts'
 
 /** Audit levels, from recording nothing to recording both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-/** How much is recorded about a request. */
+/** The level of detail that is recorded about a request. */
 export type Level = (typeof levels)[number]
 
 /**

@@ -43,7 +43,7 @@ export class AuditRecord implements AuditNotes {
   responseObject: string | undefined
   /** Annotations as alternating keys and values. There are too few for a map to pay off. */
   readonly annotations: string[] = []
-  /** When the request arrived, in milliseconds since 1970. Computed for the first event. */
+  /** Arrival time of the request in milliseconds since 1970. Computed for the first event. */
   received: number | undefined
   /**
    * The cached description of the request. Undefined until the first event, and again whenever the description changes.
@@ -52,7 +52,7 @@ export class AuditRecord implements AuditNotes {
   /** Names in the request body, for requests whose path does not name the object. */
   sent = nothingSent
   readonly #place: Place | undefined
-  /** How much is recorded: the index of the audit level in `levels`. */
+  /** The index of the audit level in `levels`. Higher levels record more. */
   readonly #rank: number
 
   /** Creates a record. `place` is the resource of the request, or undefined for non-resource paths. */

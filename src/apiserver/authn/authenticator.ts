@@ -23,7 +23,7 @@ export interface SentHeaders {
   withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
 }
 
-/** Headers of a request without any, for checking credentials outside of a request. */
+/** An empty set of headers, for checking credentials outside of a request. */
 export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], withPrefix: () => [] }
 
 export interface Credentials {
@@ -48,7 +48,7 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * Which of the requested audiences the token is valid for. Undefined if it names no audience, which makes it valid
+   * The requested audiences for which the token is valid. Undefined if the token names no audience, so that it is valid
    * for this server.
    */
   readonly audiences?: readonly string[]
@@ -57,8 +57,7 @@ export interface KnownUser {
 }
 
 /**
- * What an authentication strategy concludes: it found the user, rejects the credentials, or found no credentials of its
- * kind.
+ * The outcome of an authentication strategy: the user, invalid credentials, or no credentials of the strategy's kind.
  */
 export type AuthenticationOutcome =
   | KnownUser

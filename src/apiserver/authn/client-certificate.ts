@@ -38,7 +38,10 @@ export interface CertificateParts {
   readonly clock: Clock
 }
 
-/** What determines how the subject of a certificate becomes a user. */
+/**
+ * The rules for deriving a user from the subject of a certificate. They depend on the vendor and the Kubernetes
+ * version.
+ */
 export interface CertificateUsers {
   readonly vendor: Vendor
   readonly emulation: Emulation

@@ -17,7 +17,7 @@ export interface Access {
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
-/** What a user may do in a namespace, as far as the authorization modes can list it. */
+/** The rules of a user in a namespace, as far as the authorization modes can list them. */
 export interface ToldRules {
   /** The user's rules, with one list per role. A list never changes, so that results can be cached by it. */
   readonly rules: readonly (readonly PolicyRule[])[]

@@ -15,7 +15,7 @@ export interface ForeignReader {
   pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>
 }
 
-/** How many keys were not migrated for a certain reason. */
+/** Number of keys that were not migrated for a certain reason. */
 export interface LeftBehind {
   readonly why: string
   count: number

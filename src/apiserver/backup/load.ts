@@ -42,7 +42,7 @@ export async function loadPages(
   return progress
 }
 
-/** How many revisions to skip: `least`, plus `perSecond` for each second since the state was read. */
+/** Number of revisions to skip: `least`, plus `perSecond` for each second since the state was read. */
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**

@@ -21,7 +21,7 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 import type { CustomEntry, MetricEntry, MetricsFile } from './metrics-file.ts'
 
-/** What the metrics APIs need from the server to find the objects that metrics describe. */
+/** Dependencies of the metrics APIs, which look up the objects that the metrics describe. */
 export interface FileMetricsParts {
   readonly catalogue: Catalogue
   readonly lookup: Lookup

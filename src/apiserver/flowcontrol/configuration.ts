@@ -42,8 +42,8 @@ interface Level {
   readonly pool: SeatPool | undefined
   readonly limits: PoolLimits
   /**
-   * What the lending of seats needs to know about the level. Undefined if the emulated version has no lending, or for
-   * an exempt level without seats.
+   * The bounds and the demand that determine how many seats the level lends or borrows. Undefined if the emulated
+   * version has no lending, or for an exempt level without seats.
    */
   readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }

@@ -9,7 +9,7 @@ import type { DemandOfPeriod } from './seat-demand.ts'
 /** Interval in milliseconds between two distributions. */
 export const lendingPeriodMs = 10_000
 
-/** How many seats a level has nominally, at least and at most. */
+/** The nominal, minimum and maximum number of seats of a level. */
 export interface SeatBounds {
   readonly nominal: number
   /** The seats that the level never lends, and thus its minimum. */

@@ -15,7 +15,7 @@ import type { SeatDemand } from './seat-demand.ts'
 import { Dealer } from './shuffle-shard.ts'
 import type { TickBudget, Waiting } from './tick-budget.ts'
 
-/** How requests of a priority level wait: the number and length of queues, and the number of queues per flow. */
+/** Queuing settings of a priority level: the number and length of the queues, and the number of queues per flow. */
 export interface Queuing {
   readonly queues: number
   readonly handSize: number
@@ -31,10 +31,10 @@ export interface PoolLimits {
   readonly queuing: Queuing | undefined
 }
 
-/** Why a request was rejected, as a value of the metric label `reason`. */
+/** The reason for rejecting a request, as a value of the metric label `reason`. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** What a request needs: seats while it runs, and a part of the tick budget when it starts. */
+/** The seats that a request occupies while it runs, and the work that its start takes from the tick budget. */
 export interface Demand {
   readonly seats: number
   readonly work: number

@@ -37,7 +37,7 @@ import type { WatchMetrics } from './watch-metrics.ts'
 /** Handles a non-resource path. Returns false if the path belongs to another handler. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
-/** Everything that the dispatch step needs to find and call a handler. */
+/** Dependencies of the dispatch step: the catalogue, the path handlers and everything that the verb handlers need. */
 export interface Routes {
   readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]

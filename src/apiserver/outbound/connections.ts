@@ -18,7 +18,7 @@ import { namelessCertificateVerifier } from '../../wire/http/client/nameless-cer
 import { openTcp, openTls, type ServerVerifier, type TlsTarget } from '../../wire/http/client/open-connection.ts'
 import type { Credentials } from './credentials.ts'
 
-/** Where to connect to another server, and how to verify its certificate. */
+/** The address of another server, and the settings for verifying its certificate. */
 export interface Destination {
   readonly host: string
   readonly port: number
@@ -35,7 +35,7 @@ export interface Destination {
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
   /**
-   * Set to connect without TLS, with a new connection for each request: over TCP, or over the stream that the function
+   * Selects connections without TLS, with a new one for each request: over TCP, or over the stream that the function
    * creates.
    */
   readonly plain?: 'tcp' | (() => Duplex)
@@ -142,7 +142,8 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // Only pods are called without verification and without a client certificate. Keep no idle connections to them.
+    // Only pods are called without certificate verification and without a client certificate. Keep no idle connections
+    // to pods.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }

@@ -14,12 +14,12 @@ export class ForwardRequest {
   }
 }
 
-/** What a client can do over a WebSocket although the backend supports only SPDY: forward ports, or run a command. */
+/** The SPDY protocols that clients can use over a WebSocket: port forwarding, and remote commands. */
 export type SpdyBackend =
   | { readonly protocol: 'portforward.k8s.io' }
   | { readonly protocol: 'v4.channel.k8s.io'; readonly command: CommandOptions }
 
-/** Where to forward a request, and how to adapt the response for the client. */
+/** The destination of a forwarded request, and the functions that adapt the response for the client. */
 export interface ProxyTarget {
   /** The name of the backend in error messages. Limits on concurrent requests apply per name. */
   readonly to: string
@@ -32,7 +32,7 @@ export interface ProxyTarget {
   readonly sendsUser: boolean
   /** Whether the request must upgrade to another protocol. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** How to translate a WebSocket to SPDY for the backend. Undefined if WebSockets are forwarded as they are. */
+  /** The SPDY protocol to translate the client's WebSocket to. Undefined if WebSockets are forwarded unchanged. */
   readonly spdyBackend?: SpdyBackend | undefined
   /**
    * Maximum wait in milliseconds for the start of the response. Defaults to the remaining time of the request, but at

@@ -25,7 +25,7 @@ export interface Address {
   readonly port: number
 }
 
-/** What resolving a Service needs: the stored objects, and the address of this server. */
+/** Dependencies for resolving a Service: the stored objects, and the address of this server. */
 export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup

@@ -14,7 +14,7 @@ export interface Component {
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** How error responses name the resource. Kubernetes clients expect the singular. */
+/** The resource name in error responses. Kubernetes clients expect the singular. */
 const componentsRef = { group: '', plural: 'componentstatus' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {

@@ -8,7 +8,7 @@ import { shownName, type User } from '../../api/model/user.ts'
 import { keyOf, type Resource, waitForCaches } from '../registry/catalogue/resource.ts'
 import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
-/** What the history is requested of: an object, or all objects of a type. */
+/** The object or type whose history is requested. An empty name selects all objects of the type. */
 export interface HistorySubject {
   readonly group?: string | undefined
   readonly resource?: string | undefined

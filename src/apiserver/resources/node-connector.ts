@@ -51,7 +51,7 @@ const defaultAgentPort = 10250
  */
 const maxIdle = 2
 
-/** Which port of a pod or node to connect to, and whether with TLS. */
+/** A port of a pod or node, and the URL scheme to use. */
 export interface Target {
   /** The URL scheme: `http` or `https`. Empty means `http`. */
   readonly scheme: string

@@ -16,7 +16,7 @@ import { agentErrors, type NodeConnector, proxyErrors } from './node-connector.t
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
 
-/** How error responses name the resource. */
+/** The resource name in error responses. */
 const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const

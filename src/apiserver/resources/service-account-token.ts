@@ -34,7 +34,7 @@ export interface ServiceAccountTokenParts {
   readonly tokens: TokenPolicy
 }
 
-/** How the server issues service account tokens. */
+/** Settings for issuing service account tokens. */
 export interface TokenPolicy {
   readonly issuer: TokenIssuer
   /** Maximum lifetime of a token in seconds. Undefined means no limit. */

@@ -11,7 +11,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import type { CountingPlace } from './connection-counts.ts'
 import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
-/** What workers need to send eviction requests to each other. */
+/** The channel over which workers send each other eviction requests, and the index of this worker. */
 export interface EvictionChannel {
   readonly channel: string
   readonly index: number

@@ -26,7 +26,7 @@ const renewalMs = 10_000
 const lifetimeSeconds = 3600
 const collectionMs = 3_600_000
 
-/** What identifies this server in its Lease, and a clock. */
+/** The addresses that identify this server in its Lease, and a clock for renewal times. */
 export interface IdentityParts {
   readonly bindAddress: string
   readonly port: number

@@ -61,7 +61,7 @@ import { storageObjectInUseProtection } from './storage-object-in-use-protection
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { validatingAdmissionPolicy } from './validating-admission-policy.ts'
 
-/** Everything that some admission control needs from the server. */
+/** Dependencies of the admission controls. Each control uses some of them. */
 export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
   /** The emulated Kubernetes version and the enabled feature gates. */

@@ -72,7 +72,7 @@ function signs(object: CertificateSigningRequest | undefined): string {
 interface SignerAction {
   readonly verb: 'approve' | 'sign' | 'attest'
   readonly signerName: string
-  /** What error messages call the object, such as a certificate request. */
+  /** Noun for the object in error messages, such as "certificate request". */
   readonly what: string
 }
 

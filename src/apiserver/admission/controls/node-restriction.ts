@@ -32,7 +32,7 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-/** What a node agent may do with objects of one type. */
+/** Restricts the requests of node agents for objects of one type. */
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
   /** Throws an error unless the agent of the node `node` may make the request. Called only for objects of this type. */

@@ -101,7 +101,7 @@ function accountingOf(means: Means, request: AdmissionRequest): Accounting {
   return { ...means, request, after: usage(request.object), before: usage(request.oldObject) }
 }
 
-/** How a write changes the usage that one quota counts. */
+/** The change in usage that a write causes for one quota. */
 interface Plan {
   readonly quota: StoredObject<ResourceQuota>
   readonly name: ObjectName

@@ -6,7 +6,7 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
-/** What a container or a whole pod requests and is limited to. */
+/** The resource requests and limits of a container or of a whole pod. */
 export interface PodResources {
   readonly requests: ResourceList
   readonly limits: ResourceList

@@ -36,7 +36,7 @@ const policyPlurals = [validatingFamily, mutatingFamily].flatMap(({ policies, bi
   bindings.plural,
 ])
 
-/** Resources that no policy applies to, by group. Otherwise a broken policy could prevent its own repair. */
+/** Resources that policies never apply to, by group. This ensures that a broken policy can be repaired. */
 const exemptResources = new Map<string, readonly string[]>([
   ['admissionregistration', policyPlurals],
   ['authentication', ['selfsubjectreviews', 'tokenreviews']],

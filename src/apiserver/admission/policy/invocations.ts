@@ -17,7 +17,7 @@ export interface Invocation<P extends Policy> {
   readonly parameters: Parameters
 }
 
-/** What is needed to find the parameter objects of a binding. */
+/** Dependencies for finding the parameter objects of a binding. */
 export interface InvocationParts {
   readonly lookup: Lookup
   readonly findParameterType: FindParameterType

@@ -11,7 +11,7 @@ import type { Binding } from './policies.ts'
 import type { ErrorType } from './policy-metrics.ts'
 import type { RequestData } from './request-data.ts'
 
-/** Why a policy does not allow a request: the message and reason for the client. */
+/** A violation of a policy: the message and reason for the client. */
 export interface Violation {
   readonly message: string
   readonly reason: string

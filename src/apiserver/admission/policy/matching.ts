@@ -13,7 +13,7 @@ import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { ruleMatches } from '../webhook/rules.ts'
 
-/** What a policy or binding matches: its rules and its compiled selectors. */
+/** The match criteria of a policy or binding, with compiled selectors. */
 export interface Matcher {
   readonly rules: readonly NamedRule[]
   readonly excluded: readonly NamedRule[]

@@ -51,7 +51,10 @@ interface StoredBinding {
   spec?: BindingSpec | undefined
 }
 
-/** What distinguishes a family of policies: the kinds of its policies and bindings, and how to compile a policy. */
+/**
+ * The kinds of a family's policies and bindings, and the function that compiles a policy. The families are validating
+ * and mutating policies.
+ */
 export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions> {
   readonly policies: StoredType<StoredPolicy<S>>
   readonly bindings: StoredType<StoredBinding>

@@ -6,7 +6,7 @@ import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { FindParameterType } from './parameters.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** Everything that the policy controls need from the server. */
+/** Dependencies of the admission controls that evaluate policies. */
 export interface PolicyControlParts {
   readonly emulation: Emulation
   readonly lookup: Lookup

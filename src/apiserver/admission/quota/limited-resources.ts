@@ -47,7 +47,7 @@ export function readLimitedResources(value: Json, vendor: Vendor): readonly Limi
   return readConfiguration(value, { vendor, fields, ...form }).limitedResources ?? []
 }
 
-/** What a request uses, and how far the namespace's quotas cover it. */
+/** The resource usage of a request, and the quotas in its namespace that cover it. */
 export interface Coverage {
   readonly type: CountedType
   readonly object: ApiObject

@@ -46,7 +46,7 @@ export interface Question extends Candidate {
  */
 export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
-/** When a call started, how long it may take and how long it took. */
+/** The start time, the timeout and the duration of a call. */
 interface SpentTime {
   readonly began: number
   readonly timeoutMs: number

@@ -16,7 +16,7 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** What the control that warns about webhook configurations needs from the server. */
+/** Dependencies of the control that warns about webhook configurations. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup

@@ -4,8 +4,8 @@ import type { AdmissionOperation } from '../admission.ts'
 import type { Phase, Webhook } from './webhook.ts'
 
 /**
- * Why a webhook rejected a request, as a metric label: the call failed, the patch was unusable, or the webhook denied
- * the request.
+ * Metric label for the cause of a rejection: the call failed, the patch was unusable, or the webhook denied the
+ * request.
  */
 export type RejectionCause = 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error'
 

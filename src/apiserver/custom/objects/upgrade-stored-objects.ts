@@ -99,7 +99,9 @@ function remoteForms(
 class Version {
   readonly apiVersion: string
   readonly #evolving: Evolving
-  /** How the JSON of nearly every object of this version starts, which is faster to compare than parsing it. */
+  /**
+   * The beginning of the JSON of nearly every object of this version. Comparing it is faster than parsing the object.
+   */
   readonly #start: Buffer
   readonly #upgraded = new UpgradedObjectCache()
   readonly #lacking = new WeakSet<Buffer>()

@@ -30,7 +30,7 @@ export type ValueRule = (value: Json, path: FieldPath, context: RuleContext, eff
 /** Validates only the type of a value. */
 export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => FieldError[]
 
-/** What a rule validates: a value, its path and the context. */
+/** The arguments of a rule: the value to validate, its path and the context. */
 export type About = Parameters<ValueRule>
 
 /** Creates the rule for a keyword. `schema` is the schema that contains the keyword. */
@@ -51,7 +51,8 @@ export function isPrecise(context: RuleContext): boolean {
 export const nowhere: FieldPath = '<nil>'
 
 /**
- * What a keyword requires, in the words of the error message, and the specific error reason if the version has them.
+ * A requirement that a keyword expresses: the text for the error message, and the specific error reason if the version
+ * has them.
  */
 interface Demand {
   readonly rule: string

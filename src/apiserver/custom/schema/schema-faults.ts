@@ -94,7 +94,7 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** Where a node is in the schema. */
+/** The position of a node in the schema. */
 interface Place {
   readonly path: FieldPath
   readonly isRoot: boolean

@@ -127,7 +127,7 @@ function patternFaults({ pattern }: JsonObject, { compile }: SchemaReader, path:
   return [invalid(child(path, 'pattern'), pattern, `must be a valid pattern: ${compiled.why}`)]
 }
 
-/** Where a constraint is: in a structural node, first in its `allOf`, or anywhere else. */
+/** The position of a constraint: in a structural node, first in its `allOf`, or elsewhere. */
 interface DemandReader extends SchemaReader {
   readonly place: 'structure' | 'first of all' | 'demand'
 }

@@ -14,7 +14,7 @@ export interface Block<T> {
   readonly types: ReadonlyMap<string, T>
 }
 
-/** How to encode a document in one OpenAPI version and format. */
+/** Functions that encode a document in one OpenAPI version and format. */
 export interface Encoding<T> {
   /** Writes the paths and types that describe the given API types. */
   readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>

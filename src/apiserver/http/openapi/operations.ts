@@ -203,7 +203,7 @@ function operationsOf(served: Served) {
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** How descriptions refer to one object and to all objects of a type, and the media types that the type supports. */
+/** Nouns for one object and for all objects of a type in descriptions, and the media types that the type supports. */
 interface Words {
   readonly noun: string
   readonly all: string

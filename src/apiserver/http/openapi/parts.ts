@@ -23,7 +23,7 @@ export interface Parts {
 /** The bytes of a whole document, in pieces. */
 export type DocumentText = Iterable<string | Buffer>
 
-/** How to write a document in one OpenAPI version: functions that write the operations and parameters in its format. */
+/** Functions that write the parts of a document in the format of one OpenAPI version. */
 export interface Writing extends QueryOptions {
   readonly definitions: Definitions
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject

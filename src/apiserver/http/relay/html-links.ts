@@ -68,11 +68,11 @@ class PageReader {
   readonly #change: ChangeLink
   /** Text that was read but not returned yet, because it may be the start of a tag. */
   #pendingText = ''
-  /** Where the section that is being skipped ends. Undefined outside of such a section. */
+  /** The end of the section that is being skipped. Undefined outside of such a section. */
   #until: End | undefined
   /**
-   * How far the buffered tag has been scanned, and the quote character of the attribute value that is open at that
-   * point.
+   * The position up to which the buffered tag has been scanned, and the quote character of the attribute value that is
+   * open there.
    */
   #seen = 1
   #quote = ''

@@ -35,7 +35,7 @@ export interface PathInfo {
   readonly query: URLSearchParams
 }
 
-/** What a request refers to, according to its method and path: a resource, or a non-resource path. */
+/** The target of a request, parsed from its method and path: a resource, or a non-resource path. */
 export type RequestInfo = ResourceInfo | PathInfo
 
 const verbs: ReadonlyMap<string, Verb> = new Map([

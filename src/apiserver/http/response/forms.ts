@@ -21,13 +21,13 @@ export interface Form {
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
   /** Returns the text around the items of a list. `list` has no items. `member` is the name of its items array. */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
-  /** How objects and lists are projected, for example as a Table. Undefined if they are sent as they are. */
+  /** The projection of objects and lists, such as a Table. Undefined if they are sent unchanged. */
   readonly view: ListView | undefined
   /** Set if stored objects are encoded from cached Protobuf messages instead of from their JSON. */
   readonly shared: SharedForm | undefined
 }
 
-/** How to send stored objects from cached Protobuf messages. */
+/** The document types in which stored objects are sent from cached Protobuf messages. */
 export interface SharedForm {
   /** The type of a document with a single object. Undefined if the format only supports lists. */
   readonly one: MessageType | undefined

@@ -57,7 +57,7 @@ export type Viewed = Resource | Virtual
 export interface View<T extends Viewed = Viewed> {
   readonly resource: T
   readonly projection: Projection
-  /** How much of each object a table row contains. */
+  /** The part of each object that a table row contains: nothing, the metadata or everything. */
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 

@@ -18,7 +18,7 @@ interface SocketMessage {
   readonly data: Buffer
 }
 
-/** How a streamed response is divided into WebSocket messages. */
+/** Divides a streamed response into WebSocket messages. */
 export interface MessageFraming {
   /** The supported subprotocols. If undefined, the client's first subprotocol is accepted. */
   readonly protocols?: readonly string[]

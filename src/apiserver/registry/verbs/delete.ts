@@ -56,7 +56,10 @@ export interface Deleted {
   /** The last state of the object that was removed or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
-  /** Why the object could not be converted to the requested version. Undefined unless the conversion webhook failed. */
+  /**
+   * Error message if the conversion webhook failed, so that the object is not in the requested version. Undefined
+   * otherwise.
+   */
   readonly unshown?: string | undefined
 }
 

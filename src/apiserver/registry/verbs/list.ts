@@ -57,7 +57,7 @@ export interface ListPage {
   readonly close?: () => void
 }
 
-/** Where a list starts: the state to list, and the key of the last object on the previous page. */
+/** The state to list and the start position, which is the last object on the previous page. */
 export interface At {
   readonly exact?: number | undefined
   /** The list starts after this key. Undefined for the start of the list. */

@@ -30,7 +30,7 @@ import type { CommitTerms } from './write-conditions.ts'
 /** Maximum number of attempts to commit a write while other writers commit first. */
 export const maxAttempts = 100
 
-/** What all steps of a write need to know: the target, the user, the options and the callbacks. */
+/** The context of a write, which all of its steps share: the target, the user, the options and the callbacks. */
 export interface WriteContext {
   /** The storage version of the type. Validation, admission and the store use this version. */
   readonly resource: Resource
@@ -83,8 +83,8 @@ export function timed<T>({ timings }: WriteContext, name: PartName, pending: Pro
 }
 
 /**
- * Adds the warnings of the kind about a valid object or status. Other subresources have no warnings, except views such
- * as Scale, which write the object itself.
+ * Adds the warnings that the kind has about a valid object or status. Writes to other subresources cause no warnings,
+ * except through views such as Scale.
  */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   const { resource, subresource, warn: tell } = context

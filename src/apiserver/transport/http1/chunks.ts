@@ -10,7 +10,7 @@ const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|ho
 /** Maximum number of digits of a chunk size. Longer sizes could exceed the safe integer range. */
 const maxDigits = 13
 
-/** What the next byte must belong to. */
+/** The parser's state: the kind of byte that must come next. */
 type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
 type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
 

@@ -269,7 +269,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 }
 
-/** When a client last made progress reading its response. */
+/** The last progress of a client in reading its response. */
 interface Untaken {
   /** The value of `socket.bytesWritten` at that time. */
   readonly bytesWritten: number

@@ -11,7 +11,7 @@ import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
 import { corkInStage } from './stages.ts'
 
-/** How the client recognizes the end of a response. */
+/** The way in which the client recognizes the end of a response. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -19,7 +19,7 @@ const nothing = Buffer.alloc(0)
 const lineEnd = '\r\n'
 const lastChunk = '0\r\n\r\n'
 
-/** What a response needs from its connection. */
+/** The interface through which a response uses its connection. */
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
@@ -237,7 +237,7 @@ export class Http1Transport implements ServerTransport {
   }
 }
 
-/** What the connection knows about a request besides its head. */
+/** The properties of a request that its head does not contain, such as its body. */
 interface RequestParts {
   readonly body: IncomingBody | undefined
   readonly upgrade: UpgradeRequest | undefined

@@ -71,7 +71,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #idleSince = performance.now()
   /** Time when `check` first detected incomplete headers. */
   #headersSince: number | undefined
-  /** How much response data the client had read when it last made progress, and when that was. */
+  /** The amount of response data that the client had read, and the time of its last progress. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {

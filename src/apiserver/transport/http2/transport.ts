@@ -12,7 +12,7 @@ import type { Http2Head } from './head.ts'
 const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
 
-/** What a response needs from its connection. */
+/** The interface through which a response uses its connection. */
 export interface AnswerConnection {
   readonly peer: Peer
   /**
@@ -35,7 +35,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   /** Body bytes that count against the stream's flow-control window, and those of them that the handler has read. */
   received = 0
   returned = 0
-  /** How much response data was unsent when the client last made progress, and when that was. */
+  /** The amount of unsent response data, and the time of the client's last progress. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(

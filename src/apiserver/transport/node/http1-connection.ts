@@ -42,7 +42,7 @@ export class NodeHttp1Connection implements Http1Link {
   #refusal: Refusal | undefined
   /** Time when the connection began to wait for a request or for the rest of one. */
   #since = performance.now()
-  /** How many bytes had arrived when the last request ended. Later bytes belong to the next request. */
+  /** Number of bytes that had arrived when the last request ended. Later bytes belong to the next request. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined

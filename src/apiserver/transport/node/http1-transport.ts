@@ -9,7 +9,7 @@ import { isBodiless, whenSent } from './responses.ts'
 
 const nothing = Buffer.alloc(0)
 
-/** What the connection knows about a request and Node's objects do not contain. */
+/** The properties of a request that Node's objects do not contain. */
 export interface Http1Parts {
   readonly peer: Peer
   readonly body: RequestBody | undefined
