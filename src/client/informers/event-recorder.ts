@@ -17,7 +17,7 @@ import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
 import { isNotFound } from '../requests/status-error.ts'
 
-/** What an Event reports. */
+/** The type, reason and message of an Event. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
   /** The reason for the Event, as one machine-readable word. */

@@ -112,7 +112,7 @@ interface Seen {
 class Candidate {
   readonly #options: ElectionOptions & typeof defaults
   #lastObserved: Seen | undefined
-  /** When the last successful request to acquire or renew the Lease was sent. */
+  /** Time at which the last successful request to acquire or renew the Lease was sent. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
 

@@ -10,7 +10,7 @@ import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 export interface Entry {
   readonly file: string
   readonly content: JsonObject
-  /** What error messages call the entry, such as `user "alice"`. */
+  /** The description of the entry in error messages, such as `user "alice"`. */
   readonly title: string
   readonly name?: string
 }

@@ -66,7 +66,7 @@ async function wayTo(options: ConnectOptions): Promise<Way> {
   return { transport: { ...transport, ...stated }, namespace: config.namespace }
 }
 
-/** Removes the kubeconfig's credentials from the options. Credentials in the call replace all of them. */
+/** Removes the kubeconfig's credentials from the options, because the caller's credentials replace all of them. */
 function anonymous(transport: HttpTransportOptions): HttpTransportOptions {
   const { token: _, certificate: _1, credentials: _2, headers = {}, ...rest } = transport
   const { authorization: _3, ...others } = headers

@@ -13,7 +13,7 @@ import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
 import { ConfigError, type ConfigParser, MissingConfigError, textIfThere } from './kubeconfig-files.ts'
 import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
-/** Which kubeconfigs and which context to use, and settings that override them. */
+/** The kubeconfigs and the context to use, with overriding settings. */
 export interface ConfigChoice {
   /** Files to read, in order of precedence. */
   readonly files: readonly string[]

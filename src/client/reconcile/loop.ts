@@ -29,7 +29,7 @@ export interface Loop {
   readonly onStop?: () => Promise<void>
 }
 
-/** Where loops write their logs and metrics, and the clock for their delays. */
+/** The log and metrics of loops, and the clock for their delays. */
 export interface LoopRecords {
   readonly log: Log
   readonly metrics: WorkQueueMetrics

@@ -65,7 +65,7 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** What a source needs from a cache of this server's objects. */
+/** The part of an object cache of this server that sources use. */
 export interface FollowedCache {
   /** Prefix of all keys in the cache. */
   readonly prefix: string

@@ -10,10 +10,7 @@ import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 
-/**
- * What to do with a key after it has been processed: nothing, try again with the usual backoff, or try again after a
- * given time.
- */
+/** The result of processing a key: done, retry with the usual backoff, or retry after a given time. */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
 /** The counters and histograms of one work queue. */
@@ -71,9 +68,9 @@ export class WorkQueue {
   readonly #series: QueueSeries
   readonly #bucket: TokenBucket | undefined
   #refill: ReturnType<typeof setTimeout> | undefined
-  /** When each waiting key was queued. */
+  /** Time at which each waiting key was queued. */
   readonly #ready = new Map<string, number>()
-  /** When each key became active. */
+  /** Time at which each active key was started. */
   readonly #active = new Map<string, number>()
   /** For each key that waits for a retry, a function that cancels the wait. */
   readonly #pauses = new Map<string, () => void>()

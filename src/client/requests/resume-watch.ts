@@ -14,13 +14,13 @@ import type { ResourceType } from './resource-type.ts'
 import { StatusError } from './status-error.ts'
 import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
 
-/** What to watch, and from which version on. */
+/** The objects to watch, and the version to start from. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
   /** Called when the watch breaks. The watch is resumed automatically. */
   readonly onError?: (error: unknown) => void
 }
 
-/** What resuming a watch needs from the client. */
+/** The client methods that resuming a watch uses. */
 interface Source extends WatchOpener {
   pages<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions): AsyncIterable<ListPage<T>>
 }

@@ -21,7 +21,7 @@ export type WatchEvent<T> =
   /** A bookmark, which reports that the watch has sent all events up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true }
 
-/** What to watch, and how. */
+/** The objects to watch, and options for the watch. */
 export interface WatchOptions extends Selection, CallOptions {
   /**
    * The watch returns the events after this resource version. If omitted, the watch starts with an ADDED event for each
@@ -40,11 +40,11 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly accept?: string
   /** Called when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
-  /** How much of each object to include in a table row. */
+  /** The part of each object to include in a table row. */
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
-/** What a watch needs from the client. */
+/** The client methods that a watch uses. */
 export interface WatchOpener {
   readonly form: ContentForm | undefined
   open(request: RawRequest): Promise<TransportResponse>

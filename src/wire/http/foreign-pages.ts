@@ -8,7 +8,7 @@
  * different port on the same host is a different origin.
  */
 
-/** What is needed to tell whether a request comes from a web page. */
+/** The parts of a request that show whether a web page sent it. */
 export interface PageRequest {
   readonly method: string
   /** Whether the request asks to change the protocol of the connection, as a WebSocket request does. */

@@ -44,7 +44,7 @@ const usefulPart = 1024
 /** Maximum number of settings in a frame. The protocol defines only seven settings. */
 const maxSettings = 32
 
-/** What a connection must know to send the body of one stream. */
+/** The sending side of a stream: its flow-control window and its queue of unsent data. */
 export class Http2Stream {
   /** The stream ID, or 0 if the stream has not been started yet. */
   id = 0

@@ -10,7 +10,7 @@ import { SpdyConnection } from './spdy/connection.ts'
 import { TerminalSizes } from './terminal-sizes.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** Which streams the client wants to use. */
+/** Options of a remote command: the streams to use, and whether to allocate a terminal. */
 export interface CommandOptions {
   readonly stdin: boolean
   readonly stdout: boolean
@@ -30,7 +30,7 @@ export interface CommandStreams {
   destroy(): void
 }
 
-/** How a command ended: with an exit code, or not at all, because it could not be run. */
+/** The outcome of a command: its exit code, or the reason why it could not be run. */
 export type CommandOutcome = { readonly exitCode: number } | { readonly failure: string }
 
 const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']

@@ -6,7 +6,7 @@
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** What a stream needs from the connection that carries it. */
+/** The interface through which a stream uses the connection that carries it. */
 export interface StreamCarrier {
   /** Sends a chunk. Calls `done` when there is room for more data. */
   send(chunk: Buffer, done: () => void): void

@@ -9,7 +9,7 @@
  */
 import type { Receiver, Sender } from 'ws'
 
-/** What the peer has sent: data, or a control frame. */
+/** A message or control frame from the peer. */
 export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }

@@ -44,7 +44,7 @@ export interface AnswerSink {
   onBody(bytes: Buffer): void
 }
 
-/** What the parser must know about the request to find the end of the response. */
+/** Properties of a request that determine how the end of its response is recognized. */
 export interface AnswerRules {
   /** Whether the request is a HEAD request. The response to a HEAD request has no body. */
   readonly isHead?: boolean

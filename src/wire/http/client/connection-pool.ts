@@ -78,7 +78,7 @@ export interface CallEnding {
   readonly maxIdleMs?: number | undefined
 }
 
-/** How to open connections, and how many to keep. */
+/** Options of a connection pool: a function that opens connections, and limits. */
 export interface PoolOptions {
   /**
    * Opens a connection and verifies the server. Throws Node's error on failure. `onSocket` may be called before the

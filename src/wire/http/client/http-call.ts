@@ -42,7 +42,7 @@ export interface SwitchedConnection {
 
 /** Receives the response of a call. */
 export interface AnswerReceiver extends AnswerSink {
-  /** What must arrive before the timeout: only the `head` of the response, or the `whole` response. */
+  /** The part of the response that must arrive before the timeout: only the `head`, or the `whole` response. */
   readonly timeLimit: 'head' | 'whole'
   /** Whether the receiver can take more data. If not, the call stops reading until it can. */
   mayRead(): boolean
