@@ -1,5 +1,6 @@
 /** Runs the commands of all pages for users, except the pages that other test files run. */
-import { firstPages, operatorPages, userPages } from './pages.ts'
+import { firstPages, languagePages, operatorPages, userPages } from './pages.ts'
 import { testPages } from './run-page.ts'
 
-testPages(userPages.filter((name) => !firstPages.includes(name) && !operatorPages.includes(name)))
+const others = [...firstPages, ...languagePages, ...operatorPages]
+testPages(userPages.filter((name) => !others.includes(name)))

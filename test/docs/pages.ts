@@ -16,3 +16,8 @@ export const operatorPages: readonly string[] = userPages.filter((name) => name.
 
 /** Pages that new users read first. Their commands also run in the short form of the tests. */
 export const firstPages: readonly string[] = ['README.md', 'docs/start/first-five-minutes.md']
+
+/** Pages whose examples need the toolchains of other languages. */
+export const languagePages: readonly string[] = ['go', 'java', 'python'].map(
+  (name) => `docs/test-an-operator/${name}.md`,
+)

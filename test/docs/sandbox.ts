@@ -8,6 +8,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -25,7 +26,17 @@ import { root } from '../support/server.ts'
 const home = '/home/you'
 const checkout = `${home}/orch`
 const maxStepMs = 400_000
-const system = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl']
+const system = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib64',
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ssl',
+  ...java(),
+]
 /** Files of this checkout that a new checkout would not contain. */
 const leftovers = new Set(['.git', '.orch', '.tools', 'packages', 'site'])
 
@@ -125,6 +136,11 @@ export interface BackgroundProgram {
 function checkoutMounts(): string[] {
   const names = readdirSync(root).filter((name) => !leftovers.has(name))
   return names.flatMap((name) => ['--ro-bind', realpathSync(join(root, name)), `${checkout}/${name}`])
+}
+
+/** Java's configuration, which Debian keeps outside of `/usr`. */
+function java(): readonly string[] {
+  return globSync('/etc/java-*')
 }
 
 function programMounts(): string[] {

@@ -8,7 +8,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d+ seconds? ago/g, '<time> ago'],
   // The names of pods, with and without the hash of a ReplicaSet.
   [/-[0-9a-z]{8,10}-[0-9a-z]{5}\b/g, '-<pod>'],
-  [/\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+[smhd]\b/g, '<age>'],
+  [/\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?[smhd]\b/g, '<age>'],
   [/\b\d+(?:\.\d+)? [KMG]?i?B\b/g, '<size>'],
   [/\b\d+ (entries|objects|values|bytes|were)\b/g, '<number> $1'],
   [/\brevision \d+/g, 'revision <number>'],

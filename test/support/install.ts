@@ -32,6 +32,9 @@ export const tools: readonly Tool[] = [
   { command: 'bwrap', packages: ['bubblewrap', 'binutils'] },
   { command: 'debootstrap', packages: ['debootstrap'] },
   { command: 'lintian', packages: ['lintian'] },
+  { command: 'go', packages: ['golang-go'] },
+  { command: 'javac', packages: ['default-jdk-headless'] },
+  { command: 'pytest-3', packages: ['python3-pytest', 'python3-kubernetes'] },
 ]
 
 const unpacked = join(dirname(dirname(import.meta.dirname)), '.tools')
