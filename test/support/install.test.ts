@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { tools } from './install.ts'
 
-const always = ['chrt', 'dpkg-deb', 'git', 'grep', 'mkfifo', 'mount', 'npm', 'sh', 'tar', 'umount', 'unshare']
+const always = ['chrt', 'dpkg-deb', 'git', 'grep', 'mkfifo', 'mount', 'npm', 'sh', 'tar', 'true', 'umount', 'unshare']
 const started = /\b(?:execFile|execFileSync|spawn|spawnSync|promisify\(execFile\))\('([^']+)'/g
 
 test('the test runner lists every program that a test starts', () => {
