@@ -30,7 +30,7 @@ const chosen =
     : testFiles.filter((file) => patterns.some((text) => file.includes(text)))
 const files = [...chosen, ...atLaterVersions(chosen)].map((file) => join(root, file))
 
-/** Maximum number of files per process, so that leftovers of files do not accumulate without limit. */
+/** Maximum number of files per process, which limits how much the files can leave behind. */
 const maxFilesPerProcess = 200
 // Every process is checked for modified prototypes.
 const args = [
@@ -65,7 +65,7 @@ interface Count {
 }
 const noFile = 'no file'
 const counts = new Map<string, Count>()
-/** Maximum number of failed tests that are repeated. If more tests fail, the failures are not chance. */
+/** Maximum number of failed files that run again. If more files fail, chance is not the cause. */
 const maxUncertain = 3
 
 const runDirectories = makeRunDirectories(process.env.TMPDIR)
@@ -99,9 +99,9 @@ async function checkSources(): Promise<void> {
 }
 
 /**
- * Runs all files in two processes for each core, because some wait while others keep the cores busy. Starting a process
- * costs two seconds of a core, so a process that was started for a special list continues with the last list, whose
- * files can share a process with any others.
+ * Runs all files in two processes for each core, because some processes wait while others keep the cores busy. Starting
+ * a process takes two seconds of a core, so a process that was started for a special list continues with the last list,
+ * whose files can share a process with any others.
  */
 async function runFiles(): Promise<void> {
   const started = performance.now()
@@ -167,9 +167,9 @@ async function runProcess(first: string, another: () => string | undefined): Pro
 }
 
 /**
- * Runs failed files again. A test that fails once in many runs blocks good changes. Retrying it hides nothing if the
- * report mentions the first failure. Failures of a check, failures that belong to no file, and failures of many files
- * at once are not chance and are not retried.
+ * Runs failed files again. A test that fails once in many runs would otherwise block good changes. A retry hides
+ * nothing, because the report mentions the first failure. Failures of a check, failures that belong to no file, and
+ * failures of many files at once are not due to chance, and are not retried.
  */
 async function runFailedAgain(): Promise<void> {
   const failing = [...counts].filter(([, { failed }]) => failed > 0)
@@ -188,8 +188,7 @@ async function runFailedAgain(): Promise<void> {
 }
 
 /**
- * Lists the slowest files. A slow suite is a defect, and its repair starts with these files. ORCH_TIMES=all lists every
- * file.
+ * Lists the slowest files, because a slow suite should be sped up there first. ORCH_TIMES=all lists every file.
  */
 function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12

@@ -19,7 +19,7 @@ async function newNamespace(name: string): Promise<string> {
   return `/api/v1/namespaces/${name}`
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: objects as they came
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any object
 async function done(method: string, path: string, body?: unknown, type?: string): Promise<any> {
   const headers = type === undefined ? {} : { 'content-type': `application/${type}` }
   const { status, text } = await client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })

@@ -66,7 +66,8 @@ test('kubectl get -w prints one object with a template', async (t) => {
   const watch = kubectl.start('get', 'cm', 'one', '-n', 'templated', '-w', '-v=6', '-o', 'jsonpath={.data.k}{"\\n"}')
   t.after(() => watch.end())
   assert.equal(await next(watch.output), 'a')
-  // kubectl prints the object that it has read and skips the first event, so it does not show changes between the two.
+  // kubectl prints the object that it has read and skips the first event. It therefore misses changes that are made
+  // between the read and the event.
   await until(watch, /watch=true 200 OK/)
   await client.post(path, { metadata: { name: 'other' }, data: { k: 'z' } })
   await client.put(`${path}/one`, { metadata: { name: 'one' }, data: { k: 'b' } })

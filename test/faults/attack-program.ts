@@ -32,12 +32,12 @@ export interface AttackCount {
 export type AttackOutcome = { [name: string]: AttackCount }
 
 const webhookBytes = 4 * 1024 * 1024
-/** The attacks start one after the other within this time instead of all at once. */
+/** The period in which the attacks start one after the other instead of all at once. */
 const spreadMs = 2_500
 const lowestPriority = 19
 
 /**
- * Gives this process only the CPU time that nobody else uses. A real attacker has separate machines, so the test must
+ * Gives this process only CPU time that no other process uses. A real attacker has separate machines, so the test must
  * measure the server and not how the kernel divides the cores (docs/decisions/0043). Even a process with the lowest
  * priority may finish its time slice of a few milliseconds before the server gets the core. The idle policy of Linux
  * avoids this delay.

@@ -32,7 +32,7 @@ const warmUpSeconds = 20
 const restSeconds = 15
 const attackSeconds = 20
 const recoverySeconds = 60
-/** Longer than the interval between two garbage collections of `long-turns.mjs`. */
+/** Longer than the interval at which `long-turns.mjs` collects garbage. */
 const collectSeconds = 6
 const mebibyte = 2 ** 20
 

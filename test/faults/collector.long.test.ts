@@ -58,7 +58,7 @@ async function define(client: Client, kind: string): Promise<ResourceType> {
   return type
 }
 
-/** Defines a kind, and deletes one owner with orphaning and another with its dependents. */
+/** Defines a kind, and deletes two owners: one orphans its dependents, and the other deletes them. */
 async function orphanAndCollect(server: Served): Promise<void> {
   const client = new Client(server.transport())
   const kind = `Widget${++kinds}`

@@ -113,7 +113,7 @@ async function makeRoom(endpoint: string): Promise<void> {
   for (const alarm of alarms) await call(endpoint, 'maintenance/alarm', { ...alarm, action: 'DEACTIVATE' })
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of etcd's gateway
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any response from etcd's gateway
 async function call(endpoint: string, name: string, body: object): Promise<any> {
   const answer = await fetch(`${endpoint}/v3/${name}`, { method: 'POST', body: JSON.stringify(body) })
   assert.equal(answer.status, 200, await answer.clone().text())

@@ -47,7 +47,7 @@ describe('the store on a failing disk', () => {
         size,
       ))
 
-  // The pages of a failed sync are lost, regardless of the reason. A later sync would succeed without these pages.
+  // The pages of a failed sync are lost, whatever the reason. A later sync would succeed without them.
   for (const error of [EIO, ENOSPC])
     test(`after the error ${error} in a sync, the store stops writing and the commits stay invisible`, () =>
       withDisk('s', error, async (outcomes, reopened) => {

@@ -154,9 +154,9 @@ function unexplained(log: readonly Change[], writes: readonly Write[], known: Re
 }
 
 interface Bounds {
-  /** The highest revision that was acknowledged before the given moment. */
+  /** The highest revision that was acknowledged before the given time. */
   acknowledgedBefore(moment: number): number
-  /** The lowest revision of the writes that started after the given moment. */
+  /** The lowest revision of the writes that started after the given time. */
   begunAfter(moment: number): number
 }
 
@@ -171,7 +171,7 @@ function revisionBounds(writes: readonly Write[], revisions: ReadonlyMap<Write, 
   return { acknowledgedBefore: (moment) => highest(moment), begunAfter: (moment) => lowest(-moment) }
 }
 
-/** Returns the best revision among the marks before the given moment. The marks are ordered by time. */
+/** Returns the best revision among the marks before the given time. The marks are ordered by time. */
 function runningBest(
   marks: readonly { readonly at: number; readonly revision: number }[],
   better: (a: number, b: number) => number,

@@ -343,9 +343,7 @@ class Actor {
     return data.v
   }
 
-  /**
-   * Sends a request. Only the state of the object may cause errors in this test, and every other response is a fault.
-   */
+  /** Sends a request. In this test, only the state of the object may cause an error, and any other error is a fault. */
   async #ask(path: string, statuses: readonly number[], method = 'GET', body?: unknown): Promise<Answer> {
     const headers = method === 'PATCH' ? { 'content-type': 'application/json-patch+json' } : {}
     const answer = await this.#client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })

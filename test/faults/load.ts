@@ -58,7 +58,7 @@ export class Follower {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }
 
-  /** Stops the watch, regardless of what it has received. */
+  /** Stops the watch immediately, even if it has not received all events. */
   stop(): void {
     this.#stop.abort()
   }
@@ -106,8 +106,8 @@ export async function untilWritable(client: HttpClient, patienceMs = 60_000): Pr
 }
 
 /**
- * Waits until the given number of further writes is acknowledged. The load is counted in writes, so a busy machine does
- * not matter.
+ * Waits until the given number of further writes is acknowledged. Counting writes rather than time makes the load
+ * independent of other programs.
  */
 export async function acknowledged(recorder: Recorder, more: number): Promise<void> {
   const goal = outcomes(recorder.writes).acknowledged + more

@@ -9,7 +9,7 @@ import type { Change, Get, List, Seen, Write } from './history.ts'
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-// biome-ignore lint/suspicious/noExplicitAny: objects as they came
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any object
 type AnyObject = any
 
 /** The clients that a watch uses in turn, and the duration of each connection. */
@@ -159,7 +159,7 @@ const broken = [
   'HTTP_504',
 ]
 
-// The object contains the value twice, which would reveal a partial write.
+// The object contains the value twice, so that a partial write would be visible.
 function objectOf(name: string, value: string) {
   return { metadata: { name }, data: { a: value, z: value } }
 }

@@ -30,7 +30,7 @@ export async function compilePreload(source: string, library: string): Promise<v
 }
 
 /**
- * The test requires a compiler. If no compiler is installed, the test fails with a message that says what to install.
+ * The test requires a compiler. If none is installed, the test fails with a message that says what to install.
  */
 async function compile(source: string, library: string): Promise<Buffer> {
   const path = fileURLToPath(new URL(source, import.meta.url))

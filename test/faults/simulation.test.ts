@@ -214,7 +214,7 @@ async function compactOften({ random, scheduler, store }: World): Promise<void> 
   }
 }
 
-/** Returns the entries at a revision, in key order. */
+/** Returns the entries at a revision, ordered by key. */
 function stateAt(log: readonly Change[], revision: number): Entry[] {
   const state = new Map<string, Entry>()
   for (const change of log) {

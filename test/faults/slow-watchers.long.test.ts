@@ -19,8 +19,8 @@ const each = long ? 100 : 10
 const writes = long ? 20_000 : 250
 const size = long ? 2000 : 100_000
 /**
- * Allowed growth in bytes. A short run leaves much uncollected garbage. Copies for each slow reader would take twice as
- * much memory.
+ * Allowed growth in bytes. Even a short run leaves much uncollected garbage, but separate copies for each slow reader
+ * would take twice as much memory.
  */
 const allowed = (long ? 64 : 110) * 1024 ** 2
 

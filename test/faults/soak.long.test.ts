@@ -52,7 +52,7 @@ test('memory and files stay stable during churn with all features enabled', { ti
     connectAgain(server, signal),
   ]
   const failed = Promise.all(churn)
-  // The error is reported below. Until then, no code awaits this promise.
+  // The error is reported below. No code awaits the promise before that.
   failed.catch(() => stop.abort())
   const samples = await sample(server, directory, signal)
   stop.abort()

@@ -49,8 +49,8 @@ const reasons: { readonly [code: number]: readonly string[] } = {
 }
 
 /**
- * Returns the fault of an error response, or undefined if the response is correct. The response must be a Status with
- * its code, a reason and a message.
+ * Returns what is wrong with an error response, or undefined if the response is correct. The response must be a Status
+ * with its code, a reason and a message.
  */
 export function faultOfStatus({ status, text, headers }: Answer): string | undefined {
   if (!headers['content-type']?.startsWith('application/json')) return `a refusal as ${headers['content-type']}`

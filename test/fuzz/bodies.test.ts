@@ -111,14 +111,14 @@ function areSound(query: URLSearchParams): boolean {
   )
 }
 
-/** Returns a fault if the server accepted a JSON body that is not valid JSON. */
+/** Returns what is wrong if the server accepted a JSON body that is not valid JSON. */
 function faultOfBody(type: string, body: Body): string | undefined {
   return type === json && sentValue(body) === undefined ? 'accepted, but it is not JSON' : undefined
 }
 
 /**
- * Returns a fault unless the response contains the sent strings in the maps that every kind has, and in a ConfigMap's
- * data.
+ * Returns what is wrong unless the response contains the sent strings in the maps that every kind has, and in a
+ * ConfigMap's data.
  */
 function faultOfKept({ body }: Answer, sent: Body): string | undefined {
   const value = sentValue(sent)
@@ -279,7 +279,7 @@ async function tryDelete(target: Target): Promise<Tried> {
   return { ...tried, fault }
 }
 
-/** Returns a fault if an executed deletion does not match its options and preconditions. */
+/** Returns what is wrong if an executed deletion does not match its options and preconditions. */
 function faultOfOptions(type: string, body: Body, { body: before }: Answer): string | undefined {
   const value = sentValue(body)
   if (value === undefined) return body.text.length > 0 ? faultOfBody(type, body) : undefined

@@ -41,7 +41,7 @@ test('a slow request is logged in one line with the duration of each phase', asy
 
 /** Starts a fake collector that records the JSON that it receives. */
 async function collector(t: { after(run: () => void): void }) {
-  // biome-ignore lint/suspicious/noExplicitAny: what was sent is looked into freely
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of any request
   const spans: any[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

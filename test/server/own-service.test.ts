@@ -133,7 +133,7 @@ describe('endpoints list all servers on one etcd', () => {
     // The key of the server expires 15 to 20 seconds after the last write, and the other servers check every five
     // seconds.
     await untilListed(client, places.slice(0, 2), 40_000)
-    // Each server writes the EndpointSlices after the Endpoints, so the EndpointSlices may be a moment late.
+    // Each server writes the EndpointSlices after the Endpoints, so the EndpointSlices may be updated a moment later.
     const sliced = await until(
       () => slicedPlaces(client),
       ({ length }) => length === 2,

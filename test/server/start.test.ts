@@ -219,7 +219,7 @@ test('errors about missing and invalid files name the file but do not quote its 
       [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
       /twice\.csv: line 2: .*more than once/,
     ],
-    // Neither file has an end, so reading it would block or fill the memory.
+    // Neither file has an end, so reading it would block or use up the memory.
     [[`--token-auth-file=${fifo}`], /--token-auth-file: cannot read .*fifo: it is not a regular file/],
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [

@@ -114,7 +114,7 @@ test('a stopping server closes idle connections cleanly and responds to requests
   assert.match(answer, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 })
 
-/** Returns the response. An empty response is correct only after the server's waiting time. */
+/** Returns the response. An empty response is correct only after the time for which a stopping server waits. */
 async function sendWhileStopping(t: TestContext): Promise<string> {
   const server = await startServer(t)
   const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`

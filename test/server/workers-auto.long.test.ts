@@ -108,7 +108,7 @@ function writeAll(auto: Auto) {
     const client = auto.client()
     for (let i = 0; !stop.signal.aborted; i++) {
       const name = `w-${writer}-${i}`
-      // A create that was executed although its connection was reset would cause a conflict when it is repeated.
+      // If a create was executed although its connection was reset, repeating it would cause a conflict.
       const create = () => client.post(configMaps, { metadata: { name } })
       const { status, body, text } = await create().catch((error: unknown) => {
         assertReset(error)

@@ -28,12 +28,12 @@ export async function assertBelow(
   }
 }
 
-/** Fails if the work consistently costs more than this many milliseconds. */
+/** Fails if the work repeatedly costs more than this many milliseconds. */
 export async function assertCheap(maxMs: number, work: () => unknown): Promise<void> {
   await assertBelow(maxMs, 'ms of processor time', () => cpuMs(work))
 }
 
-/** Fails if the work consistently blocks the event loop for longer than the limit. Returns the result of the work. */
+/** Fails if the work repeatedly blocks the event loop for longer than the limit. Returns the result of the work. */
 export async function assertBrief<T>(maxMs: number, run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let result: T
   const stretch = await assertBelow(maxMs, 'ms at a stretch', async () => {
@@ -65,7 +65,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   })()
   try {
     const result = await run()
-    // Waits for one more turn, so that the measurement includes the last piece of work.
+    // Waits for one more iteration of the event loop, so that the measurement includes the last piece of work.
     await setImmediate()
     return { result, stretch }
   } finally {

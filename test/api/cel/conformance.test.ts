@@ -190,7 +190,7 @@ function isSame(a: Value, b: Value): boolean {
 /** Tests that turn off the type check are left out if the check fails. */
 const unchecked = 'Kubernetes checks the types of every expression'
 
-/** Returns a description of the fault in the outcome, or undefined if the test passes. */
+/** Returns what is wrong with the outcome, or undefined if the test passes. */
 function faultOf({ expr, typeEnv = [], bindings = {}, ...expected }: SpecTest): string | undefined {
   const declared = new Map(typeEnv.map(({ name, ident }) => [name, opaque(typeFor(ident?.type ?? {}))] as const))
   const variables = new Map([...declared].filter(([name]) => expected.checkOnly || name in bindings))

@@ -1,4 +1,4 @@
-/** Tests of how rules see JSON data, according to its schema. */
+/** Tests of the values that rules get for JSON data, according to the schema of the data. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

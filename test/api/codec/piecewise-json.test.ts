@@ -87,7 +87,8 @@ test('parsing a megabyte of small objects yields to other tasks after each piece
     return count
   }
   const yields = steps(text)
-  // One for each 64 KiB of the scan and each 32 KiB of the parser, and one for each ten objects of the final count.
+  // The scan yields once for each 64 KiB, the parser once for each 32 KiB, and the final count once for each ten
+  // objects.
   assert.ok(
     yields > text.length / 65_536 + text.length / 33_000 + 1000,
     `${yields} yields in ${text.length} characters`,

@@ -66,7 +66,7 @@ function configurationOf(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns which of the managers a and b own fields. If the configuration sets no field that can be owned, neither
+ * Returns which of the managers a and b own fields. If the configuration sets only fields that cannot be owned, neither
  * manager owns any.
  */
 function managersOf({ metadata }: JsonObject): string[] {

@@ -135,7 +135,8 @@ function isZero(value: Json): boolean {
 }
 
 /**
- * Whether a zero value was added because the field is always written. An object counts as zero if all its members do.
+ * Whether a zero value was added because the field is always written. An object counts as zero if all its members are
+ * zero.
  */
 function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
   const isNothing = (item: Json): boolean =>

@@ -133,7 +133,7 @@ function withoutIdentity(object: Loose): Loose {
     .replaceAll(/"\d+\.\d+\.\d+\.\d+"/g, '"ADDRESS"')
     .replaceAll(/"nodePort":\d+/g, '"nodePort":0')
   const { metadata, ...rest } = JSON.parse(text)
-  // Sorts the managers by name, because their order depends on their times.
+  // Sorts the managers by name, because the order in the object depends on the times of their writes.
   const managedFields = metadata.managedFields?.toSorted((a: Loose, b: Loose) => (a.manager < b.manager ? -1 : 1))
   return { ...rest, metadata: { ...metadata, managedFields } }
 }

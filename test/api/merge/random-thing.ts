@@ -20,8 +20,8 @@ const names = ['a', 'b', 'c', 'd', '__proto__', 'constructor']
 const fieldNames = ['f1', 'f2', 'f3', 'f4', 'f5']
 
 /**
- * Whether a schema is within an atomic value. An atomic value has no inner defaults, because a default would change the
- * whole value.
+ * Whether a schema is within an atomic value. An atomic value has no inner defaults, because an inner default would
+ * change the whole value.
  */
 type Within = 'whole' | 'parts'
 

@@ -15,7 +15,8 @@ import { temporaryDirectory } from './openssl.ts'
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
 
 /**
- * Starts a server that sends each client the subject of its certificate, or the reason why the client is not trusted.
+ * Starts a server that sends each client the subject of its certificate, or the reason why the server does not trust
+ * it.
  */
 async function start(t: TestContext) {
   const authority = await openAuthority({ directory: temporaryDirectory(t), clock: systemClock })

@@ -137,7 +137,7 @@ function typeText(schema: Schema, home: string): string {
   }
 }
 
-/** Describes a field of a later version. The merge keys are the merge keys of apply and of strategic merge patches. */
+/** Describes a field of a later version. Both apply and strategic merge patches use the recorded merge keys. */
 function describe({ schema, tag }: Field, home: string) {
   const list = schema.type === 'list' ? schema : undefined
   const strategy = list?.patch === undefined ? undefined : `${list.patch}${list.retainKeys ? ',retainKeys' : ''}`

@@ -21,7 +21,9 @@ const owed = (number: string): Debt => ({
   change: negative(pods(number)),
 })
 
-/** Returns a ledger over an in-memory quota, its usage after each stored change, and its debts. */
+/**
+ * Returns a ledger over an in-memory quota, the usage of the quota after each stored change, and the pending refunds.
+ */
 function open(hard: string, used: string, debts: readonly Debt[] = []) {
   const stored: unknown[] = []
   const records = new Map<string, ReservedKey>()

@@ -61,7 +61,7 @@ const server = await serve({ after }, [
 ])
 const admin = server.client()
 
-// biome-ignore lint/suspicious/noExplicitAny: events are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any event
 type Told = any
 
 /** Returns the events of one request once they are in the log. */

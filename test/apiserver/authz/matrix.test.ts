@@ -177,8 +177,8 @@ async function carryOut(person: Person, all: readonly Attempt[]): Promise<string
 }
 
 /**
- * Returns the fault of a response, or undefined if the response is correct. An allowed request may fail for any reason
- * except authorization. The response to a forbidden request must be a 403 that names user, action and scope.
+ * Returns what is wrong with a response, or undefined if the response is correct. An allowed request may fail for any
+ * reason except authorization. The response to a forbidden request must be a 403 that names user, action and scope.
  */
 function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   if (mayHave(person, wish)) return status === 401 || isRefusal(text) ? `refused: ${text.slice(0, 200)}` : ''

@@ -143,7 +143,7 @@ test('conflicting migration flags are rejected', async () => {
   assert.equal(existsSync(nowhere), false)
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any object
 type AnyObject = any
 
 /**

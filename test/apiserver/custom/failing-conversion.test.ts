@@ -242,7 +242,7 @@ test('a call to a conversion webhook that never responds times out together with
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  // A call that the server abandoned may reach the webhook only now.
+  // A call that the server has given up may reach the webhook only now.
   const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })

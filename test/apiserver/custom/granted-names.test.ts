@@ -77,7 +77,7 @@ async function judge(server: Server, name: string): Promise<boolean> {
   return grantsAll(granted)
 }
 
-/** Deletes a definition and removes its finalizers, as the server does when all objects are gone. */
+/** Deletes a definition and removes its finalizers, as the server does when the definition has no objects left. */
 async function remove(name: string): Promise<void> {
   const finalizers = (previous: ApiObject) => ({ ...previous, metadata: { ...previous.metadata, finalizers: [] } })
   const just = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }

@@ -146,7 +146,7 @@ test('shuffle sharding assigns queues evenly and without duplicates', () => {
   assert.deepEqual(dealHand(hashFlow('a', 'b'), 3, 8).toSorted(), [0, 1, 2])
 })
 
-/** Work budget of one event-loop tick, in reads of one object. */
+/** The work budget of one event-loop tick, counted in reads of one object. */
 const workPerTurn = 32
 
 test('an event-loop tick starts a limited amount of work, and the next tick continues in fair order', async () => {

@@ -360,7 +360,7 @@ const podOf = (item: object) =>
 const volumes: readonly Row[] = [
   ...series(['..', '../x', 'a/../b', '/a', '', '..a/../b'], (path): Row => [podOf({ path }), 422, /items\[0\].path/]),
   ...series([512, -1, 2 ** 31], (mode): Row => [podOf({ mode }), mode === 2 ** 31 ? 400 : 422, /mode/]),
-  // As in 1.23, a backslash is an ordinary character, and two dots matter only as a whole path element.
+  // As in 1.23, a backslash is an ordinary character, and two dots are special only as a whole path element.
   ...series(['a\\..\\b', 'a..b', 'a/b'], (path): Row => [podOf({ path }), 201]),
 ]
 
@@ -385,8 +385,8 @@ async function lastWrite(client: HttpClient): Promise<string> {
 }
 
 /**
- * Returns the fault of the response, or undefined if the response is correct. Rejected requests and dry runs must not
- * write anything.
+ * Returns what is wrong with the response, or undefined if the response is correct. Rejected requests and dry runs must
+ * not write anything.
  */
 async function faultOf(client: HttpClient, row: Row): Promise<string | undefined> {
   const before = await lastWrite(client)

@@ -19,7 +19,7 @@ const path = '/api/v1/namespaces/default/configmaps'
 const exactly = (version: number, rest: string) =>
   `${path}?resourceVersion=${version}&resourceVersionMatch=Exact&${rest}`
 
-// biome-ignore lint/suspicious/noExplicitAny: lists as they came
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any list
 async function list(client: HttpClient, target: string): Promise<any> {
   const { status, body, text } = await client.get(target)
   assert.equal(status, 200, text.slice(0, 1000))

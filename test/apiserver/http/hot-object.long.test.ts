@@ -111,7 +111,7 @@ async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const left = leaving(server, 'left')
   assert.equal(await statusOf(session, `${hot}?timeout=500ms`, 'late'), 504)
   left.destroy()
-  // Waits long enough for the server to notice the disconnect.
+  // Waits until the server must have noticed the disconnect.
   await statusOf(session, `${hot}?timeout=200ms`, 'another')
   cluster.signal(0, 'SIGCONT')
   await first

@@ -13,7 +13,7 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, undefine } from '../custom/definitions.ts'
 
 const boundMs = 150
-/** Maximum time in milliseconds for 45,000 members. A single pass without slicing exceeds it on a busy machine. */
+/** Maximum time in milliseconds for 45,000 members. On a busy machine, a single pass without slicing takes longer. */
 const patchBoundMs = 60
 /** Maximum time in milliseconds for a write of a custom object in any format. */
 const customBoundMs = 45

@@ -208,7 +208,7 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     wired.wire.set('cut')
     wired.wire.set('pass')
     assert.equal((await putting).status, 200)
-    // A copy of this request might still be in transit.
+    // A copy of the request might still be in transit.
     const created = await creating
     if (created.status !== 201) assertUnknown(created)
     assert.deepEqual((await witness.get(`${path}/unheard`)).body.data, { a: '1' })

@@ -16,7 +16,7 @@ const path = '/api/v1/namespaces/default/configmaps'
 
 /** Returns the keys at this path of a response in the order of the text. None of the keys is a number. */
 function keysAt({ text }: Pick<Answer, 'text'>, ...place: readonly (string | number)[]): string[] {
-  // biome-ignore lint/suspicious/noExplicitAny: any place of any answer
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of any response
   return Object.keys(place.reduce((value: any, key) => value[key], JSON.parse(text)))
 }
 

@@ -10,7 +10,7 @@ import { serve } from '../../support/in-process.ts'
 const client = (await serve({ after }, ['--emulated-version=1.36'])).client('admin-token')
 const place = '/openapi/v3/apis/scheduling.orch.io/v1'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any document
 type Loose = any
 const index: Loose = JSON.parse((await client.get('/openapi/v3')).text)
 const address: string = index.paths['apis/scheduling.orch.io/v1'].serverRelativeURL

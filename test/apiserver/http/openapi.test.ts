@@ -93,7 +93,7 @@ const codes: { readonly [action: string]: string } = {
 }
 const methods = ['get', 'put', 'post', 'delete', 'patch']
 
-// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any document
 type Loose = any
 
 // Lists have more parameters with the extensions of this server, which list-extensions.test.ts covers.

@@ -221,7 +221,7 @@ test('a Scale subresource can be read and written in Protobuf', async () => {
   const read = async () => (await protobuf.get(`${path}/rc/scale`, 'autoscaling.v1.Scale')).body
   const scale = await read()
   assert.equal(scale.kind, 'Scale')
-  // The view and the object have the same key, but separate messages.
+  // The view and the object have the same cache key, but separate messages.
   assert.deepEqual((await protobuf.get(`${path}/rc`, 'core.v1.ReplicationController')).body.spec.selector, { a: 'b' })
   const document = { ...scale, spec: { replicas: 3 } }
   const written = await protobuf.send('PUT', `${path}/rc/scale`, { document, message: 'autoscaling.v1.Scale' })

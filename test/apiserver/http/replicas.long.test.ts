@@ -23,7 +23,7 @@ import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 const allKinds = kindsOfVersion('1.23')
 
 const deadlineMs = 10_000
-/** Additional time that a process may need on a busy machine. */
+/** Additional time for a process on a busy machine. */
 const slackMs = 60_000
 
 const owner = endOfFile()
@@ -376,7 +376,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
       assert.equal((await server.get('/livez')).status, 200)
       assert.equal((await server.get('/readyz')).status, 503)
       assert.match((await server.get('/readyz?verbose')).text, /\[-\]store failed: the store does not respond/)
-      // The server still serves reads that need not be the most recent.
+      // The server still serves reads that may be outdated.
       assert.deepEqual(await read(server, `${path}?resourceVersion=0`), { m: 'before', n: 'before' })
     }
     for (const { status, text } of await answers) assert.ok(status === 503 || status === 504, `${status} ${text}`)

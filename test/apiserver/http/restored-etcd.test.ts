@@ -61,7 +61,7 @@ async function write(client: HttpClient, name: string): Promise<number> {
   return Number(body.metadata.resourceVersion)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: lists as they came
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any list
 async function list(client: HttpClient, target: string): Promise<any> {
   const { status, body, text } = await client.get(target)
   assert.equal(status, 200, text)

@@ -125,7 +125,8 @@ test('unauthenticated connections from one address immediately yield to a client
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
-  // Otherwise, an attacker could renew the connections within that second and lock out all other clients permanently.
+  // If unauthenticated connections were not evicted, an attacker could renew them within that second and lock out all
+  // other clients permanently.
   for (let i = 0; i < 2; i++) {
     const stranger = connectTcp({ host: '127.0.0.1', port: server.port, localAddress: '127.0.0.2' })
     t.after(() => stranger.destroy())
@@ -174,7 +175,7 @@ test('rejecting a client does not evict a connection from another address', {
     return socket
   }
   const old = await openFrom('127.0.0.2')
-  // A connection of this age may be evicted for any other connection.
+  // A connection of this age may be evicted in favor of any other connection.
   await setTimeout(1100)
   const recent = (await openFrom('127.0.0.3')).resume()
   const rejected = (await openFrom('127.0.0.3')).resume()
@@ -223,7 +224,7 @@ test('unauthenticated connections are counted per network', async () => {
   assert.ok(admit('10.0.0.1') && admit('::ffff:10.0.0.1'))
   assert.equal(admit('10.0.0.1'), undefined)
   assert.ok(admit('::ffff:10.0.0.2'))
-  // Closing a connection makes room for another connection from the same network.
+  // Closing a connection allows another connection from the same network.
   socket.destroy()
   await once(socket, 'close')
   assert.ok(admit('2001:db8::2'))

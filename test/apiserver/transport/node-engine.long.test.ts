@@ -1,7 +1,7 @@
 /**
  * Replays the recorded cases with `--http-engine=node`. All cases that pass on our own engine must also pass on Node's.
- * The kit with the cases is not part of this repository. It is expected next to the checkout or at ORCH_KIT. Without
- * the kit, the test is skipped.
+ * The kit that contains the cases is not part of this repository. It is expected next to the checkout or at ORCH_KIT.
+ * Without the kit, the test is skipped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -19,7 +19,7 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
     `--http-engine=${engine}`,
     ...['--authorization-mode=Node,RBAC', '--enable-bootstrap-token-auth'],
   ])
-  // Uses the users of the kit instead of the users in the text of the helper.
+  // Uses the users of the kit instead of the users in the helper's file.
   await server.stop()
   copyFileSync(join(kit, 'tokens.csv'), join(server.directory, 'tokens.csv'))
   await server.restart()

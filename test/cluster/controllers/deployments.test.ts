@@ -79,7 +79,7 @@ const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image ?? ''
 const isReady = ({ status }: Pod) =>
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
 
-/** Calls `look` with all pods of an application after each watch event, until the returned function is called. */
+/** Calls `look` with all pods of an application after each watch event. The returned function stops this. */
 async function watchPods(app: string, look: (all: readonly Pod[]) => void): Promise<() => Promise<void>> {
   const ended = new AbortController()
   const all = new Map<string, Pod>()

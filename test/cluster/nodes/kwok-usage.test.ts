@@ -1,4 +1,7 @@
-/** Tests of ResourceUsage and ClusterResourceUsage objects: files in KWOK's format determine what containers use. */
+/**
+ * Tests of ResourceUsage and ClusterResourceUsage objects: files in KWOK's format determine how much CPU and memory
+ * containers use.
+ */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { parseYamlDocuments } from '../../../src/api/codec/yaml-text.ts'

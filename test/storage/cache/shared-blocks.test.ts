@@ -56,7 +56,7 @@ function textOf({ json }: CachedObject): string {
   return JSON.parse(String(json)).text
 }
 
-/** Whether both objects share the same memory and do not just have equal bytes. */
+/** Whether both objects share the same memory, rather than only having equal bytes. */
 function areOne(one: CachedObject | undefined, other: CachedObject | undefined): boolean {
   if (one === undefined || other === undefined || one === other) return false
   if (!(one.json.buffer instanceof SharedArrayBuffer) || !(other.json.buffer instanceof SharedArrayBuffer)) return false

@@ -63,7 +63,7 @@ test('watches under load report every event once and in order', { timeout: 300_0
     async () => count(),
     (counts) => counts.bookmarks >= resumed.length && counts.connections > resumed.length,
   )
-  // The last changes match every selector, so that every watch ends.
+  // The last changes match every selector, so that every watch can end.
   for (const on of [true, false])
     for (const namespace of namespaces) made.push(await put(client, `${namespace}/m-0`, `last ${on}`, on))
 

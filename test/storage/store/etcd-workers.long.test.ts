@@ -141,7 +141,7 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // The store does not return the last received revision as the most recent revision either.
+    // The store does not return the last received revision as the most recent one either.
     await assert.rejects(async () => await deaf.revision())
   })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Journal, JournalChange, Store } from '../../../src/storage/store/store.ts'
 
-/** Greater than every revision. */
+/** A revision that is greater than every other. */
 export const latest = Number.MAX_SAFE_INTEGER
 
 /** Writes keys one after another. Each write of a key replaces its previous value. */

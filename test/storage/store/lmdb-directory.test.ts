@@ -321,8 +321,8 @@ describe("the embedded store's thread", () => {
       const watching = assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
       const dead = worker.terminate()
       const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
-      // The commit was sent before the crash was detected, or not at all. The outcome is ambiguous only in the first
-      // case.
+      // The commit was sent before the crash was detected, or not at all. Only in the first case is the outcome
+      // ambiguous.
       await assert.rejects(commit, refusal(/store thread has exited/))
       await dead
       await watching

@@ -3,7 +3,7 @@ import { after } from 'node:test'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { storeSuite } from './suite.ts'
 
-// Keeps the process alive, because the store's timer must not do so.
+// Keeps the process alive, which the store's timer must not do.
 const alive = setInterval(() => {}, 1000)
 after(() => clearInterval(alive))
 

@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readFairly } from '../../../src/wire/http/fair-reading.ts'
 
 const bytes = 8 * 2 ** 20
-/** The limit per turn, and the rest of the read that exceeds the limit. */
+/** The limit per iteration, and the rest of the read that exceeds the limit. */
 const maxPerTurn = 2 * 64 * 1024
 
 const server = createServer().listen(0, '127.0.0.1')

@@ -134,7 +134,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     const opened = await open({ ...hour, bytes })
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
-    // A value that fills one page.
+    // A value that fills one page of the data file.
     const value = 'x'.repeat(3000)
     const keys = Array.from({ length: 100 }, (_, i) => `a/${i}`)
     const written: number[] = []
