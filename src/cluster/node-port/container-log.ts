@@ -4,6 +4,7 @@
  * still exists.
  */
 
+/** A line of output with its time. */
 export interface LogLine {
   /** Time of the line in milliseconds since 1970. */
   readonly time: number
@@ -42,11 +43,16 @@ export class ContainerLog {
 
   /** Appends text, split into lines. The final line break is optional. */
   append(time: number, text: string, stream: LogLine['stream'] = 'stdout'): void {
-    if (this.#isEnded) return
     const body = text.endsWith('\n') ? text.slice(0, -1) : text
-    for (const line of body.split('\n')) {
-      this.#lines.push({ time, stream, text: line })
-      this.#bytes += Buffer.byteLength(line) + lineOverhead
+    this.appendLines(body.split('\n').map((line) => ({ time, stream, text: line })))
+  }
+
+  /** Appends lines, whose times must not decrease. */
+  appendLines(lines: readonly LogLine[]): void {
+    if (this.#isEnded) return
+    for (const line of lines) {
+      this.#lines.push(line)
+      this.#bytes += Buffer.byteLength(line.text) + lineOverhead
     }
     this.#dropOldest()
     this.#wake()

@@ -110,7 +110,7 @@ function answerLog(call: PortCall, segments: readonly string[]): Answer {
   const options = logOptions(call)
   if (options === undefined) return { status: 422, text: 'the log options are invalid' }
   const isPrevious = isTrue(call.url.searchParams, 'previous')
-  const log = foundContainer.container.log(isPrevious ? 'previous' : 'last')
+  const log = foundContainer.container.log(isPrevious ? 'previous' : 'last', options.follow ? call.signal : undefined)
   if (log !== undefined) return { status: 200, parts: readLog(log, options, call.signal) }
   const containerLabel = `container "${foundContainer.name}" in pod "${segments[1]}"`
   const text = isPrevious

@@ -74,9 +74,9 @@ export interface ContainerRuntime {
   readonly isRunning: boolean
   /**
    * Returns the log of the previous instance, or of the last instance, which may still be running. Returns undefined if
-   * there is no such instance.
+   * there is no such instance. If a signal is given, the log may grow until the signal aborts.
    */
-  log(instance: 'last' | 'previous'): ContainerLog | undefined
+  log(instance: 'last' | 'previous', signal?: AbortSignal): ContainerLog | undefined
   /** Runs a command and resolves with its exit code. Rejects if the command cannot be started. */
   exec(command: readonly string[], streams: ContainerStreams): Promise<number>
   /** Attaches to the main process. Resolves when the process has ended or produces no more output. */

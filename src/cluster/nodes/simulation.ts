@@ -225,13 +225,11 @@ function runtimesOf(
 ): NodeRuntime[] {
   const byNode = indexByNode(pods)
   const memory = new CommandMemory()
-  const fileLogOf: SimulatedNodeParts['fileLogOf'] =
-    kwok && ((pod, container, instance) => kwok.logs.logOf({ pod, container, instance, now: clock.now() }))
   return nodes.map(
     ({ name, capacity: amounts }) =>
       new SimulatedNode({
         ...shared,
-        fileLogOf,
+        kwok,
         name,
         pods: byNode,
         client: () => clientOf(name),

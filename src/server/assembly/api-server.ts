@@ -13,6 +13,7 @@ import type { Emulation } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
 import type { LegacyToken } from '../../apiserver/authn/service-account/claims.ts'
+import type { AddressPolicy } from '../../apiserver/resources/allowed-address.ts'
 import { beginStart } from '../../base/concurrency/time-slice.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 import type { LoopRecords } from '../../client/reconcile/loop.ts'
@@ -54,6 +55,8 @@ export interface ApiServer {
   readonly emulation: Emulation
   /** The simulated nodes of this process. The server may connect to them on loopback addresses. */
   readonly localNodes: LocalNodes
+  /** The addresses that users may name and to which the server may connect. */
+  readonly addresses: AddressPolicy
   /**
    * Resolves with the reason when the store fails permanently. After that, the server is not ready, but it responds to
    * requests until its owner stops it.
@@ -110,6 +113,7 @@ async function assemble(
     quotaActivity: backend.quotaActivity,
     loopRecords,
     localNodes: backend.localNodes,
+    addresses: backend.addresses,
     emulatedVersion,
     emulation: emulationFrom(options),
     failed,

@@ -45,7 +45,7 @@ import { maximaOf } from './listener.ts'
 import { openOtherApis } from './other-apis.ts'
 import { readinessOf } from './readiness.ts'
 import { startUpkeep } from './upkeep.ts'
-import { openWays } from './ways-to-nodes.ts'
+import { addressPolicy, openWays } from './ways-to-nodes.ts'
 
 /** The result of `openBackend`. */
 export type Backend = Awaited<ReturnType<typeof openBackend>>
@@ -58,6 +58,8 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   const { log, clock, worker } = context
   const { store, failed, notice, metrics } = foundation
   const localNodes = new LocalNodes()
+  const listening: { address: Address | undefined } = { address: undefined }
+  const addresses = addressPolicy(options, () => listening.address)
   worker?.shareNodes(localNodes)
   const eventRetention = { historyMs: options.historyDuration, clock: systemClock }
   const unbuilt = [...alphaVersions(options.runtimeConfig, { kinds: context.kinds, vendor: vendorOf(options.profile) })]
@@ -70,7 +72,7 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
   metrics.store.showLastBackup(() => backups.newest)
   const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups, stopping: context.stopping })
-  return { localNodes, caches, loopRecords, backupSource, backups, readiness }
+  return { localNodes, listening, addresses, caches, loopRecords, backupSource, backups, readiness }
 }
 
 /** Opens the store caches, the catalogue of served types and access control. */
@@ -78,8 +80,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
   const { log, clock, kinds, opened, worker } = context
   const { vendor, metrics, audited, authorities, frontProxy, reloading } = foundation
   const state = openState(options, foundation, context)
-  const { localNodes, caches, loopRecords, backups, readiness } = state
-  const listening: { address: Address | undefined } = { address: undefined }
+  const { localNodes, listening, addresses, caches, loopRecords, backups, readiness } = state
   const { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
     {
@@ -96,7 +97,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
       components: [readiness.store],
       recentEvents: () => audited.recent.all(),
       ownAddress: () => listening.address,
-      waysFor: openWays(options, { ...foundation, localNodes, ownAddress: () => listening.address, opened }),
+      waysFor: openWays(options, { ...foundation, localNodes, addresses, opened }),
     },
   )
   const limitRequests = openFlowControl(options, { catalogue, lookup, metrics: metrics.flows, worker })
@@ -130,7 +131,6 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
     otherApis,
     ways,
     forwarder,
-    listening,
     quotaActivity,
   }
 }

@@ -24,8 +24,7 @@ export interface NodeConnectionDependencies {
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
-  /** Returns the address that this server listens on, or undefined before it listens. */
-  readonly ownAddress: () => Address | undefined
+  readonly addresses: AddressPolicy
   /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
@@ -57,20 +56,20 @@ function warnOfSuperuser(pem: string, log: Log): void {
     )
 }
 
+/** Returns the addresses to which the server may connect. `ownAddress` is the server's own listening address, if any. */
+export function addressPolicy(options: ServerOptions, ownAddress: () => Address | undefined): AddressPolicy {
+  return new AddressPolicy({ allowed: options.allowedProxyCidrs, advertised: options.advertiseAddress, ownAddress })
+}
+
 /** Returns a function that opens the connections once objects can be looked up. Throws UsageError for invalid flags. */
 export function openWays(
   options: ServerOptions,
   dependencies: NodeConnectionDependencies,
 ): (lookup: Lookup) => NodeConnector {
-  const { certificates, nodeClient, localNodes, reloading, ownAddress, opened } = dependencies
+  const { certificates, nodeClient, localNodes, reloading, addresses, opened } = dependencies
   const authority = followAuthority(options.kubeletCertificateAuthority, reloading)
   const relay = new HttpsRelay()
   opened.defer(() => relay.close())
-  const addresses = new AddressPolicy({
-    allowed: options.allowedProxyCidrs,
-    advertised: options.advertiseAddress,
-    ownAddress,
-  })
   const own = async () => ({
     authority: certificates.ownAuthority.certificate,
     credentials: await certificates.nodeClient(),

@@ -93,12 +93,18 @@ export type FromThread =
   | { readonly type: 'listening'; readonly port: number }
   /** Requests the serving certificate of a node, to which a client is connecting. */
   | { readonly type: 'certificate'; readonly node: string }
+  /** A client connects to a port that forwards to this host. The thread assigns `id`. */
+  | { readonly type: 'resolve'; readonly id: number; readonly host: string; readonly port: number }
   /** The thread cannot continue and is about to exit. */
   | { readonly type: 'failed'; readonly why: string }
+
+export type ResolvedHost = { readonly address: string } | { readonly why: string }
 
 export type ToThread =
   | { readonly type: 'responses'; readonly messages: readonly ResponseMessage[] }
   | { readonly type: 'certificate'; readonly node: string; readonly certificate: ServingCertificate }
+  /** The address of a host, or the reason why the thread must not connect to the host. */
+  | { readonly type: 'resolved'; readonly id: number; readonly outcome: ResolvedHost }
   /** Opens a stream to a port of a pod. `port` carries the data. */
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
   /** Asks the thread to stop gracefully. */

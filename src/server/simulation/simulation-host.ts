@@ -43,7 +43,7 @@ const threadProgram = {
 
 export type SimulationServer = Pick<
   ApiServer,
-  'emulatedVersion' | 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'
+  'emulatedVersion' | 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords' | 'addresses'
 >
 
 export interface SimulationParts {
@@ -227,6 +227,7 @@ class SimulationHost {
     else if (message.type === 'first pass') this.#firstPass.resolve()
     else if (message.type === 'listening') this.#listen(life, message.port)
     else if (message.type === 'certificate') this.#certify(life, message.node)
+    else if (message.type === 'resolve') void this.#resolve(life, message)
     else if (message.type === 'failed') life.why = message.why
     else this.#records.receive(message)
   }
@@ -254,6 +255,15 @@ class SimulationHost {
     if (!this.#nodes.has(node)) return
     const { signingAuthority, clock } = this.#server
     post(thread, { type: 'certificate', node, certificate: servingCertificate(signingAuthority, node, clock.now()) })
+  }
+
+  /** Resolves the host of a forwarded port in the thread of the server, which knows the allowed addresses. */
+  async #resolve({ thread }: Life, { id, host, port }: Extract<FromThread, { type: 'resolve' }>): Promise<void> {
+    const outcome = await this.#server.addresses.resolve(host, port).then(
+      (address) => ({ address }),
+      (error: unknown) => ({ why: messageOf(error) }),
+    )
+    post(thread, { type: 'resolved', id, outcome })
   }
 
   #lose(life: Life, code: number): void {

@@ -27,7 +27,7 @@ import type { Stage } from '../../cluster/nodes/stages/stage.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
 import { MessageBatch } from './message-batch.ts'
-import type { FromThread, RequestMessage, SimulationData, ToThread } from './messages.ts'
+import type { FromThread, RequestMessage, ResolvedHost, SimulationData, ToThread } from './messages.ts'
 import { ownNodes } from './own-nodes.ts'
 import { finalizerWriter, sharedReader } from './shared-reader.ts'
 import { threadRecords } from './thread-records.ts'
@@ -50,11 +50,14 @@ class SimulationThread {
   readonly #transport: ThreadTransport
   readonly #clients = new Map<string, Client>()
   readonly #certificates = new Map<string, PromiseWithResolvers<ServingCertificate>>()
+  /** Functions that receive the address of a host, by the identifier of the request. */
+  readonly #lookups = new Map<number, (outcome: ResolvedHost) => void>()
   readonly #simulation: Simulation
   readonly #loops: RunningLoops
   readonly #opening: Promise<NodePort>
   #port = 0
   #unseenBytes = 0
+  #lastLookup = 0
 
   constructor(data: SimulationData, stages: readonly Stage[] | undefined) {
     this.#data = data
@@ -85,6 +88,9 @@ class SimulationThread {
     else if (message.type === 'certificate') {
       this.#certificates.get(message.node)?.resolve(message.certificate)
       this.#certificates.delete(message.node)
+    } else if (message.type === 'resolved') {
+      this.#lookups.get(message.id)?.(message.outcome)
+      this.#lookups.delete(message.id)
     } else for (const each of message.messages) this.#transport.receive(each)
   }
 
@@ -104,6 +110,8 @@ class SimulationThread {
       }),
       kwok: followKwokObjects(this.#clientOf(sharedReader), {
         logDirectory: this.#data.logDirectory,
+        clock: systemClock,
+        resolveAddress: (host, port) => this.#resolveAddress(host, port),
         onError: this.#onWatchError("KWOK's kinds"),
         pageLimit,
       }),
@@ -168,6 +176,17 @@ class SimulationThread {
     this.#certificates.set(node, pendingCertificate)
     post({ type: 'certificate', node })
     return await pendingCertificate.promise
+  }
+
+  /** Asks the server's thread, which decides to which addresses the server may connect. */
+  async #resolveAddress(host: string, port: number): Promise<string> {
+    const id = ++this.#lastLookup
+    const outcome = await new Promise<ResolvedHost>((resolve) => {
+      this.#lookups.set(id, resolve)
+      post({ type: 'resolve', id, host, port })
+    })
+    if ('why' in outcome) throw new Error(`cannot connect to ${host}: ${outcome.why}`)
+    return outcome.address
   }
 
   #connect({ node, place, target, port }: Extract<ToThread, { type: 'connect' }>): void {

@@ -9,7 +9,8 @@ import { removeTemporary, temporaryDirectory } from '../../../src/base/files/tem
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { kwokKinds, kwokType } from '../../../src/cluster/nodes/kwok/kinds.ts'
-import { readClusterLogs, readLogs } from '../../../src/cluster/nodes/kwok/log-objects.ts'
+import { logRules } from '../../../src/cluster/nodes/kwok/log-objects.ts'
+import { readClusterRules, readOwnRules } from '../../../src/cluster/nodes/kwok/pod-rules.ts'
 import { readLoopFiles } from '../../../src/server/cluster/server-with-loops.ts'
 import { readServerFlags } from '../../../src/server/flags/command-line.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
@@ -136,10 +137,10 @@ test('without the flag, the Supported condition of Logs objects is false', async
 test('invalid Logs objects are rejected', () => {
   for (const [spec, message] of [
     [{ logs: [{}] }, /spec.logs\[0\].logsFile is not a string/],
-    [{ logs: [{ logsFile: 'a', follow: true }] }, /spec.logs\[0\].follow is not supported/],
+    [{ logs: [{ logsFile: 'a', follow: 'yes' }] }, /spec.logs\[0\].follow is not true or false/],
     [{ logs: [{ logsFile: 'a', text: 'b' }] }, /spec.logs\[0\].text is not supported/],
     [{ logs: Array.from({ length: 33 }, () => ({ logsFile: 'a' })) }, /more than 32 elements/],
   ] as const)
-    for (const read of [readLogs, readClusterLogs])
-      assert.throws(() => read({ spec } as unknown as Json), { name: 'StageError', message })
+    for (const read of [readOwnRules, readClusterRules])
+      assert.throws(() => read(logRules, { spec } as unknown as Json), { name: 'StageError', message })
 })

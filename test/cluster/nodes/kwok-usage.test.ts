@@ -9,8 +9,9 @@ import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { type KwokObject, kwokKinds, kwokType } from '../../../src/cluster/nodes/kwok/kinds.ts'
+import { readClusterRules, readOwnRules } from '../../../src/cluster/nodes/kwok/pod-rules.ts'
 import { compileUsage } from '../../../src/cluster/nodes/kwok/usage-expression.ts'
-import { readClusterResourceUsage, readResourceUsage } from '../../../src/cluster/nodes/kwok/usage-objects.ts'
+import { usageRules } from '../../../src/cluster/nodes/kwok/usage-objects.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { type Restartable, serveUp } from '../../support/in-process.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -197,10 +198,10 @@ test('invalid usage objects are rejected', () => {
     [usage(Array.from({ length: 33 }, () => ({ usage: {} }))), /more than 32 elements/],
     [{ spec: { selector: {}, usages: [] } }, /spec.selector is not supported/],
   ] as const)
-    assert.throws(() => readResourceUsage(object as Json), { name: 'StageError', message })
+    assert.throws(() => readOwnRules(usageRules, object as Json), { name: 'StageError', message })
   const selector = { matchLabels: {} }
   assert.throws(
-    () => readClusterResourceUsage({ spec: { selector, usages: [] } }),
+    () => readClusterRules(usageRules, { spec: { selector, usages: [] } }),
     /selector.matchLabels is not supported/,
   )
 })

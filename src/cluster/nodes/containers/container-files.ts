@@ -42,6 +42,8 @@ export interface ContainerFilesParts {
   readonly written: WrittenFiles
   /** The number of restarts of the container, because each instance has its own writable layer. */
   readonly restartCount: number
+  /** The absolute path of the directory for relative paths. */
+  readonly workDir: string
 }
 
 const directory: FileDescription = { type: 'directory', mode: 0o755, size: 0 }
@@ -50,22 +52,24 @@ export class ContainerFiles {
   readonly #pod: Pod
   readonly #uid: string
   readonly #written: WrittenFiles
+  readonly #workDir: string
   /** Prefix of the keys under which `WrittenFiles` stores files in the writable layer. */
   readonly #layer: string
   /** Mounts by their path in the container. */
   readonly #mounts: ReadonlyMap<string, Mount>
 
-  constructor({ pod, container, volumes, written, restartCount }: ContainerFilesParts) {
+  constructor({ pod, container, volumes, written, restartCount, workDir }: ContainerFilesParts) {
     this.#pod = pod
     this.#uid = pod.metadata.uid ?? ''
     this.#written = written
+    this.#workDir = workDir
     this.#layer = `layer ${container.name} ${restartCount} `
     this.#mounts = mountsOf(pod, container, volumes)
   }
 
   /** Opens a file and returns its content in chunks, or undefined if it does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
-    const absolutePath = posix.resolve('/', path)
+    const absolutePath = posix.resolve(this.#workDir, path)
     const file = this.#writtenAt(absolutePath)
     if (file !== undefined) return file.type === 'file' ? Readable.from([file.content]) : undefined
     if (absolutePath === '/etc/hostname') return Readable.from([this.#hostname()])
@@ -77,7 +81,7 @@ export class ContainerFiles {
 
   /** Describes a file or directory. Returns undefined if it does not exist. */
   async describe(path: string): Promise<FileDescription | undefined> {
-    const absolutePath = posix.resolve('/', path)
+    const absolutePath = posix.resolve(this.#workDir, path)
     const file = this.#writtenAt(absolutePath)
     if (file !== undefined) return { type: file.type, mode: file.mode, size: file.content.length }
     if (absolutePath === '/etc/hostname') return { type: 'file', mode: 0o644, size: this.#hostname().length }
@@ -89,7 +93,7 @@ export class ContainerFiles {
 
   /** Returns the names in a directory, or undefined if the directory does not exist. */
   async list(path: string): Promise<string[] | undefined> {
-    const absolutePath = posix.resolve('/', path)
+    const absolutePath = posix.resolve(this.#workDir, path)
     const real = await this.#find(absolutePath)
     const inside = real === undefined ? undefined : await readdir(real).catch(() => undefined)
     const prefix = absolutePath === '/' ? '/' : `${absolutePath}/`
@@ -107,7 +111,7 @@ export class ContainerFiles {
    * in a read-only volume. Throws NoSpaceError if the file does not fit.
    */
   create(path: string, description: FileDescription): Buffer | undefined {
-    const place = this.#placeOf(posix.resolve('/', path))
+    const place = this.#placeOf(posix.resolve(this.#workDir, path))
     return place === undefined ? undefined : this.#written.create(this.#uid, place, description)
   }
 

@@ -17,6 +17,10 @@ export interface ShellPlace {
   readonly speed: number
   readonly hostname: string
   readonly environment: Environment
+  /** The absolute path of the working directory. */
+  readonly workDir: string
+  readonly user: number
+  readonly group: number
   readonly files: ContainerFiles
   /** Command line of the container's main process. */
   readonly program: string
@@ -41,8 +45,9 @@ const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['cat', cat],
   ['ls', ls],
   ['hostname', async (_args, { hostname, print }) => await done(print(`${hostname}\n`))],
-  ['whoami', async (_args, { print }) => await done(print('root\n'))],
-  ['pwd', async (_args, { print }) => await done(print('/\n'))],
+  ['whoami', whoami],
+  ['id', id],
+  ['pwd', async (_args, { workDir, print }) => await done(print(`${workDir}\n`))],
   ['date', async (_args, { print }) => await done(print(`${new Date().toUTCString()}\n`))],
   ['uname', async (_args, { print }) => await done(print('Linux\n'))],
   ['sleep', sleep],
@@ -234,7 +239,7 @@ async function cat(args: readonly string[], { files, print, printError, input }:
 }
 
 async function ls(args: readonly string[], { files, print, printError }: ShellPlace): Promise<number> {
-  const [path = '/'] = args.filter((arg) => !arg.startsWith('-'))
+  const [path = '.'] = args.filter((arg) => !arg.startsWith('-'))
   const description = await files.describe(path)
   const names = description?.type === 'file' ? [path] : await files.list(path)
   if (names === undefined) {
@@ -242,6 +247,19 @@ async function ls(args: readonly string[], { files, print, printError }: ShellPl
     return 1
   }
   return await done(print(names.map((name) => `${name}\n`).join('')))
+}
+
+async function whoami(_args: readonly string[], { user, print, printError }: ShellPlace): Promise<number> {
+  if (user === 0) return await done(print('root\n'))
+  await printError(`whoami: unknown uid ${user}\n`)
+  return 1
+}
+
+/** Prints the user and the group, or with `-u` or `-g` one of them. */
+async function id([flag]: readonly string[], { user, group, print }: ShellPlace): Promise<number> {
+  const named = (number: number) => `${number}${number === 0 ? '(root)' : ''}`
+  const text = flag === '-u' ? user : flag === '-g' ? group : `uid=${named(user)} gid=${named(group)}`
+  return await done(print(`${text}\n`))
 }
 
 async function ps(args: readonly string[], { program, print }: ShellPlace): Promise<number> {

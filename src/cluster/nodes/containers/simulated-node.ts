@@ -1,6 +1,7 @@
 /** Gives the port of a simulated node access to the pods on the node and to their containers. */
 
 import { once } from 'node:events'
+import { posix } from 'node:path'
 import type { Duplex, Writable } from 'node:stream'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -20,6 +21,9 @@ import type {
   PodRuntime,
 } from '../../node-port/runtime.ts'
 import type { NodeOutages } from '../failures/node-outages.ts'
+import type { CommandSettings } from '../kwok/exec-objects.ts'
+import type { KwokObjects } from '../kwok/kwok-objects.ts'
+import type { Following } from '../kwok/log-files.ts'
 import type { NodeAmounts } from '../volumes/downward.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import type { CommandMemory, Environment } from './command-memory.ts'
@@ -27,7 +31,7 @@ import { ContainerFiles } from './container-files.ts'
 import { type ContainerLogs, containersOf, shownCommand, statusOf } from './container-logs.ts'
 import { type FindUsage, UsageMeter } from './container-usage.ts'
 import { environmentOf, hostnameOf } from './environment.ts'
-import { sayHello } from './hello.ts'
+import { helloFrom, serveHttp } from './http-responder.ts'
 import { isCommand, runCommand, type ShellPlace } from './shell.ts'
 import { typedLines } from './terminal-input.ts'
 import type { WrittenFiles } from './written-files.ts'
@@ -46,10 +50,8 @@ export interface SimulatedNodeParts {
   readonly memory: CommandMemory
   /** Files that simulated commands have created. */
   readonly written: WrittenFiles
-  /** Finds the logs of containers that objects specify. */
-  readonly fileLogOf?:
-    | ((pod: Pod, container: string, instance: 'last' | 'previous') => ContainerLog | undefined)
-    | undefined
+  /** The objects of KWOK's kinds. Undefined if the node follows no such objects. */
+  readonly kwok?: Pick<KwokObjects, 'logs' | 'commands' | 'ports'> | undefined
   /** Finds the usage of containers that objects specify. */
   readonly usageOf?: FindUsage | undefined
   readonly vendor: Vendor
@@ -117,10 +119,13 @@ class SimulatedPod implements PodRuntime {
   async connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void> {
     const { spec, status } = this.#pod
     if (status?.phase !== 'Running') throw new Error(`the pod is not running: it is ${status?.phase}`)
+    const ports = this.#parts.kwok?.ports
+    const service = ports?.serviceOf(this.#pod, port)
+    if (ports !== undefined && service !== undefined) return await ports.serve(service, stream, signal)
     const open = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
     if (open.length > 0 && !open.includes(port))
       throw new Error(`nothing listens on port ${port}: the pod's containers declare ${open.join(', ')}`)
-    await sayHello(this.#pod, stream, signal)
+    await serveHttp(helloFrom(this.#pod), stream, signal)
   }
 }
 
@@ -139,10 +144,15 @@ class SimulatedContainer implements ContainerRuntime {
     return statusOf(this.#pod, this.#container.name ?? '')?.state?.running !== undefined
   }
 
-  log(instance: 'last' | 'previous'): ContainerLog | undefined {
-    const log = this.#parts.logs.log(this.#pod, this.#container, instance)
-    // A container without a built-in log has not started, so a log file that an object specifies does not apply either.
-    return log && (this.#parts.fileLogOf?.(this.#pod, this.#container.name ?? '', instance) ?? log)
+  log(instance: 'last' | 'previous', signal?: AbortSignal): ContainerLog | undefined {
+    const { logs, kwok } = this.#parts
+    const pod = this.#pod
+    const container = this.#container.name ?? ''
+    const log = logs.log(pod, this.#container, instance)
+    // A container that has not started has no log, even if an object specifies one.
+    if (log === undefined) return undefined
+    const following = signal && followingOf(log, signal)
+    return kwok?.logs.logOf({ pod, container, instance, following }) ?? log
   }
 
   async exec(command: readonly string[], streams: ContainerStreams): Promise<number> {
@@ -155,36 +165,54 @@ class SimulatedContainer implements ContainerRuntime {
     const pod = this.#pod
     const container = this.#container
     const environment = await environmentOf({ pod, container, client: client(), amounts, memory })
+    const settings = this.#parts.kwok?.commands.find(pod, container.name ?? '')
     try {
-      return await runCommand(command, this.#place(streams, environment))
+      for (const variable of settings?.variables ?? []) environment.set(variable.name, variable.value)
+      return await runCommand(command, this.#place(streams, environment, settings))
     } finally {
       environment.close()
     }
   }
 
-  /** Streams the log until the container ends or the client disconnects. The simulated process reads no input. */
-  async attach({ stdout, signal }: ContainerStreams): Promise<void> {
-    const log = this.log('last')
-    if (log === undefined) return
-    let next = log.range.end
-    while (!signal.aborted && !log.isEnded) {
+  /** Streams the output until the container ends or the client disconnects. The simulated process reads no input. */
+  async attach({ stdout, stderr, signal }: ContainerStreams): Promise<void> {
+    const { logs, kwok } = this.#parts
+    const lifecycle = logs.log(this.#pod, this.#container, 'last')
+    if (lifecycle === undefined) return
+    const output = kwok?.logs.outputOf(this.#pod, this.#container.name ?? '', followingOf(lifecycle, signal))
+    const log = output ?? lifecycle
+    let next = output?.range.first ?? lifecycle.range.end
+    for (;;) {
+      for (; next < log.range.end && !signal.aborted; next++) {
+        const line = log.line(next)
+        if (line !== undefined) await write((line.stream === 'stderr' ? stderr : stdout) ?? stdout, `${line.text}\n`)
+      }
+      if (signal.aborted || log.isEnded) return
       await log.changed(next, signal)
-      for (; next < log.range.end; next++) await write(stdout, `${log.line(next)?.text ?? ''}\n`)
     }
   }
 
-  #place({ stdin, stdout, stderr, terminal, signal }: ContainerStreams, environment: Environment): ShellPlace {
+  #place(
+    { stdin, stdout, stderr, terminal, signal }: ContainerStreams,
+    environment: Environment,
+    settings: CommandSettings | undefined,
+  ): ShellPlace {
     const pod = this.#pod
     const container = this.#container
     const { volumes, written } = this.#parts
     const { restartCount = 0 } = statusOf(pod, container.name ?? '') ?? {}
-    const files = new ContainerFiles({ pod, container, volumes, written, restartCount })
+    const workDir = posix.resolve('/', settings?.workDir || container.workingDir || '/')
+    const files = new ContainerFiles({ pod, container, volumes, written, restartCount, workDir })
+    const { runAsUser = 0, runAsGroup = 0 } = { ...pod.spec?.securityContext, ...container.securityContext }
     const print = (text: string | Buffer) => write(stdout, terminal === undefined ? text : withReturns(text))
     const typed = stdin as AsyncIterable<Buffer> | undefined
     return {
       hostname: hostnameOf(pod),
       environment,
+      workDir,
       files,
+      user: settings?.user ?? Number(runAsUser),
+      group: settings?.group ?? Number(runAsGroup),
       program: shownCommand(container) || (container.image ?? ''),
       print,
       printError: (text) => (stderr === undefined ? print(text) : write(stderr, text)),
@@ -198,7 +226,12 @@ class SimulatedContainer implements ContainerRuntime {
   }
 }
 
-/** Writes to a stream and, if its buffer is full, waits for the reader. */
+/** Returns how long to follow a file: until the client disconnects or the container terminates. */
+function followingOf(lifecycle: ContainerLog, signal: AbortSignal): Following {
+  return { signal, isOver: () => lifecycle.isEnded }
+}
+
+/** Writes to a stream, and waits if the reader is slow. */
 async function write(stream: Writable | undefined, text: string | Buffer): Promise<void> {
   if (stream === undefined || stream.destroyed || text.length === 0) return
   if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])

@@ -9,6 +9,7 @@ import type { ContainerFiles, FileDescription } from './container-files.ts'
 import { NoSpaceError } from './written-files.ts'
 
 export interface TarPlace {
+  readonly workDir: string
   readonly files: ContainerFiles
   readonly print: (data: Buffer) => Promise<void>
   readonly printError: (text: string) => Promise<void>
@@ -37,12 +38,12 @@ interface TarArguments {
 /** Parses the arguments. The first argument contains flags even without a dash, as in `tar cf - a`. */
 function parseArguments(args: readonly string[]): TarArguments {
   let mode = ''
-  let directory = '/'
+  let directory = '.'
   const paths: string[] = []
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!
     if (arg === '-') continue
-    if (arg === '-C') directory = args[++i] ?? '/'
+    if (arg === '-C') directory = args[++i] ?? '.'
     else if (i > 0 && !arg.startsWith('-')) paths.push(arg)
     else if (!arg.startsWith('--')) mode = /[cx]/.exec(arg)?.[0] ?? mode
   }
@@ -54,7 +55,12 @@ async function pack(paths: readonly string[], directory: string, place: TarPlace
   if (paths.some((path) => path.startsWith('/')))
     await place.printError("tar: removing leading '/' from member names\n")
   for (const path of paths)
-    if (!(await packPath({ path: posix.resolve('/', directory, path), name: memberName(path), depth: 0 }, place)))
+    if (
+      !(await packPath(
+        { path: posix.resolve(place.workDir, directory, path), name: memberName(path), depth: 0 },
+        place,
+      ))
+    )
       code = 2
   await place.print(endOfArchive)
   return code
@@ -101,11 +107,11 @@ async function packContent(path: string, size: number, { files, print }: TarPlac
   await print(Buffer.concat([Buffer.alloc(remaining), padding(size)]))
 }
 
-async function unpack(directory: string, { files, input, printError, signal }: TarPlace): Promise<number> {
+async function unpack(directory: string, { workDir, files, input, printError, signal }: TarPlace): Promise<number> {
   const reader = new TarReader({
     entry: async ({ name, type, mode, size }) => {
       if (type !== 'file' && type !== 'directory') return undefined
-      const content = files.create(posix.resolve('/', directory, name), { type, mode: mode & 0o777, size })
+      const content = files.create(posix.resolve(workDir, directory, name), { type, mode: mode & 0o777, size })
       if (content === undefined) throw new UsageError(`${name}: Read-only file system`)
       let at = 0
       return async (data) => {

@@ -54,6 +54,12 @@ export const kwokKinds = {
   ),
   logs: namespaced('Logs', 'logs', 'The log files of the containers of the simulated pod with the same name.'),
   clusterLogs: cluster('ClusterLogs', 'clusterlogs', 'The log files of the containers of simulated pods.'),
+  attach: namespaced('Attach', 'attaches', 'The output of the containers of the simulated pod with the same name.'),
+  clusterAttach: cluster('ClusterAttach', 'clusterattaches', 'The output of the containers of simulated pods.'),
+  exec: namespaced('Exec', 'execs', 'The environment of commands in the simulated pod with the same name.'),
+  clusterExec: cluster('ClusterExec', 'clusterexecs', 'The environment of commands in simulated pods.'),
+  portForward: namespaced('PortForward', 'portforwards', 'The ports of the simulated pod with the same name.'),
+  clusterPortForward: cluster('ClusterPortForward', 'clusterportforwards', 'The ports of simulated pods.'),
 } as const satisfies { readonly [name: string]: KindNames }
 
 /** The names of a KWOK kind and its scope. */

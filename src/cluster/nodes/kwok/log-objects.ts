@@ -1,65 +1,45 @@
-/**
- * Logs of containers, as specified by Logs and ClusterLogs objects. Logs come from files in a directory that the flag
- * `--simulation-logs` names. Files outside of the directory cannot be read, because objects in the API must not give
- * access to the files of the server's machine.
- */
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { resolve, sep } from 'node:path'
+/** Output of containers, as specified by Logs and ClusterLogs objects, and by Attach and ClusterAttach objects. */
 import type { Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { ContainerLog } from '../../node-port/container-log.ts'
-import { array, fields, object, text } from '../stages/fields.ts'
+import type { ContainerLog } from '../../node-port/container-log.ts'
+import { text } from '../stages/fields.ts'
 import { StageError } from '../stages/stage-error.ts'
-import { CompiledObjects, NamedObjects } from './compiled-objects.ts'
 import type { FollowedObjects } from './follow-objects.ts'
-import { readPodSelector, type SelectsPod } from './pod-selector.ts'
+import type { Following, LogFiles } from './log-files.ts'
+import { PodRules, type RuleType } from './pod-rules.ts'
 
-/** A rule that reads the logs of certain containers from a file. */
-export interface LogRule {
-  /** Names of the containers that the rule applies to. Undefined means all containers. */
-  readonly containers: ReadonlySet<string> | undefined
+/** The log files of a container. */
+export interface LogFileNames {
   readonly logsFile: string
   readonly previousLogsFile: string | undefined
+  /** Whether a client that follows the log receives the lines that are written to the file later. */
+  readonly follows: boolean
 }
 
-/** A compiled ClusterLogs object: the pods it selects, and their log files. */
-export interface ClusterLogRules {
-  readonly selects: SelectsPod
-  readonly logs: readonly LogRule[]
+/** The rules of Logs and ClusterLogs objects. */
+export const logRules: RuleType<LogFileNames> = {
+  list: 'logs',
+  subjects: 'containers',
+  fields: ['logsFile', 'previousLogsFile', 'follow'],
+  read: ({ logsFile, previousLogsFile, follow }, where) => ({
+    logsFile: text(logsFile, `${where}.logsFile`),
+    previousLogsFile: previousLogsFile === undefined ? undefined : text(previousLogsFile, `${where}.previousLogsFile`),
+    follows: readBoolean(follow, `${where}.follow`),
+  }),
 }
 
-const maxRules = 32
-/** Number of bytes to read from the end of a file. */
-const maxBytes = 256 * 1024
-
-/** Reads a Logs object, which applies to the pod of the same name. Throws StageError. */
-export function readLogs(value: Json): readonly LogRule[] {
-  return readRules(fields(object(value, 'the object').spec, 'spec', ['logs']).logs)
+/** The rules of Attach and ClusterAttach objects: the files with the output. */
+export const attachRules: RuleType<string> = {
+  list: 'attaches',
+  subjects: 'containers',
+  fields: ['logsFile'],
+  read: ({ logsFile }, where) => text(logsFile, `${where}.logsFile`),
 }
 
-/** Reads a ClusterLogs object, which applies to the pods that it selects. Throws StageError. */
-export function readClusterLogs(value: Json): ClusterLogRules {
-  const spec = fields(object(value, 'the object').spec, 'spec', ['selector', 'logs'])
-  return { selects: readPodSelector(spec.selector), logs: readRules(spec.logs) }
-}
-
-function readRules(value: Json | undefined): LogRule[] {
-  const rules = array(value, 'spec.logs')
-  if (rules.length > maxRules) throw new StageError(`spec.logs has more than ${maxRules} elements`)
-  return rules.map((each, i) => {
-    const where = `spec.logs[${i}]`
-    const rule = fields(each, where, ['containers', 'logsFile', 'previousLogsFile', 'follow'])
-    if (rule.follow === true)
-      throw new StageError(`${where}.follow is not supported: the file is read once per request`)
-    const names = array(rule.containers, `${where}.containers`).map((name) => text(name, `${where}.containers`))
-    const { previousLogsFile } = rule
-    return {
-      containers: names.length === 0 ? undefined : new Set(names),
-      logsFile: text(rule.logsFile, `${where}.logsFile`),
-      previousLogsFile:
-        previousLogsFile === undefined ? undefined : text(previousLogsFile, `${where}.previousLogsFile`),
-    }
-  })
+function readBoolean(value: Json | undefined, where: string): boolean {
+  if (value !== undefined && value !== null && typeof value !== 'boolean')
+    throw new StageError(`${where} is not true or false`)
+  return value === true
 }
 
 /** The container instance whose log is requested. */
@@ -67,66 +47,40 @@ export interface LogSubject {
   readonly pod: Pod
   readonly container: string
   readonly instance: 'last' | 'previous'
-  /** Timestamp for the returned lines. */
-  readonly now: number
+  /** Set if the reader follows the log. */
+  readonly following?: Following | undefined
 }
 
-/** Finds the logs of containers. Objects for one pod take precedence over those for the cluster. */
+/** The objects of each pair of kinds. */
+interface FollowedLogs {
+  readonly logs: readonly [own: FollowedObjects, cluster: FollowedObjects]
+  readonly attaches: readonly [own: FollowedObjects, cluster: FollowedObjects]
+}
+
+/** Finds the output of containers. */
 export class LogObjects {
-  readonly #own: NamedObjects<readonly LogRule[]>
-  readonly #cluster: CompiledObjects<ClusterLogRules>
-  readonly #directory: string | undefined
+  readonly #logs: PodRules<LogFileNames>
+  readonly #attaches: PodRules<string>
+  readonly #files: LogFiles
 
-  /** Without a directory, no log file can be read. */
-  constructor(own: FollowedObjects, cluster: FollowedObjects, directory: string | undefined) {
-    this.#own = new NamedObjects(own.informer, readLogs)
-    this.#cluster = new CompiledObjects(cluster.informer, readClusterLogs)
-    this.#directory = directory
+  constructor({ logs, attaches }: FollowedLogs, files: LogFiles) {
+    this.#logs = new PodRules(logRules, ...logs)
+    this.#attaches = new PodRules(attachRules, ...attaches)
+    this.#files = files
   }
 
-  /**
-   * Returns the log of a container, or undefined if no object specifies it. If the file cannot be read, the log contains
-   * the reason.
-   */
-  logOf({ pod: { metadata }, container, instance, now }: LogSubject): ContainerLog | undefined {
-    const { namespace = '', name = '' } = metadata
-    const selected = this.#cluster.all.flatMap(({ selects, logs }) => (selects({ metadata }) ? logs : []))
-    const rules = [...(this.#own.get({ namespace, name }) ?? []), ...selected]
-    const rule = rules.find(({ containers }) => containers?.has(container) !== false)
-    const file = instance === 'last' ? rule?.logsFile : rule?.previousLogsFile
-    if (file === undefined) return undefined
-    const log = new ContainerLog()
-    const content = readEnd(this.#directory, file)
-    if (content !== '') log.append(now, content)
-    log.end()
-    return log
+  /** Returns the log of a container, or undefined if no object specifies it. */
+  logOf({ pod, container, instance, following }: LogSubject): ContainerLog | undefined {
+    const names = this.#logs.find(pod, container)
+    const file = instance === 'last' ? names?.logsFile : names?.previousLogsFile
+    if (names === undefined || file === undefined) return undefined
+    const isFollowed = following !== undefined && names.follows && instance === 'last'
+    return isFollowed ? this.#files.follow(file, following) : this.#files.read(file)
   }
-}
 
-function readEnd(directory: string | undefined, file: string): string {
-  if (directory === undefined) return `cannot read ${file}: the flag --simulation-logs names no directory`
-  try {
-    const parent = realpathSync(directory)
-    const path = realpathSync(resolve(parent, file))
-    if (!path.startsWith(parent + sep)) return `cannot read ${file}: it is not in the directory of --simulation-logs`
-    return endOfFile(path)
-  } catch (error) {
-    return `cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? 'the path is invalid'}`
-  }
-}
-
-/** Reads the last bytes of a regular file, starting with a whole line. Opening a named pipe does not block. */
-function endOfFile(path: string): string {
-  const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const stat = fstatSync(handle)
-    if (!stat.isFile()) return 'the log is not a regular file'
-    const start = Math.max(0, stat.size - maxBytes)
-    const bytes = Buffer.alloc(stat.size - start)
-    const length = readSync(handle, bytes, 0, bytes.length, start)
-    const content = bytes.toString('utf8', 0, length)
-    return start === 0 ? content : content.slice(content.indexOf('\n') + 1)
-  } finally {
-    closeSync(handle)
+  /** Returns the output that a client attached to a container receives, or undefined if no object specifies it. */
+  outputOf(pod: Pod, container: string, following: Following): ContainerLog | undefined {
+    const file = this.#attaches.find(pod, container)
+    return file === undefined ? undefined : this.#files.follow(file, following)
   }
 }

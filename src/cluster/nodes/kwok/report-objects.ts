@@ -13,9 +13,12 @@ import { isConflict, isNotFound } from '../../../client/requests/status-error.ts
 import { readTemplatedStage } from '../stages/read-templated-stage.ts'
 import { StageError } from '../stages/stage-error.ts'
 import { compiledOr, firstObjects, maxObjects } from './compiled-objects.ts'
+import { execRules } from './exec-objects.ts'
 import { type KwokCondition, type KwokObject, kwokKinds, kwokType } from './kinds.ts'
-import { readClusterLogs, readLogs } from './log-objects.ts'
-import { readClusterResourceUsage, readResourceUsage } from './usage-objects.ts'
+import { attachRules, logRules } from './log-objects.ts'
+import { type RuleType, readClusterRules, readOwnRules } from './pod-rules.ts'
+import { portRules } from './port-objects.ts'
+import { usageRules } from './usage-objects.ts'
 
 export interface ReportParts {
   /** Client with permission to read KWOK objects and write their status. */
@@ -28,18 +31,40 @@ export interface ReportParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Reads an object of each kind. Throws StageError if the object is not supported. */
-const everyReader: { readonly [name in keyof typeof kwokKinds]: (object: Json) => unknown } = {
-  stage: readTemplatedStage,
-  resourceUsage: readResourceUsage,
-  clusterResourceUsage: readClusterResourceUsage,
-  logs: readLogs,
-  clusterLogs: readClusterLogs,
+/** Reads an object. Throws StageError if the object is not supported. */
+type Reader = (object: Json) => unknown
+
+const ownReader =
+  <R>(type: RuleType<R>): Reader =>
+  (object) =>
+    readOwnRules(type, object)
+
+const clusterReader =
+  <R>(type: RuleType<R>): Reader =>
+  (object) =>
+    readClusterRules(type, object)
+
+/** Returns the readers of all kinds. */
+function readersOf({ readsLogs }: Pick<ReportParts, 'readsLogs'>): { [name in keyof typeof kwokKinds]: Reader } {
+  const ifLogsAreRead = (reader: Reader) => (readsLogs ? reader : refuseLogs)
+  return {
+    stage: readTemplatedStage,
+    resourceUsage: ownReader(usageRules),
+    clusterResourceUsage: clusterReader(usageRules),
+    logs: ifLogsAreRead(ownReader(logRules)),
+    clusterLogs: ifLogsAreRead(clusterReader(logRules)),
+    attach: ifLogsAreRead(ownReader(attachRules)),
+    clusterAttach: ifLogsAreRead(clusterReader(attachRules)),
+    exec: ownReader(execRules),
+    clusterExec: clusterReader(execRules),
+    portForward: ownReader(portRules),
+    clusterPortForward: clusterReader(portRules),
+  }
 }
 
 /** Returns the loops that report KWOK objects, one per kind. */
 export function reportKwokObjectsLoops(parts: ReportParts): Loop[] {
-  const readers = parts.readsLogs ? everyReader : { ...everyReader, logs: refuseLogs, clusterLogs: refuseLogs }
+  const readers = readersOf(parts)
   return (Object.keys(readers) as (keyof typeof kwokKinds)[]).map((name) => reportLoop(name, readers[name], parts))
 }
 
@@ -49,7 +74,7 @@ function refuseLogs(): never {
 
 function reportLoop(
   name: keyof typeof kwokKinds,
-  read: (object: Json) => unknown,
+  read: Reader,
   { client, clock, installed, onError }: ReportParts,
 ): Loop {
   const type = kwokType(kwokKinds[name])
@@ -97,7 +122,7 @@ function reportLoop(
 function conditionOf(
   object: KwokObject,
   informer: Informer<KwokObject>,
-  { read, now }: { readonly read: (object: Json) => unknown; readonly now: number },
+  { read, now }: { readonly read: Reader; readonly now: number },
 ): KwokCondition {
   const result = compiledOr(() => read(asJson(object)))
   const isIncluded = informer.type.namespaced || informer.size <= maxObjects || firstObjects(informer).includes(object)
