@@ -39,7 +39,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly type: AdmittedType
   /** Resource type in the client's request, whose version can differ from the storage version. */
   readonly requested: AdmittedType
-  /** The object in the versions that webhooks may request. */
+  /** The API versions in which webhooks can get the object. */
   readonly forms: ObjectForms
   /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
@@ -78,7 +78,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
    * Adds keys that the commit creates if it stores the object, and deletes if it removes the object. The quota control
-   * stores its debts under such keys. Undefined if the request stores nothing.
+   * records pending refunds in this way. Undefined if the request stores nothing.
    */
   readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
@@ -87,7 +87,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * case, controls must not have side effects.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Collects what each control decided. Undefined if the client did not request an explanation. */
+  /** Collects the decisions of each control. Undefined if the client did not request an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
   /** Whether all controls run for the second time, because a webhook changed the object. */
   readonly again?: boolean | undefined
@@ -135,7 +135,7 @@ export interface Control<T = ApiObject | undefined> {
    * built-in controls have not checked the change. The error messages of such a control contain the webhook's message.
    */
   readonly asksOthers?: boolean
-  /** Whether the chain can skip the control because its configuration currently affects no request. */
+  /** Whether the chain can skip the control, because its current configuration affects no request. */
   readonly isIdle?: () => boolean
   /**
    * Whether the control tracks existing objects, such as their quota usage. Such a control also runs when the server

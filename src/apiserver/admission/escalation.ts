@@ -21,7 +21,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
-/** Returns a control that rejects a grant of permissions that the user does not have. */
+/** Returns a control that rejects roles and bindings which grant permissions that their author does not have. */
 export function refuseEscalation(access: Access, version: EmulatedVersion): Control {
   return {
     name: 'escalation',

@@ -136,8 +136,7 @@ export class Availability {
   async #check(backend: Backend, signal: AbortSignal): Promise<Finding> {
     try {
       await this.#discover(backend, signal).catch((error: unknown) => {
-        // A single broken connection does not prove that the backend is unavailable. The check is therefore repeated
-        // once.
+        // A single broken connection proves nothing, so repeat the check once.
         const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
         if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)

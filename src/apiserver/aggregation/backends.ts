@@ -74,7 +74,7 @@ export class Backends implements AggregatedVersions {
     readAll()
   }
 
-  /** A number that increases with every change to the list. */
+  /** Increases with every change to the list. */
   get generation(): number {
     return this.#generation
   }

@@ -60,7 +60,7 @@ function errorOf(backend: Backend, { fault, message }: CallError): ApiError {
 }
 
 function unavailable({ name }: Backend, why: string): ApiError {
-  // The error has no Retry-After header, because clients would then repeat a request that may have succeeded.
+  // Do not add a Retry-After header. Clients would then repeat a request that may have succeeded.
   return new ApiError(503, 'ServiceUnavailable', `cannot reach the backend of the APIService "${name}": ${why}`)
 }
 

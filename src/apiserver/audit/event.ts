@@ -46,7 +46,7 @@ export class AuditedCaller {
     this.facts = facts
   }
 
-  /** Returns the JSON members of the event, without braces. */
+  /** Returns the JSON members that describe the caller, without braces. */
   get text(): string {
     this.#text ??= writeCaller(this.facts)
     return this.#text

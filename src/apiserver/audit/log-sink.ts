@@ -77,7 +77,7 @@ export class LogSink implements Sink {
 
   /** Writes batches until the buffer is empty. */
   async #writeAll(): Promise<void> {
-    // Waits for the next turn of the event loop, so that all events of this turn are written together.
+    // Wait for the next turn of the event loop, so that all events of this turn are written together.
     await new Promise((resolve) => setImmediate(resolve))
     for (;;) {
       this.#writeTexts()

@@ -4,7 +4,7 @@
  */
 import type { User } from '../../api/model/user.ts'
 
-/** Audit levels, from recording nothing to recording both bodies. */
+/** Audit levels in ascending order, from recording nothing to recording request and response bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 /** The level of detail that is recorded about a request. */
 export type Level = (typeof levels)[number]

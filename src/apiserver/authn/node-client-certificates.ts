@@ -51,8 +51,8 @@ function sameClientAs(configuredCertificate: X509Certificate): (certificate: X50
 }
 
 /**
- * Rejects the reserved user of these certificates, regardless of the strategy that returns it: tokens, proxies or
- * identity providers.
+ * Rejects the user name that is reserved for calls to node agents, however the user was authenticated: by token, proxy
+ * or identity provider.
  */
 export function withoutNodeClient(authenticate: Authenticator): Authenticator {
   const check = (outcome: AuthenticationOutcome) =>

@@ -21,7 +21,7 @@ export function staticTokens(current: () => TokenUsers): Authenticator {
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
     const users = current()
-    // Reuses the cached outcome if a connection sends the same Authorization header again.
+    // The connection has sent the same Authorization header before, so reuse the outcome.
     const before = outcomesByConnection.get(connection)
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)

@@ -23,7 +23,7 @@ export interface ToldRules {
   readonly rules: readonly (readonly PolicyRule[])[]
   /** Whether the user may have permissions that are not listed. */
   readonly incomplete: boolean
-  /** Errors and reasons for an incomplete list, one sentence each. */
+  /** Reasons why the list is incomplete, and errors, one sentence each. */
   readonly notes: readonly string[]
 }
 

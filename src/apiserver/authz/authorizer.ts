@@ -66,8 +66,9 @@ export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(s
 const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
 
 /**
- * In all modes, the API server may use every endpoint of a node agent. Node agents request access reviews to check this
- * permission. API requests never come from this user (`apiserver/authn/node-client-certificates.ts`).
+ * Allows API servers to use every endpoint of a node agent, in all authorization modes. Node agents check this
+ * permission with access reviews. The user name cannot occur in requests to the API
+ * (`apiserver/authn/node-client-certificates.ts`).
  */
 export const nodeClient: Authorizer = ({ user, attributes }) => {
   if (user.name !== nodeClientName || !attributes.resource) return noOpinion

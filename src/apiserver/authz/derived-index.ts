@@ -41,10 +41,7 @@ export class DerivedIndex {
     for (const source of sources) this.#follow(source)
   }
 
-  /**
-   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when all of them
-   * are processed.
-   */
+  /** Resolves when the index contains all changes received so far. Returns undefined if it already does. */
   current(): Promise<void> | undefined {
     if (this.#working !== undefined) return this.#working
     if (this.#pendingChanges === 0 && this.#whole.size === 0) return undefined

@@ -54,7 +54,7 @@ export interface MigrationTarget {
   readonly version: EmulatedVersion
 }
 
-/** The error with the reason why an object cannot be converted. */
+/** Thrown if an object cannot be converted. The message is the reason. */
 class Unconvertible extends Error {}
 
 export class KubeObjects {

@@ -89,8 +89,8 @@ export class KubeSnapshot implements Snapshot {
 const ownRecord = 'a server-internal record, which orch manages itself'
 
 /**
- * Skips allocation records, which can be derived from the objects, and leases of API servers, which running servers
- * recreate.
+ * Skip allocation records, which can be derived from the objects, and leases of API servers, which running servers
+ * create again.
  */
 function isOwnRecord(place: string): boolean {
   return ['ranges/', 'masterleases/', 'peerserverleases/'].some((prefix) => place.startsWith(prefix))

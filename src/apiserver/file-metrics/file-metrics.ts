@@ -71,7 +71,7 @@ export class FileMetrics implements AggregatedVersions {
     ]
   }
 
-  /** Replaces the metrics after a change of the file. */
+  /** Replaces the metrics after the file has changed. */
   replace(file: MetricsFile): void {
     this.#file = file
     this.#reloads++

@@ -138,7 +138,7 @@ export class FlowConfiguration {
     if (level.spec?.type === 'Exempt')
       return { uid, pool: undefined, limits: noLimits, lending: this.#hasExemptSeats ? lending : undefined }
     const limits = { ...limitsOf(level, nominal), ...(this.#hasExemptSeats && maxRequestSeats(nominal)) }
-    // A level keeps the seats that it has lent or borrowed until the next adjustment.
+    // Levels keep the seats that they have lent or borrowed until the next redistribution.
     const currentSeats = before?.pool && before.lending?.bounds.nominal === nominal ? before.pool.seats : nominal
     before?.pool?.configure({ ...limits, seats: currentSeats })
     return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }
@@ -156,7 +156,7 @@ export class FlowConfiguration {
   #readSchemas(): Classifier<Schema> {
     const mandatory = imagined(mandatoryFlowSchemas).map(([name, schema]) => [name, readySchema(schema)] as const)
     const ordered = [...new Map([...mandatory, ...this.#schemas.current()]).values()].sort(byPrecedence)
-    // A FlowSchema whose priority level does not exist is ignored.
+    // Ignore a FlowSchema whose priority level does not exist.
     const schemas = ordered.flatMap((each) => {
       const level = this.#levels.get(each.level)
       return level === undefined ? [] : [this.#schema(each, level)]

@@ -45,7 +45,7 @@ export interface Demand {
 /** A request in a queue, waiting for seats. */
 export interface Waiter extends Demand {
   readonly queue: FairQueue
-  /** A callback that runs when the request has obtained its seats. */
+  /** Called when the request has obtained its seats. */
   begin(): void
 }
 

@@ -40,7 +40,7 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   const selects = (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
   if (selects && asksForOne(query)) return 1
   if (mayBeOld(query)) return stored
-  // To sort a page, the server must read every object in the list.
+  // To sort a page, the server must read all objects of the list.
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 

@@ -160,7 +160,7 @@ function targetOf(destination: Destination): TlsTarget {
     rejectUnauthorized: !isUnverified,
     // Created once, because parsing the certificates again for each connection would take longer than a call.
     secureContext: secureContextOf({
-      // Trusts every certificate in the CA bundle, even an intermediate CA, as in kube-apiserver.
+      // As in kube-apiserver, trust every certificate in the CA bundle, even an intermediate CA.
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate, key }),
     }),

@@ -56,8 +56,7 @@ export class HttpsRelay {
     try {
       return await this.#sendOrRepeat(relayed)
     } catch (error) {
-      // Reads the rest of the request body, because many clients send their whole body before they read an early
-      // response.
+      // Read the rest of the request body. Many clients send their whole body before they read an early response.
       relayed.body?.stream.resume()
       throw error
     }

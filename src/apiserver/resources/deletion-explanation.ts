@@ -82,8 +82,7 @@ async function dependentsOf(
     for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
       for (const stored of slice) {
         if (timeSlice.charge(4)) await timeSlice.yieldIfDue()
-        // Objects whose JSON text does not contain the UID are skipped without parsing. Parsing every object would take
-        // ten times as long.
+        // Skip objects whose JSON does not contain the UID. Parsing every object would take ten times as long.
         if (!stored.json.includes(uid)) continue
         const dependent = dependentIn(type, stored, uid)
         if (dependent !== undefined && (await visible.mayList(type, stored.namespace)))

@@ -41,7 +41,7 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
   const leave = type.historyReaders.enter(user.name)
   try {
     const revision = await revisionOf(type, spec)
-    // A caller who may read only the existing object must not see an earlier object with the same name.
+    // A caller who may only read the existing object must not see an earlier object with the same name.
     if (sees === 'present' && revision < (await lastDeletion(type, { namespace, name }))) throw notFound(type, name)
     if (after !== '' && !after.startsWith(type.cache.prefix))
       throw badRequest('spec.continue is invalid: use the value that the server returned')

@@ -1,4 +1,4 @@
-/** Returns the Status of a successful action without a result. */
+/** Returns the Status for an action that succeeded and returns nothing else. */
 import type { ApiObject } from '../../api/model/object.ts'
 
 export function successStatus(code: number): ApiObject {

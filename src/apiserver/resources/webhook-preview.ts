@@ -109,7 +109,10 @@ function reviewedTypes(parts: WebhookPreviewParts): Resource[] {
   return storedTypes(parts).filter((resource) => resource.group !== group)
 }
 
-/** Returns whether a rule of the webhook matches any version of the type, without subresources. */
+/**
+ * Returns whether a rule of the webhook matches objects of the type, in any version. Rules for subresources do not
+ * count.
+ */
 function ruledBy(webhook: Webhook, resource: Resource): boolean {
   const namespaced = resource.kind.scope === 'Namespaced'
   return resource.versions.some((version) =>

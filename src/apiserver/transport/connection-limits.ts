@@ -33,7 +33,8 @@ export const defaultTimes: Times = {
 }
 
 /**
- * How long a rejected client may continue to send, in milliseconds. Some clients could not read the error otherwise.
+ * Time in milliseconds for which a rejected client may continue to send. Without it, some clients could not read the
+ * error.
  */
 export const lingerTime = 2 * seconds
 /** How long a stopping server waits on each connection for requests in transit, in milliseconds. */

@@ -100,10 +100,10 @@ export class Listener {
     this.#http1 = new Http1Server(engine, times, { onRequest, maySwitch })
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tcp = createTcpServer({
-      // TCP_NODELAY is set. Otherwise the last chunk of a response would wait until the client has acknowledged the
-      // previous chunk, which takes 40 ms over HTTP/1.1.
+      // Set TCP_NODELAY. Otherwise, the last chunk of a response would wait until the client has acknowledged the
+      // previous one, which takes 40 ms over HTTP/1.1.
       noDelay: true,
-      // Keep-alive probes detect clients that disappeared without closing the connection.
+      // Enable keep-alive probes, which detect clients that have disappeared without closing the connection.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })

@@ -130,8 +130,8 @@ export class UnauthenticatedConnections {
   }
 
   /**
-   * Closes the oldest connection of the network with the most connections. Returns false if no network has more
-   * connections than the network of the new client, which has `ownCount` other connections.
+   * Closes the oldest connection of the network with the most connections. `ownCount` is the number of other
+   * connections of the new client's network. Returns false if no network has more connections than that.
    */
   #evictFromLargest(ownCount: number, sizeOf: (network: Network) => number): boolean {
     let largest: Network | undefined

@@ -60,7 +60,7 @@ export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVe
   }
 }
 
-/** Returns the key of the annotation that makes the server maintain an object's spec. */
+/** Returns the key of the annotation that controls whether the server maintains an object's spec. */
 export const autoUpdateKey = (vendor: Vendor) => vendorKey(vendor, 'autoupdate-spec', 'apf')
 
 const annotationOf = ({ vendor }: Resource) => autoUpdateKey(vendor)
@@ -80,8 +80,8 @@ async function keepMandatory(resource: Resource, name: string, spec: Json): Prom
 }
 
 /**
- * Returns the required spec of a mandatory object, with the existing concurrency of the exempt level, which users may
- * change.
+ * Returns the spec that a mandatory object must have. The concurrency of the exempt level is kept, because users may
+ * change it.
  */
 function mandatorySpec(existing: ApiObject, spec: Json): Json {
   const { exempt } = (existing.spec ?? {}) as JsonObject
@@ -89,7 +89,7 @@ function mandatorySpec(existing: ApiObject, spec: Json): Json {
   return exempt === undefined || required.exempt === undefined ? required : { ...required, exempt }
 }
 
-/** Deletes the suggested objects that only other versions have. */
+/** Deletes suggested objects that the emulated version does not have. */
 async function deleteObsolete({ resource, mandatory, suggested }: RequiredObjects): Promise<void> {
   const key = annotationOf(resource)
   const obsolete = resource.cache

@@ -23,8 +23,8 @@ const key = `${object.namespace}/${object.name}`
 const periodMs = 30 * 60_000
 
 /**
- * Returns a loop that creates the ConfigMap. An unreadable start day is replaced by the current day, and a readable
- * start day is kept.
+ * Returns a loop that creates the ConfigMap with the start day of tracking. A readable start day is kept, and an
+ * unreadable one is replaced by today.
  */
 export function legacyTokenTrackingLoop(catalogue: Catalogue): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')

@@ -45,7 +45,7 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   })
 }
 
-/** Returns the cached object with the given name. */
+/** Returns an object from the cache. */
 export function getCached(resource: Resource, { namespace, name }: ObjectName): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   return cached && readObject(cached.json)
@@ -59,7 +59,7 @@ export async function changeFields(
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
   const existing = getCached(resource, { namespace, name })
-  // A fast path, because the fields are usually unchanged.
+  // Skip the write if nothing would change, which is the usual case.
   if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
@@ -70,8 +70,8 @@ export async function changeFields(
 }
 
 /**
- * Returns whether an object has these fields. A missing field is equal to an empty list, because empty lists may be
- * dropped on storage.
+ * Returns whether an object has the given fields. A missing field equals an empty list, because the store may drop
+ * empty lists.
  */
 function hasFields(object: ApiObject, fields: JsonObject): boolean {
   return Object.entries(fields).every(([field, value]) => sameJson((object[field] ?? []) as Json, value))

@@ -24,7 +24,7 @@ export async function listServers(catalogue: Catalogue, vendor: Vendor, places: 
 
 async function writeEndpoints(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const name = { namespace, name: vendor.apiService }
-  // This label prevents the mirroring controller from creating EndpointSlices for these Endpoints.
+  // Prevents the mirroring controller from creating EndpointSlices for these Endpoints.
   const labels = { [vendorKey(vendor, 'skip-mirror', 'endpointslice')]: 'true' }
   const subsets = groupsOf(places).map(({ port, ips }) => ({
     addresses: ips.map((ip) => ({ ip })),

@@ -114,7 +114,7 @@ export interface ControlEntry extends ControlName {
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
-/** State of an admission control on this server. */
+/** The name of an admission control, and whether and in which phases it runs on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
   /** The phases in which the control takes part. Empty if the control is disabled. */

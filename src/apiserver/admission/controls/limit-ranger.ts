@@ -204,7 +204,7 @@ function told(breaches: readonly string[]): string {
   return breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`
 }
 
-/** Yields the violations of each container and of the pod. */
+/** Yields the LimitRange violations of each container, and of the pod as a whole. */
 function* podBreaches({ spec = {} }: Pod, bounds: Bounds, emulation: Emulation): Generator<string[]> {
   if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec, emulation))
   if (bounds.type !== 'Container') return

@@ -25,7 +25,7 @@ interface Parts {
   readonly vendor: Vendor
 }
 
-/** The volume sources that have a location, with the field that identifies the volume. */
+/** The types of cloud volumes that are in a zone, each with the field that identifies the volume. */
 const idFields = {
   awsElasticBlockStore: 'volumeID',
   azureDisk: 'diskName',

@@ -54,8 +54,8 @@ function assertFits(request: AdmissionRequest<Pod>, node: StoredObject<Node> | u
 }
 
 /**
- * Compares the pod's request for a resource with the capacity of the node. Returns a description of the resource if the
- * request is larger.
+ * Returns a description of the shortage if the pod requests more of a resource than the node has. Otherwise returns an
+ * empty list.
  */
 function shortage(requested: Amounts, available: Amounts, name: string): string[] {
   const asked = requested.get(name)

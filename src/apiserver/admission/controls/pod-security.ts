@@ -146,7 +146,7 @@ interface Judgement {
   readonly request: AdmissionRequest
   readonly pod: DescribedPod
   readonly policy: Policy
-  /** Whether violations of the `enforce` level are rejected. */
+  /** Whether violations of the `enforce` level reject the request. If false, they only cause warnings. */
   readonly refuses: boolean
   readonly metrics: Parts['metrics']
   readonly newestRelease: number

@@ -65,7 +65,9 @@ function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<Resou
   return lookup.list(resourceQuotas, { namespace, whole: !isEnding && isCharged(subresource) })
 }
 
-/** Whether the write is charged before the commit. True for writes of the object itself and for pod resizes. */
+/**
+ * Whether the write is charged to quotas before its commit. True for writes of the object itself and for pod resizes.
+ */
 function isCharged(subresource: string): boolean {
   return subresource === '' || subresource === 'resize'
 }
@@ -155,7 +157,7 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
   return debt
 }
 
-/** Maximum number of charges that a commit depends on, because an etcd transaction has at most 128 comparisons. */
+/** Maximum number of charges that become preconditions of a commit. An etcd transaction has at most 128 comparisons. */
 const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
@@ -197,7 +199,7 @@ function plansFor(accounting: Accounting, quotas: readonly StoredObject<Resource
   return plans
 }
 
-/** Maximum number of quotas without a status that a write depends on. */
+/** Maximum number of quotas without a status that become preconditions of a write. */
 const maxRestedOn = 20
 
 function planFor(accounting: Accounting, quota: StoredObject<ResourceQuota>): Plan {

@@ -148,8 +148,7 @@ const codes: { readonly [reason: string]: number } = { Forbidden: 403, Invalid: 
 function denial(request: AdmissionRequest, { policy, binding, message, reason }: Reported): ApiError {
   const why = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`
   const { message: text, details } = refusal(request, why)
-  // A request to delete a collection contains no object name. Only the message contains the name of the object whose
-  // deletion was denied.
+  // A deletecollection request names no object. Only the message names the object whose deletion was denied.
   const named = request.ofCollection ? { ...details, name: 'Unknown' } : details
   return new ApiError(codes[reason] ?? 422, reason, text, { ...named, causes: [{ message: why }] })
 }

@@ -31,7 +31,7 @@ function formatRanges(ranges: NonNullable<IdRule['ranges']>): string {
   return `[${ranges.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')}]`
 }
 
-/** A container's settings for its user: the user ID, and whether root is forbidden. */
+/** The user settings of a container: its user ID, and whether it must not run as root. */
 export interface Ran {
   readonly runAsUser: number | undefined
   readonly runAsNonRoot: boolean | undefined

@@ -32,7 +32,7 @@ const finders = new Map<string, FindSelectors>([
   ['resourceclaimtemplates', ({ spec }: ResourceClaimTemplate) => selectorsOf(spec?.spec, 'spec.spec')],
 ])
 
-/** Returns the kind with a validation of its device selectors. A kind without selectors is returned unchanged. */
+/** Adds validation of device selectors to a kind. Returns a kind without selectors unchanged. */
 export function withSelectorRules(kind: Kind, loadPatterns: LoadPatterns): Kind {
   const find = kind.group === 'resource' ? finders.get(kind.plural) : undefined
   if (find === undefined) return kind

@@ -35,7 +35,10 @@ interface Round {
   readonly rounds: Rounds<string>
 }
 
-/** Returns the changed object, or the object of the request if nothing changed. */
+/**
+ * Applies all mutating policies that match the request. Returns the changed object, or the original object if nothing
+ * changed.
+ */
 export async function mutateRequest(parts: MutationParts, round: Round): Promise<ApiObject | undefined> {
   const { request, candidates, rounds } = round
   if (request.again) rounds.begin(request.object)

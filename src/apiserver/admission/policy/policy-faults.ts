@@ -36,7 +36,7 @@ const compilers = new Map<string, CompileAll>([
   ['mutatingwebhookconfigurations', compileWebhooks],
 ])
 
-/** Returns the kind with validation of its expressions, or the kind itself if it has no expressions. */
+/** Adds validation of CEL expressions to a kind. Returns a kind without expressions unchanged. */
 export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kind {
   const compileAll = kind.group === 'admissionregistration' ? compilers.get(kind.plural) : undefined
   if (compileAll === undefined) return kind

@@ -66,7 +66,7 @@ interface Series {
   readonly duration: Distribution
 }
 
-/** The number and the durations of the evaluated expressions of one family. */
+/** The number and durations of evaluated expressions, either for validating or for mutating policies. */
 class Checks {
   readonly metrics: readonly [Counter, Histogram]
   /** Metrics by binding, then by error type and enforcement action. */

@@ -17,7 +17,7 @@ import type { ObjectName } from '../../../api/model/lookup.ts'
 import { type Amounts, readAmounts, type WrittenAmounts, writeAmounts } from '../../../api/model/quota/amounts.ts'
 import type { ReservedKey } from '../commit-terms.ts'
 
-/** Key prefix of all debts. */
+/** Key prefix of all debts, which are pending changes to quotas. */
 export const debtsPrefix = 'quota-debts/'
 
 /** A pending change to a quota. */
@@ -61,7 +61,7 @@ function readRecord(text: string): Pick<Debt, 'uid' | 'change'> {
     const change = isObject(record) ? own(record, 'change') : undefined
     if (typeof uid === 'string' && isObject(change)) return { uid, change: readAmounts(change as WrittenAmounts) }
   } catch {
-    // A value that is not valid JSON is treated as an empty debt.
+    // Treat a value that is not valid JSON as an empty debt.
   }
   return { uid: '', change: new Map() }
 }

@@ -115,8 +115,8 @@ export class Ledger {
 }
 
 /**
- * Computes the status after all changes that fit, in order of arrival. The function may be called again with a newer
- * quota.
+ * Computes the status after applying as many changes as fit, in order of arrival. May be called again with a newer
+ * state of the quota.
  */
 function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
   const { name = '', namespace = '', uid = '' } = object.metadata

@@ -69,7 +69,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Sets the function that returns the current webhooks for each scrape of the metrics. */
+  /** Sets the function that lists the current webhooks whenever the metrics are read. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }

@@ -35,8 +35,8 @@ export function userIn(claims: JsonObject, rules: ClaimRules): User {
 }
 
 /**
- * By default, user names are prefixed with the issuer, so that one issuer cannot impersonate the users of another.
- * Email addresses need no prefix.
+ * By default, prefix user names with the issuer, so that one issuer cannot impersonate the users of another. Email
+ * addresses need no prefix.
  */
 function usernamePrefix({ usernamePrefix, usernameClaim, issuer }: ClaimRules): string {
   if (usernamePrefix === '-') return ''

@@ -25,7 +25,7 @@ export interface IssuerParts {
   /** Accepted audiences. A token must have at least one of them. */
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
-  /** Returns the user that valid claims describe. Throws BadClaims. */
+  /** Returns the user described by valid claims. Throws BadClaims. */
   readonly userOf: (claims: JsonObject) => User
   readonly clock: Clock
 }
@@ -103,7 +103,7 @@ async function verify(
   } catch (error) {
     if (!isFault(error)) throw error
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined
-    // Tries all keys, because the token has no key ID.
+    // Try all keys, because the token has no key ID.
     for await (const key of error) {
       const verified = await compactVerify(token, key, options).catch((fault: unknown) => {
         if (!isFault(fault)) throw fault
@@ -123,13 +123,13 @@ function payloadIn({ payload, protectedHeader }: CompactVerifyResult): Uint8Arra
   return protectedHeader.b64 === false ? undefined : payload
 }
 
-/** Parses the JSON strictly, because parsers disagree about duplicate members. */
+/** Parse strictly, because JSON parsers disagree about duplicate members. */
 function strictly(payload: Uint8Array) {
   try {
     const { value, duplicates } = parseJson(Buffer.from(payload))
     if (duplicates.length === 0) return value
   } catch {
-    // Omits the message of the JSON parser, because that message quotes the token.
+    // Do not include the parser's message, which quotes the token.
   }
   throw new BadClaims('cannot read its claims')
 }

@@ -83,7 +83,7 @@ export class Signatures {
     return undefined
   }
 
-  /** Parses the JSON strictly, because parsers disagree about duplicate members. */
+  /** Parse strictly, because JSON parsers disagree about duplicate members. */
   #claimsOf(bytes: Uint8Array): TokenClaims | undefined {
     try {
       const { value, duplicates } = parseJson(Buffer.from(bytes))

@@ -27,7 +27,7 @@ interface NodeModeParts {
   readonly lookup: Lookup
 }
 
-/** Returns the Node mode: a node agent may read the objects that pods on its node use. */
+/** Returns the Node mode, in which a node agent may read the objects that pods on its node use. */
 export function nodeMode({ vendor, emulation, lookup }: NodeModeParts): Mode {
   return {
     authorizer: nodeAuthorizer(vendor, emulation, new NodeGraph(lookup, vendor)),

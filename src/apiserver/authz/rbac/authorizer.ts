@@ -1,6 +1,6 @@
 /**
- * The RBAC mode, which allows actions that a rule of a bound role allows. It never denies a request that another mode
- * may allow.
+ * The RBAC mode, which allows a request if a rule of one of the user's roles does. It never denies a request that
+ * another mode may allow.
  */
 
 import type { User } from '../../../api/model/user.ts'

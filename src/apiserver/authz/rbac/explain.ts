@@ -70,7 +70,7 @@ const pathParts: readonly Part[] = [
   { part: 'path', only: { verbs: undefined } },
 ]
 
-/** Returns the rule that allows exactly this request. */
+/** Returns the smallest rule that allows a request. */
 export function smallestRule(attributes: Attributes): PolicyRule {
   if (!attributes.resource) return { verbs: [attributes.verb], nonResourceURLs: [attributes.path] }
   const { verb, group, plural, subresource, name } = attributes

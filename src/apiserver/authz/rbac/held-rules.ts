@@ -45,7 +45,7 @@ export class HeldRules {
     return answer
   }
 
-  /** Returns the rules that allow the path, which may end in `*`. */
+  /** Returns the rules that allow a path. The path may end in `*`. */
   allowingPath(path: string): Rule[] {
     this.#paths ??= this.#indexPaths()
     const { byPath, open } = this.#paths

@@ -70,8 +70,8 @@ export class Policy {
   }
 
   /**
-   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when all of them
-   * are processed. The caller must await the promise before other queries.
+   * Resolves when the index contains all changes received so far. Returns undefined if it already does. Await it before
+   * each query.
    */
   current(): Promise<void> | undefined {
     return this.#index.current()
@@ -226,7 +226,7 @@ type StoredSubject = NonNullable<StoredBinding['subjects']>[number]
 
 function subjectOf({ kind, name = '', namespace = '' }: StoredSubject, own: string): Subject[] {
   if (kind === 'User' || kind === 'Group') return [{ kind, name, namespace: '' }]
-  // A service account subject without a namespace belongs to the namespace of the binding.
+  // Without a namespace, a service account belongs to the namespace of the binding.
   const home = namespace === '' ? own : namespace
   return kind === 'ServiceAccount' && home !== '' ? [{ kind, name, namespace: home }] : []
 }

@@ -60,7 +60,7 @@ function* parseAnswer(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body)).value
   } catch {
-    // Omits the message of the JSON parser, because that message quotes the input.
+    // Do not include the parser's message, which quotes the response.
     throw new CallError('answer', 'the response is not valid JSON')
   }
   if (!isObject(value)) throw new CallError('answer', 'the response is not a JSON object')
@@ -162,7 +162,7 @@ function textsFault(field: 'labels' | 'annotations', value: Json, before: Json |
   for (const [key, text] of Object.entries(value))
     if (typeof text !== 'string')
       return `metadata.${field}[${short(key)}] must be a string, but is ${typeName(text)} in converted object`
-  // Labels and annotations that the webhook did not change need no validation.
+  // Skip labels and annotations that the webhook did not change.
   if (isDeepStrictEqual(value, before)) return undefined
   const faults = checks[field](value as { [key: string]: string }, `metadata.${field}`)
   return faults.length === 0 ? undefined : summary(faults)

@@ -96,7 +96,7 @@ class ConversionWebhook {
     } catch (error) {
       note({ succeeded: false })
       if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
-      // If a limit of this server prevents the call, the webhook has not failed. The client must retry.
+      // A local limit prevented the call, so the webhook has not failed. Let the client retry.
       if (error instanceof CallError && error.fault === 'limit')
         throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message

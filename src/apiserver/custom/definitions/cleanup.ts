@@ -116,7 +116,7 @@ async function deleteOne(
   try {
     await deleteObject(context, name, options)
   } catch (error) {
-    // Another server may have already deleted the object.
+    // Not an error, because another server may have deleted the object already.
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
   }
 }

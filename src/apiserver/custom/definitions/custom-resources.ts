@@ -152,8 +152,8 @@ export class CustomResources {
   ): Promise<void> {
     const granted = namesFor(this.#establishing, summary)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
-    // Serves the type before the status is written, so that a client that receives the condition Established can use
-    // the type.
+    // Serve the type before writing the status, so that it can be used as soon as a client sees the condition
+    // Established.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
     // The definition has lost its name to another definition, so stop serving it.
     else if (!summary.established) this.#served.remove(summary.name)

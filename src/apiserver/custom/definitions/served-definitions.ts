@@ -106,7 +106,7 @@ export class ServedDefinitions {
     const refuse = (recent: DefinitionSummary | undefined) =>
       write === 'create' ? whyNone(recent, definition, whileTerminating) : whyUnchanged(recent, definition)
     if (refuse(known.get(definition.name)) !== undefined) {
-      // Another server may currently be writing the status of the definition.
+      // Before rejecting the write, wait for the latest status of the definition, which another server may be writing.
       await settled(definition.name)
       await waitForCaches(registry)
     }

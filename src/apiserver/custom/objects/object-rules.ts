@@ -48,7 +48,7 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
 /** Number of embedded objects to validate in one step. Each takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
-/** The traversal of one object. */
+/** Finds the errors in one object. */
 class Search {
   /** The errors found so far. Their number is limited. */
   readonly faults: FieldError[]

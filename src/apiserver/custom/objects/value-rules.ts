@@ -27,7 +27,7 @@ import { mayTake } from './effort.ts'
 
 export type ValueRule = (value: Json, path: FieldPath, context: RuleContext, effort: Effort) => FieldError[]
 
-/** Validates only the type of a value. */
+/** Checks the type of a value, but nothing inside it. */
 export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => FieldError[]
 
 /** The arguments of a rule: the value to validate, its path and the context. */

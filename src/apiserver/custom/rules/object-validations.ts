@@ -42,8 +42,8 @@ const maxObjectCost = 20_000_000
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
- * Returns the validation by the CEL rules of a schema text, or undefined if the schema has no rules. Rules are compiled
- * on first use, because most servers write objects of only a few kinds.
+ * Returns a function that validates objects with the CEL rules in a schema, which is given as text. Returns undefined
+ * if it has no rules. Rules are compiled on first use, because most servers write objects of only a few kinds.
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
@@ -242,7 +242,10 @@ function errorOf(
 
 const maxMessage = 5 * 1024
 
-/** Evaluates the message expression of a rule. If the evaluation fails, returns the message or the rule itself. */
+/**
+ * Evaluates the message expression of a rule. If this fails, returns the rule's message or, if there is none, the rule
+ * itself.
+ */
 function messageOf(rule: CompiledRule, { values, judging }: Running): string {
   const { messageProgram } = rule
   if (messageProgram?.outcome !== 'program') return failure(rule)

@@ -60,7 +60,7 @@ export async function judgeRules(
   { path, timeSlice, emulation, stored }: RulesContext,
 ): Promise<FieldError[]> {
   if (!isObject(schema) || !hasRules(schema, prefix)) return []
-  // New expressions may only use the functions of the previous version, so that a downgrade is possible.
+  // Allow only functions of the previous version in new expressions, so that a downgrade is possible.
   const versionFor = (expression: string) => (stored.has(expression) ? undefined : minorOf(emulation.version) - 1)
   const reader = { prefix, emulation, versionFor, readPattern: await loadRulePatterns() }
   const root = await timeSlice.run(readRules(schema, reader, path))

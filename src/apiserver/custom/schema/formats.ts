@@ -95,7 +95,7 @@ function isHostName(text: string): boolean {
 
 /** Whether the text is an absolute URI or an absolute path. */
 function isRequestUri(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a URI has none
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: URIs must not contain control characters
   if (text === '' || /[\s\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) return false
   return text.startsWith('/') || /^[a-zA-Z][-a-zA-Z0-9+.]*:/.test(text)
 }

@@ -47,7 +47,7 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   const intOrString = schema[`${prefix}int-or-string`] === true
   const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
   const isUnsaid = type == null || type === ''
-  // Kubernetes 1.25 and later ignore the type in logic keywords.
+  // Since Kubernetes 1.25, types in logic keywords are ignored.
   if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
     return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
   // For an embedded resource, another check reports the missing type.

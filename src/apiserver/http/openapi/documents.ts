@@ -31,7 +31,7 @@ interface Made {
 
 export class Documents {
   readonly #describe: () => Described
-  /** The documents by name: one document for each group version, and three other documents. */
+  /** The documents by name: one for each group version, and three that describe all group versions. */
   readonly #documents = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 
@@ -110,7 +110,7 @@ export class Documents {
     return this.#maker
   }
 
-  /** Concurrent requests for a document share one build. If a build fails, the next request tries again. */
+  /** Concurrent requests share one build of a document. If it fails, the next request tries again. */
   #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
     const documents = this.#documents.get(name)
     if (documents !== undefined && sameTypes(documents.sources, sources)) return documents.document

@@ -70,7 +70,7 @@ const writeSchemaFields = record(
   36,
 )
 
-/** Writes a schema. A schema can contain schemas, so the writer is a function and not a constant. */
+/** Writes a JSON schema. This is a function declaration because schemas are recursive. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }

@@ -59,7 +59,7 @@ function secondsIn(query: URLSearchParams): number {
 }
 
 async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
-  // Loads the profiler module when it is first needed, because most servers never record a profile.
+  // Load the profiler only when it is needed, because most servers never record a profile.
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()

@@ -24,7 +24,7 @@ export interface VersionContent {
 
 /** The group versions that aggregated servers serve. */
 export interface AggregatedVersions {
-  /** A number that increases with every change to the group versions. */
+  /** Increases with every change to the group versions. */
   readonly generation: number
   all(): Iterable<{ readonly group: string; readonly version: string }>
   /** Returns the APIService priorities by `group/version`, including the versions that this server serves itself. */
@@ -60,7 +60,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
     const all = versions.map((version) => priorities.get(`${name}/${version}`)?.ofGroup ?? unregistered)
     return { name, versions, priority: Math.max(...all) }
   })
-  // The sort is stable, so groups of equal priority keep their order.
+  // The sort is stable, so groups of equal priority stay in their order.
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 

@@ -87,7 +87,7 @@ export function identityOf({ name, groups, extra }: User): string[] {
 
 /** Encodes a header value for Node, which sends one byte per character. User names are encoded as UTF-8. */
 function headerValue(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: header values must not contain control characters
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
     throw new ApiError(
       400,

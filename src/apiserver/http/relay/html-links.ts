@@ -59,7 +59,8 @@ const maxTag = 8192
 /** Yields the rewritten page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // Tags are ASCII in every encoding that browsers support except UTF-16. Tags in UTF-16 pages are therefore not found.
+  // Browsers support no encoding other than UTF-16 in which tags are not ASCII. Links in UTF-16 pages are not
+  // rewritten.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }

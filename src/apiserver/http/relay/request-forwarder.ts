@@ -50,7 +50,10 @@ interface Asking {
 
 /** Timeout in milliseconds for the response headers of requests that have no deadline, such as watches. */
 const maxTimeoutMs = 60_000
-/** Time in milliseconds that is reserved before the request's deadline for sending this server's own timeout error. */
+/**
+ * Time in milliseconds before the request's deadline at which waiting for the backend ends, so that this server can
+ * still send its own timeout error.
+ */
 const reserveMs = 500
 /** Maximum number of bytes of an error response to quote in a Status. */
 const maxFailureBytes = 2048
@@ -135,7 +138,7 @@ export class RequestForwarder {
             ...(isTraced ? ['tracestate'] : []),
             ...(tunneled?.dropped ?? []),
           ],
-          // If this server records no trace, the client's trace headers are forwarded unchanged.
+          // If this server records no trace, forward the client's trace headers unchanged.
           added: { ...(isTraced && exchange.traceHeaders), ...tunneled?.headers },
         }),
         body,

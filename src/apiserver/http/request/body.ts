@@ -63,7 +63,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
       exchange.bodyRead = true
       resolve(body.join())
     }
-    // A truncated body is a client error: the client disconnected, reset the stream, or sent invalid framing.
+    // The client has disconnected, reset the stream or sent invalid framing, so report a client error.
     const onBreak = () => ended || reject(brokenOff())
     readStream(stream, { onData, onEnd, onBreak })
   })

@@ -32,7 +32,7 @@ export class Deadlines<T extends Bounded> {
     bounded.deadlineIndex = this.#open.push(bounded) - 1
   }
 
-  /** Removes a request. Does nothing if the request's deadline has already passed. */
+  /** Removes a request whose handling has ended. Does nothing if its deadline has passed. */
   delete(bounded: T): void {
     if (this.#open[bounded.deadlineIndex] !== bounded) return
     const last = this.#open.pop()!

@@ -137,7 +137,7 @@ export class Exchange {
     this.abandon()
   }
 
-  /** Aborts work whose response can no longer be sent. */
+  /** Aborts the work on a request to which no response can be sent any more. */
   abandon(): void {
     this.#abandoned?.abort()
   }

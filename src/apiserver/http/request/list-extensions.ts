@@ -32,7 +32,7 @@ export function readListExtensions(query: URLSearchParams, schema: Schema): List
   }
 }
 
-/** Whether the client requests only some fields of each object. Tables and Protobuf do not support such requests. */
+/** Whether the client requests only some fields of each object. Such lists cannot be sent as tables or in Protobuf. */
 export function selectsFields(query: URLSearchParams): boolean {
   return text(query, 'fields') !== ''
 }

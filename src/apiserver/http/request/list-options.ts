@@ -28,7 +28,7 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
 export function readListQuery(request: ResourceRequest, extensions?: ListExtensions): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
-  // Invalid values are reported before invalid combinations of parameters.
+  // Report invalid values before invalid combinations of parameters.
   const { limit } = readCounts(query)
   const selection = readSelection(request)
   checkListOptions(query, resource)

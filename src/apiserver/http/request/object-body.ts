@@ -141,7 +141,7 @@ function withType(resource: Served, value: Json): JsonObject {
   const expectedType = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertTypeMetaMatches(resource, value)
   if (resource.kind.origin === 'custom') assertTypeMetaPresent(resource, value)
-  // The body is modified in place, because nothing else uses it and copying an object with very many fields is slow.
+  // Modify the body in place. Nothing else uses it, and copying an object with very many fields is slow.
   return Object.assign(value, expectedType)
 }
 

@@ -58,7 +58,7 @@ export function writeContext(
     abandoned: () => exchange.abandoned,
     timeSlice: exchange.timeSlice,
     timings: exchange.timings,
-    // An update or apply that creates a missing object requires the create permission.
+    // An update or apply that creates the object also requires the create permission.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
 }

@@ -31,8 +31,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // Closes the connection, because the client certificate is verified only once, during the TLS handshake. The same
-    // certificate may be accepted on a new connection, for example if the CAs have changed.
+    // Close the connection, because the client certificate is verified only in the TLS handshake. The same certificate
+    // may be accepted on a new connection, for example after the CAs have changed.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }
@@ -49,5 +49,5 @@ function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   throw tooManyRequests(`too many connections: ${refusal}`, retryAfterSeconds)
 }
 
-/** Connections are long-lived, so an immediate retry would not succeed. */
+/** Connections are long-lived, so retrying at once would not help. */
 const retryAfterSeconds = 10

@@ -46,7 +46,7 @@ function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision
   audit.annotate(keys.reason, reason())
 }
 
-/** Returns the permission for requesting an explanation of a denied request. */
+/** Returns the permission that a user needs to request an explanation of a denied request. */
 function explanationIn(vendor: Vendor): ResourceAttributes {
   const { group, version, plural } = accessExplanation
   const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }
@@ -70,7 +70,7 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
 export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
-  // A request for a Namespace object is authorized in that namespace, so that a role in the namespace can allow it.
+  // Authorize a request for a Namespace in that namespace, so that a role in it can allow the request.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 

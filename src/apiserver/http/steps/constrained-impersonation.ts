@@ -34,7 +34,7 @@ interface Mode {
   readonly rights: readonly ResourceAttributes[]
 }
 
-/** Returns the sets of permissions that allow the request, in the order to check them. */
+/** Returns the alternatives that allow an impersonation, in the order in which they are checked. */
 export function constrainedAlternatives(
   identity: RequestedIdentity,
   { requester, target, vendor }: { readonly requester: User; readonly target: Attributes; readonly vendor: Vendor },

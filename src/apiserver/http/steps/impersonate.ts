@@ -58,8 +58,7 @@ function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
   const uid = decodeHeader(headers.one('impersonate-uid') ?? '')
   const groups = headers.all('impersonate-group').map(decodeHeader)
   const extra = readExtra(headers)
-  // Incomplete headers are rejected. Otherwise the client would act as itself, or with only part of the intended
-  // identity.
+  // Reject incomplete headers. Otherwise, the client would act as itself, or with only part of the intended identity.
   if (name === '') throw badRequest('impersonation requires a user: send the header Impersonate-User as well')
   if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: name a group or omit the header')
   if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)

@@ -93,7 +93,7 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const { exchange, info, authorizer } = call
   const { user } = exchange
-  // WebSocket requests use GET. Without this check, read permission would be sufficient to open a WebSocket.
+  // WebSocket requests use GET, for which read permission would suffice without this check.
   if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })

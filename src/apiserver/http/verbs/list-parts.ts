@@ -85,7 +85,7 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
 const chunkLength = 64 * 1024
 
 export interface ObjectText extends Omit<ListText, 'item'> {
-  /** Prepares an object. A returned promise must be awaited before `item` is called. */
+  /** Prepares an object for encoding. A returned promise must be awaited before `item` is called. */
   readonly prepare: (object: CachedObject) => Promise<void> | undefined
   readonly item: (object: CachedObject) => string
 }

@@ -72,7 +72,7 @@ export const handlePatch: Handler = async (request) => {
   let patch: Patch | undefined
   const { timeSlice } = context
   const patched = await updateObject(context, info.name, async (previous) => {
-    // Parses the patch only after the object is found, so that a missing object is reported before errors in the patch.
+    // Parse the patch only once the object is found, so that a missing object is reported before errors in the patch.
     patch ??= form(resource, recordForAudit(exchange, await timeSlice.run(parseSliced(body)), body))
     await timeSlice.yieldIfDue()
     const made = patch.apply(asJson(previous))

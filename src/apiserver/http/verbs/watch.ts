@@ -89,7 +89,7 @@ async function stream(
   watcher.onEnd = () => {
     cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
   }
-  // The timer is cleared when the watch ends, because timeouts are long and many watches end early.
+  // Clear the timer when the watch ends. Timeouts are long, and many watches end early.
   const over = setTimeout(end, lifetime)
   const buffers = new ChunkBuffers()
   const before = replayIn(buffers.next)

@@ -48,7 +48,7 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
  * is none.
  */
 export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<MessageFraming, 'protocols'>) {
-  // A token among the subprotocols is a credential, so the response must not contain it.
+  // A token among the subprotocols is a credential, so do not repeat it in the response.
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol'))
   const first = offered.split(',', 1)[0]!.trim()
   const agreed = agreeOnProtocol(

@@ -42,7 +42,7 @@ export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
   return fromStored(resource, readStored((resource.stored ?? resource).kind, stored))
 }
 
-/** Reads an object like `readVersion`, but yields between steps and needs no preparation. */
+/** Like `readVersion`, but works in steps, and calls the conversion webhook itself if necessary. */
 export function* readVersionSliced(resource: Resource, stored: StoredJson): Sliced<ApiObject> {
   return fromStored(resource, yield* readStoredSliced((resource.stored ?? resource).kind, stored))
 }
@@ -56,7 +56,7 @@ export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
   return jsonDocument(asJson(readVersion(resource, stored)), orderOf(resource.kind))
 }
 
-/** Returns the same JSON as `jsonOf`, but yields between steps and needs no preparation. */
+/** Like `jsonOf`, but works in steps, and calls the conversion webhook itself if necessary. */
 export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buffer> {
   const { kind } = resource
   if (resource.stored !== undefined)

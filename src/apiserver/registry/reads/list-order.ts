@@ -82,7 +82,7 @@ function amountOf(value: SortValue): number | null {
 
 function shorten(value: SortValue): SortValue {
   if (typeof value !== 'string' || value.length <= maxComparedText) return value
-  // The text is copied, because a substring would keep the whole original string alive.
+  // Copy the text, because a substring would keep the whole original string in memory.
   return Buffer.from(value.slice(0, maxComparedText)).toString()
 }
 

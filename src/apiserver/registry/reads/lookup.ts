@@ -71,9 +71,7 @@ function nameIn(place: string): ObjectName {
   return { namespace: place.slice(0, Math.max(slash, 0)), name: place.slice(slash + 1) }
 }
 
-/**
- * Returns the storage version of a kind that must exist. Throws an error if the catalogue does not contain the kind.
- */
+/** Returns the storage version of a kind. Throws an error if the catalogue does not contain the kind. */
 export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) throw new TypeError(`${plural} in the group ${group} are not stored in this server`)

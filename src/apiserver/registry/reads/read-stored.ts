@@ -15,7 +15,7 @@ export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   return runToCompletion(evolution.read(readObject(stored.json)))
 }
 
-/** Reads an object like `readStored`, but yields between steps and needs no preparation. */
+/** Like `readStored`, but works in steps, and calls the conversion webhook itself if necessary. */
 export function* readStoredSliced({ evolution }: Kind, stored: StoredJson): Sliced<ApiObject> {
   if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSliced(stored.json))
   // Convert from the stored bytes, which are the key of the conversion cache.

@@ -10,7 +10,7 @@ export const versionTooLarge = 'ResourceVersionTooLarge'
 /** Resolves when the caches have reached `revision`. Throws 504 if the wait takes longer than a few seconds. */
 export async function waitForVersion({ caches, store }: RegistryParts, revision: number): Promise<void> {
   if (caches.revision >= revision) return
-  // Another server may have committed the revision. Reading the current revision of the store makes the watches of the
+  // Another server may have committed the revision. Read the store's current revision, so that the watches of the
   // caches advance to it.
   await store.revision()
   if (!(await caches.reached(revision, waitMs))) throw tooLarge(revision, caches.revision)

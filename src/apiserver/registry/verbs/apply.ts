@@ -25,7 +25,7 @@ export interface ApplyQuery {
   readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
-/** Applies a configuration to an object. */
+/** Applies a configuration to an object (server-side apply). */
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
   const { resource, namespace } = context
   await waitForCaches(resource)

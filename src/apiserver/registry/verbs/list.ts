@@ -241,8 +241,7 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
       limit === 0
         ? { revision, ...(await listAll(resource, state)), ...lastPage }
         : finishPage(resource, query, { revision, ...(await listPage(resource, state, limit)) })
-    // The remaining objects are not counted while the cache loads, because counting them in the store would take too
-    // long.
+    // Do not count the remaining objects while the cache is loading, because the store would take too long.
     return { ...page, ...(resource.cache.isLoading ? { remaining: undefined } : {}), close: leave }
   } catch (error) {
     leave()

@@ -67,7 +67,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   const { resource } = context
   const { uid } = object.metadata
   if ((uid || mayCreate(context)) && !(await exists(context, name))) {
-    // A late update must not recreate a deleted object. Clients that have read the object send its uid.
+    // A late update must not recreate a deleted object. A client that has read the object sends its uid.
     if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
     return await createInstead(context, object)
   }
@@ -76,8 +76,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false, isExactVersion: namesVersion(object) }
   }
-  // An update that specifies a version skips the queue, because the version could only become outdated while the update
-  // waits.
+  // An update of an exact version does not wait in the queue, where the version could only become outdated.
   const change = namesVersion(object) ? updateAtOnce : updateObject
   return { json: await change(context, name, replace), created: false }
 }
@@ -259,7 +258,7 @@ interface Persisting extends Attempt<ApiObject> {
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
   const { previous, next, stored, isExactVersion, conditions } = attempt
-  // Even an update that changes nothing removes a terminating object, just as a second deletion would.
+  // Even an update that changes nothing removes a terminating object, as a second deletion would.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')

@@ -42,7 +42,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     bypass: context.bypass,
     audit: context.audit,
     ofCollection: context.ofCollection,
-    // A dry run stores nothing, so preconditions and follow-up actions do not apply to it.
+    // Leave out preconditions and follow-up actions, because a dry run stores nothing.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
     commitWith: dryRun ? undefined : (ending, reservations) => conditions.commitWith(ending, reservations),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
@@ -58,7 +58,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }
 
-/** Returns the type as admission requests represent it. The result is cached per type. */
+/** Returns the description of a type for admission requests. It is cached per type. */
 export const admittedType = memoizeByObject(
   ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
 )

@@ -23,7 +23,7 @@ export interface QueuePlace {
 }
 
 interface Waiter {
-  /** Ends the wait of the writer. */
+  /** Wakes the writer, because it is its turn or because it need not wait any longer. */
   readonly call: () => void
 }
 

@@ -42,7 +42,7 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
-  // Uses spread syntax instead of `push`, because a very long list would exceed the maximum number of call arguments.
+  // Use spread syntax instead of `push`, which a very long list could cause to exceed the maximum number of arguments.
   return [
     ...validateName(kind, metadata, context),
     ...validateNamespace(metadata),

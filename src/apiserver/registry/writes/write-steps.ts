@@ -14,7 +14,7 @@ import { keptMetadata, systemMetadata } from './metadata.ts'
 import { prepareContext, timed, versionOf, type WriteContext, warn, withManagers, writtenKind } from './write.ts'
 import type { WriteConditions } from './write-conditions.ts'
 
-/** An attempt to write an object. */
+/** The input for one attempt to write an object. */
 export interface Attempt {
   readonly write: WriteContext
   /** The stored object. Undefined for a create. */

@@ -237,7 +237,7 @@ export function assertInTime({ deadline }: WriteContext): void {
 }
 
 /**
- * Returns the error for a write of several steps that failed after its first step. Replaces errors that clients retry
+ * Returns the error for a write that failed after the first of several steps. Replaces errors that clients retry
  * automatically, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
@@ -251,7 +251,7 @@ export function failedHalfway(error: unknown, done: string): unknown {
     : error
 }
 
-/** Throws an error if the object is of another kind, because such an object in the store would break every list. */
+/** Throws an error if the object is of another kind. Such an object in the store would break every list. */
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
@@ -267,8 +267,8 @@ export function asStored(
 }
 
 /**
- * Returns the JSON of an object that is not stored, because the write is a dry run or the object was removed. Throws an
- * error if such an object could not be stored.
+ * Returns the JSON of an object after a dry run or after its removal. Throws an error if the object could not have been
+ * stored.
  */
 export async function unstored(
   { resource: { kind }, timeSlice }: Pick<WriteContext, 'resource' | 'timeSlice'>,

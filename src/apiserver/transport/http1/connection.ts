@@ -49,7 +49,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     socket.on('close', () => this.#leave())
   }
 
-  /** Number of requests received. */
+  /** Number of requests received on the connection. */
   get requests(): number {
     return this.#requests
   }

@@ -123,7 +123,7 @@ export class Http1Transport implements ServerTransport {
     this.rawHeaders = []
   }
 
-  /** Aborts the request. Must be called when the client has disconnected. */
+  /** Aborts the request, because the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true

@@ -78,7 +78,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     super(socket, limits, preface)
     this.peer = peer
     this.#owner = owner
-    // If a client closes its side, the server also closes its own, because TLS closes both directions together.
+    // When the client closes its side, close the server's side too. TLS does not support half-closed connections.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => this.#leave())
     this.outgoing.add(

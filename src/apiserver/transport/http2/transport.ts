@@ -81,7 +81,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Aborts the request. Must be called when the client has cancelled the request or disconnected. */
+  /** Aborts the request, because the client has cancelled it or disconnected. */
   leave(): void {
     this.#hasLeft = true
     this.incoming?.drop()

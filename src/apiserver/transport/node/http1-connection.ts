@@ -116,7 +116,7 @@ export class NodeHttp1Connection implements Http1Link {
       upgrade: head === undefined ? undefined : this.#upgradeOf(request, response, head),
       isAsking,
     })
-    // After an upgrade request, the client may send data that is not HTTP, so no further request is read.
+    // No request follows an upgrade request, because the client may already be using the new protocol.
     if (this.#isEnding || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     response.on('close', () => this.#onAnswered(transport))
     this.#requests++

@@ -83,7 +83,7 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.response.headersSent
   }
 
-  /** Aborts the request. Must be called when the client has disconnected. */
+  /** Aborts the request, because the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -141,7 +141,7 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   #begin(status: number, headers: ResponseHeaders): void {
-    // A client that did not receive 100 Continue may or may not send the body, so the connection must close.
+    // It is unknown whether a client that got no 100 Continue will send its body, so the connection cannot be reused.
     if (this.#isAsking && !this.bodyWhole) this.response.shouldKeepAlive = false
     this.#isBodiless = isBodiless(this.method, status)
     this.response.writeHead(status, headers)

@@ -36,7 +36,7 @@ export class NodeHttp2Connection implements Http2Link {
   /** Time when the last request ended, or when the connection started. */
   #idleSince = performance.now()
   #isUsed = false
-  /** Time when `check` first detected incomplete headers. */
+  /** Time when `check` first found incomplete headers. */
   #headersSince: number | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
