@@ -130,7 +130,7 @@ class Candidate {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) return true
-      // The random jitter prevents candidates that started together from sending requests together.
+      // Random jitter, so that candidates which started together do not send their requests together.
       await pause(retryPeriodMs * (1 + Math.random() * 0.2), signal)
     }
     return false
@@ -158,7 +158,7 @@ class Candidate {
         client.update(kinds.Lease, { ...heldLease, spec }, { signal }),
       )
     } catch (error) {
-      // A failed release is harmless because the Lease expires anyway.
+      // Ignore the error, because the Lease expires anyway.
       this.#options.onError(error)
     }
   }

@@ -189,8 +189,8 @@ export class Reflector<T extends ObjectBase = ApiObject> {
       await this.#listAndWatch(signal)
     } finally {
       this.#probe = undefined
-      // If the request fails before a response arrives, support for streaming lists remains unknown, and the next
-      // request tries again.
+      // The request failed before a response arrived, so support for streaming lists is still unknown. The next request
+      // tries again.
       if (probe !== undefined && !isOpen) this.#support.delete(this.#supportKey)
       probe?.resolve(true)
     }

@@ -1,6 +1,6 @@
 /**
- * The kinds that the client can encode in Protobuf. The bundle contains a table of their schemas instead. See
- * scripts/bundle.mjs.
+ * The kinds that the client can encode in Protobuf. In the bundle, a table of their schemas replaces this file
+ * (scripts/bundle.mjs).
  */
 import { allKinds } from '../../api/kinds/all.ts'
 import type { WireKind } from './schema-table.ts'

@@ -79,8 +79,8 @@ export function checkPem(
   const what = 'ca' in pem ? 'is not a PEM certificate' : 'and client-key are not a PEM certificate and its key'
   if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
   try {
-    // Without a list of CAs, Node.js would load all well-known CAs, which takes longer than the rest of the start. An
-    // `import` would load them too, because it evaluates all exports of the module.
+    // Without a list of CAs, Node.js would load all well-known CAs, which takes longer than everything else at startup.
+    // An `import` would load them too, because it evaluates all exports of the module.
     process.getBuiltinModule('node:tls').createSecureContext({ ca: [], ...pem })
   } catch (error) {
     throw fault(entry, field, what, error)

@@ -51,8 +51,8 @@ export type * from './options.ts'
 
 const jsonType = 'application/json'
 /**
- * The default request timeout is longer than the server's timeout of one minute, so that callers get the server's
- * response instead of a client timeout.
+ * Longer than the server's own timeout of one minute, so that callers get the server's response rather than a timeout
+ * of the client.
  */
 const defaultTimeoutMs = 70_000
 

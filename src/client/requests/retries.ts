@@ -10,7 +10,7 @@ const maxRepeats = 10
 /** Maximum delay in seconds. If the server requests a longer delay, the response is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Returns a transport that also retries requests when the server asks for a retry. */
+/** Wraps a transport so that requests are retried when the server asks for it. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {

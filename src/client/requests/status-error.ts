@@ -1,4 +1,4 @@
-/** An error that represents an error response and contains the server's Status. */
+/** Thrown for an error response. Contains the Status that the server sent. */
 
 import { isObject } from '../../api/json/json.ts'
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -32,7 +32,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The Status for unknown paths, with the message that servers use. */
+/** The Status that servers send for unknown paths. */
 const nothingThere = { reason: 'NotFound', message: 'the server could not find the requested resource' }
 
 /** Converts an error response to an error. A proxy may send a body that is not a Status. */

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 
 /** Decodes a header value as UTF-8. Returns undefined if the value is not valid UTF-8. */
 export function headerText(value: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches all of ASCII
   if (/^[\x00-\x7f]*$/.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined

@@ -377,7 +377,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.#openBlock ??= { head, block: new ByteQueue(), length: 0 }
     const openBlock = this.#openBlock
     if (part.length < usefulPart) this.onIdleFrames(1)
-    // Empty fragments are counted too, because a peer could send an endless series of them.
+    // Count empty fragments too, because a peer could send an endless series of them.
     openBlock.length += frameHeadBytes + part.length
     if (openBlock.length > this.#blockBytes) {
       throw new MalformedHttp2(`a header block exceeds ${this.#blockBytes} bytes`, errorCodes.excess)

@@ -58,7 +58,7 @@ function shortCodes(): Uint16Array {
  * Decodes a Huffman-coded string. The last byte of the string is padded with the first bits of the end-of-string code.
  */
 export function decodeHuffman(coded: Uint8Array): Buffer {
-  // Every Huffman code has at least five bits, which limits the length of the result.
+  // The shortest Huffman code has five bits, which limits the length of the result.
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5))
   const bits = coded.length * 8
   let count = 0

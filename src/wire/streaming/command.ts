@@ -112,7 +112,7 @@ async function openChannels(
     ...(error ? { error } : {}),
     ...(tty && resize ? { resize } : {}),
   }
-  // Data on unused channels is discarded, so that it does not block the connection.
+  // Discard data on unused channels, so that it does not block the connection.
   for (const stream of connection.streams) if (!Object.values(streams).includes(stream)) stream.resume()
   return commandStreams(streams, connection, { hasStatus: /^v[45]\./.test(protocol.name) })
 }

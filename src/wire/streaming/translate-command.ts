@@ -27,7 +27,7 @@ export async function translateCommand(
   for (const type of openingOrder) {
     const channel = channels.streams[streamTypes.indexOf(type)]!
     if (!isUsed[type]) {
-      // Data on an unused channel is discarded, so that it does not block the connection.
+      // Discard data on unused channels, so that it does not block the connection.
       channel.resume()
       continue
     }

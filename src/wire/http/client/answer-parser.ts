@@ -99,7 +99,7 @@ export class AnswerParser {
     // Copy what is left, because even an empty view would keep the whole buffer in memory.
     if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
-    // The connection is not reused after unexpected bytes, which could be mistaken for the response to the next call.
+    // Do not reuse the connection, because the extra bytes could be mistaken for the response to the next request.
     if (this.#unread.length > 0) this.keepsConnection = false
     return true
   }
@@ -118,7 +118,7 @@ export class AnswerParser {
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
     const head = new ParsedHead(Number(status), lines.slice(1))
     assertClearFraming(head)
-    // Responses with a 1xx status, such as 103, are informational and precede the final response.
+    // Responses with a 1xx status, such as 103, precede the final response.
     if (status!.startsWith('1') && status !== '101') return true
     const { headers } = head
     const connection = headers.get('connection')?.toLowerCase() ?? ''

@@ -35,8 +35,7 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     ALPNProtocols: ['http/1.1'],
     noDelay: true,
     timeout: connectMs,
-    // The server name is omitted for an IP address, which SNI does not allow. Node then checks the certificate against
-    // `host`.
+    // SNI does not allow IP addresses. Without a server name, Node checks the certificate against `host`.
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
   // Load only `connect`. An `import` would evaluate all exports of the module, among them the list of well-known CAs,

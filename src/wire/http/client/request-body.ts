@@ -45,8 +45,8 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
     if (sentBytes > (length ?? sentBytes)) breakOff()
     // Skip empty chunks. In chunked encoding, they would end the body.
     else if (chunk.length > 0) {
-      // Only one chunk is written at a time, because each queued chunk takes separate memory. Meanwhile, the source
-      // joins small chunks.
+      // Write one chunk at a time, because each queued chunk takes separate memory. Meanwhile, the source joins small
+      // chunks.
       stream.pause()
       write(socket, chunk, () => stream.resume())
     }

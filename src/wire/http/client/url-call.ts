@@ -49,7 +49,7 @@ export function callUrl({
     head: requestHead(method, `${pathname}${search}`, listHeaders(sent)),
     body,
     timeoutMs,
-    // The server has the full timeout to respond, no matter how long the request waited for a connection.
+    // Start the timeout for the response only now, however long the request waited for a connection.
     waitMs: timeoutMs,
     signal: undefined,
     ...limits,

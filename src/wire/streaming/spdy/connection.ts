@@ -136,8 +136,8 @@ export class SpdyConnection {
       case 'data':
         return this.#takeData(frame)
       case 'headers':
-        // Clients do not normally send HEADERS frames. Their header blocks are decoded anyway, because the compression
-        // of later blocks depends on all earlier blocks.
+        // Clients normally send no HEADERS frames. Decode their header blocks anyway, because later blocks are
+        // compressed relative to all earlier ones.
         if (!this.#isClient) this.#decoder.decode(frame.block)
         if (frame.isLast) this.#streams.get(frame.id)?.receiveEnd()
         return undefined

@@ -60,7 +60,7 @@ export class ChannelConnection {
   /** Sends a closing frame. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    // The timer for closing the connection starts when all earlier data has been flushed.
+    // Start the timer only after all earlier data has been flushed.
     this.#sayClose(closeCodes.normal, () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })

@@ -66,7 +66,7 @@ export class MessageSocket {
   }
 
   async #read(): Promise<void> {
-    // The socket stays open for writing when reading ends, so that a closing frame can still be sent.
+    // Keep the socket open for writing after reading ends, so that a close frame can be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {

@@ -52,7 +52,7 @@ class Tunnel extends Duplex {
 
   async #run(): Promise<void> {
     try {
-      // The socket stays open for writing when reading ends, so that a closing frame can still be sent.
+      // Keep the socket open for writing after reading ends, so that a close frame can be sent.
       const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
       for await (const chunk of chunks)
         for (const message of await this.#framing.read(chunk)) {
@@ -60,7 +60,7 @@ class Tunnel extends Duplex {
           await this.#take(message)
         }
     } catch (error) {
-      // Errors of a broken connection, which have an error code, are ignored.
+      // Ignore errors with a code, which mean that the connection is broken.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.push(null)
