@@ -72,7 +72,7 @@ export interface LoopContext {
   readonly options: LoopOptions
 }
 
-/** Options that flags set, and services that only a server in the same process provides. */
+/** Options of the loops: settings from flags, and services that only a server in the same process can provide. */
 export interface LoopOptions {
   /** How long a quota must be unchanged before it is recounted, in milliseconds. */
   readonly quotaSyncMs: number

@@ -96,7 +96,10 @@ function isListed({ vendor, accounts }: Cleaning, { metadata }: Secret): boolean
   return (account.secrets ?? []).some((each) => each.name === name)
 }
 
-/** Whether servers have recorded the use of tokens for a whole period, excluding the first day. */
+/**
+ * Whether servers have tracked the use of tokens for a whole period. The first day does not count, because it may be
+ * incomplete.
+ */
 async function isTracked({ client, clock, periodMs }: Cleaning, signal: AbortSignal): Promise<boolean> {
   const name = { namespace: 'kube-system', name: trackingConfigMap }
   const configMap = await ignoreNotFound(client.get(kinds.ConfigMap, name, { signal }))

@@ -1,4 +1,4 @@
-/** Counts the quota usage of the objects in a namespace from the latest state. */
+/** Computes the quota usage of a namespace by listing its objects. */
 
 import type { ResourceQuota } from '../../api/kinds/core/resource-quota.ts'
 import type { Quantity } from '../../api/model/quantity.ts'
@@ -52,7 +52,7 @@ function byType(names: readonly string[], { vendor }: Counting): Map<CountedType
 async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   const { client, namespace, spec, signal } = counting
   const sum = new Map<string, Quantity>()
-  // Servers of an older version do not serve the type, so the usage is zero.
+  // Older servers do not serve the type, so its usage is zero.
   if (!(await versionsOf(client, type, signal)).includes('v1')) return sum
   const listedType: ResourceType = { ...type, version: 'v1', namespaced: true }
   for await (const { items } of client.pages(listedType, { namespace, signal }))

@@ -75,7 +75,7 @@ interface Step {
   readonly signal: AbortSignal
 }
 
-/** Maximum time in milliseconds from the first count, or from the start, to the next count. */
+/** How soon a quota is recounted after the start or after its first count, in milliseconds, even if it keeps changing. */
 const soonMs = 5000
 
 type Amounts = NonNullable<NonNullable<ResourceQuota['status']>['used']>
@@ -153,7 +153,7 @@ async function recentQuota(
   return undefined
 }
 
-/** Returns the record of the current version. Creates a new record if the quota has changed since the last pass. */
+/** Returns the record of a quota. Starts a new record if the quota has changed since the last pass. */
 function lookAt(parts: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, records }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
   const last = records.get(key)

@@ -50,10 +50,7 @@ function matcherOf({ spec = {} }: SimulationRule): Matcher {
     isChosen(`${seed}/${namespace}/${name}`, probabilityPercent)
 }
 
-/**
- * Whether a name is among the given percentage of names. Uses a hash, so that the same seed always selects the same
- * names.
- */
+/** Whether a hash of the name falls into the given percentage. Hashing makes the choice reproducible for a seed. */
 function isChosen(text: string, percent: number): boolean {
   if (percent >= 100) return true
   const fraction = createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32

@@ -31,7 +31,7 @@ export class ContainerLog {
     this.#maxBytes = maxBytes
   }
 
-  /** Number of the oldest stored line, and number of the next line. */
+  /** Numbers of the oldest stored line (`first`) and of the next line to be written (`end`). */
   get range(): { readonly first: number; readonly end: number } {
     return { first: this.#first, end: this.#first + this.#lines.length }
   }

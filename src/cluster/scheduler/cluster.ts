@@ -21,7 +21,7 @@ export interface PlaceKeys {
   readonly hostname: string
   readonly zone: string
   readonly region: string
-  /** Older names of the same labels. */
+  /** Deprecated keys of the zone and region labels. */
   readonly betaZone: string
   readonly betaRegion: string
 }

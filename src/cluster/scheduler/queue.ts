@@ -39,7 +39,7 @@ export interface QueuedPod {
 
 const anything = ~0
 
-/** Determines the order and the time of attempts. */
+/** Holds the Pods that need a node, and decides which Pod to try next and when to retry it. */
 export class SchedulingQueue {
   readonly #timing: QueueTiming
   readonly #now: () => number

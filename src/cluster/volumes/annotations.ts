@@ -3,18 +3,18 @@ import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 
 /** Annotation keys by meaning. */
 export interface BindingKeys {
-  /** On a claim: the binding has been completed. */
+  /** Set on a claim after the binding has been completed. */
   readonly bindCompleted: string
-  /** On a claim or a volume: the binder chose the other object and may undo the binding. */
+  /** Set on a claim or volume if the binder chose its counterpart. Only then may the binder undo the binding. */
   readonly boundByController: string
-  /** On a volume: the provisioner that created it. */
+  /** Set on a volume. Names the provisioner that created the volume. */
   readonly provisionedBy: string
-  /** On a claim: the provisioner that should create its volume. `betaProvisioner` is the older key. */
+  /** Set on a claim. Names the provisioner that should create its volume. `betaProvisioner` is the older key. */
   readonly provisioner: string
   readonly betaProvisioner: string
-  /** On a claim: the node that the scheduler chose for its first Pod. */
+  /** Set on a claim. Names the node that the scheduler chose for the first Pod that uses the claim. */
   readonly selectedNode: string
-  /** On a claim or a volume: the storage class, in the annotation that preceded the `storageClassName` field. */
+  /** Set on a claim or volume. Names the storage class, in place of the newer field `storageClassName`. */
   readonly betaClass: string
 }
 

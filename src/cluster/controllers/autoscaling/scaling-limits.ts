@@ -7,7 +7,7 @@ import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/beha
 /** A recommendation or a scale change in the past, with its time. */
 export interface Moment {
   readonly at: number
-  /** The recommended number of replicas, or the difference in replicas that the scale change made. */
+  /** For a recommendation, the number of replicas. For a scale change, the difference that it made. */
   readonly replicas: number
 }
 

@@ -135,7 +135,7 @@ async function reconcileFamily(state: State, work: FamilyWork): Promise<void> {
   await carryOut(state, `${namespace}/${name}`, { plan: timedPlan(plan, vendor, triggerTime), signal, isEnding })
 }
 
-/** Adds the time of the triggering change to every slice that is written. */
+/** Annotates the slices to write with the time of the change that triggered the update. */
 function timedPlan({ create, update, remove }: SlicePlan, vendor: Vendor, triggerTime: string | undefined): SlicePlan {
   const timed = (slice: EndpointSlice): EndpointSlice => ({
     ...slice,

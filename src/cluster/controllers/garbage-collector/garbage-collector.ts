@@ -110,7 +110,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   }
 }
 
-/** An object that the collector reads and writes, from the graph or from a search. */
+/** Identifies an object that the collector may update or delete. */
 type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
 
 /**

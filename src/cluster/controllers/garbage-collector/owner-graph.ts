@@ -121,7 +121,7 @@ export class OwnerGraph {
     })
   }
 
-  /** Passes every object that needs an action to `onAttention`. */
+  /** Calls `onAttention` for each object that the collector must process. */
   async attendAll(): Promise<void> {
     await this.#each((node) => {
       if (needsAttention(node)) this.#options.onAttention(node.uid)
@@ -189,7 +189,7 @@ export class OwnerGraph {
   }
 }
 
-/** Whether the graph indicates that an object needs an action. */
+/** Whether the collector must process the object, judging only by the graph. */
 function needsAttention(node: OwnerNode): boolean {
   if (node.type === undefined) return false
   if (node.waits === 'dependents orphaned') return true

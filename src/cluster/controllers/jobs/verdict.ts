@@ -12,17 +12,17 @@ export interface Reason {
 /** How a Job has ended. Its remaining pods are then deleted. */
 export interface Verdict extends Partial<Reason> {
   readonly type: 'Complete' | 'Failed'
-  /** Whether a policy ended the Job. If so, a condition announces the end in every Kubernetes version. */
+  /**
+   * Whether a policy of the Job decided the outcome. Such an outcome is announced by a condition in every Kubernetes
+   * version.
+   */
   readonly byPolicy?: boolean
 }
 
-/** The condition that announces each type of end before the Job has ended. */
+/** Condition types that announce the end of a Job before the Job ends, by the type of the final condition. */
 export const announcements = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const
 
-/**
- * Returns the end of a Job, even if an earlier step already announced it in a condition. Returns undefined while the
- * Job is running.
- */
+/** Returns the outcome of a Job, or undefined while it is running. An outcome that has been announced is final. */
 export function verdictOf(state: JobState, now: number): Verdict | undefined {
   const announced = announcedVerdict(state.job)
   if (announced !== undefined) return announced

@@ -20,9 +20,9 @@ export interface NodeTtlParts {
 }
 
 interface Step {
-  /** Number of nodes below which the previous step applies. */
+  /** With fewer nodes than this, the next smaller step applies. */
   readonly min: number
-  /** Number of nodes above which the next step applies. */
+  /** With more nodes than this, the next larger step applies. */
   readonly max: number
   readonly seconds: number
 }

@@ -1,4 +1,4 @@
-/** Gives the port of a simulated node access to the pods on the node and to their containers. */
+/** Connects the HTTPS port of a simulated node to the pods on the node and their containers. */
 
 import { once } from 'node:events'
 import { posix } from 'node:path'
@@ -50,9 +50,9 @@ export interface SimulatedNodeParts {
   readonly memory: CommandMemory
   /** Files that simulated commands have created. */
   readonly written: WrittenFiles
-  /** The objects of KWOK's kinds. Undefined if the node follows no such objects. */
+  /** KWOK objects that simulated nodes support. Undefined if this simulation does not support them. */
   readonly kwok?: Pick<KwokObjects, 'logs' | 'commands' | 'ports'> | undefined
-  /** Finds the usage of containers that objects specify. */
+  /** Finds resource usage that KWOK objects, such as ResourceUsage, define for containers. */
   readonly usageOf?: FindUsage | undefined
   readonly vendor: Vendor
   readonly clock: Clock

@@ -23,9 +23,7 @@ export interface FollowedRules {
   readonly feed: Feed
 }
 
-/**
- * Returns an informer of the rules. Its feed counts as synced even after an error, so that nodes can run without rules.
- */
+/** Returns an informer of SimulationRules. If the rules cannot be listed, the nodes start without them. */
 export function followRules(
   client: Client,
   vendor: Vendor,

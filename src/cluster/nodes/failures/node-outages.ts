@@ -88,7 +88,10 @@ export class NodeOutages {
       if (status?.phase === 'Running') this.#lostContainers.add(metadata.uid ?? '')
   }
 
-  /** Returns a source of the pods to evict. `speed` is how many times faster than real time the nodes run. */
+  /**
+   * Returns an event source that triggers the reconciliation of pods to evict. `speed` is how many times faster than
+   * real time the nodes run.
+   */
   evictions(speed: number): Source {
     return {
       connect: (add, clock) =>

@@ -38,7 +38,7 @@ export class PodFailures {
     return run === undefined || failure === undefined ? (failure ?? run) : { ...run, ...failure }
   }
 
-  /** A program that ends determines when the pod ends, unless annotations of the pod do. */
+  /** By default, the exit of a container's program ends the pod. Annotations of the pod override this. */
   #annotationsOfPrograms({ metadata: { annotations = {} }, spec }: Pod): Annotations | undefined {
     const { runFor, exitCode } = this.#keys
     if (annotations[runFor] !== undefined || annotations[exitCode] !== undefined) return undefined

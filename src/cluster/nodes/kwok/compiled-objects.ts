@@ -103,7 +103,9 @@ export function compiledOr<T>(compile: () => T): T | StageError {
   }
 }
 
-/** Identifies the specification of an object: the generation does not change with the status. */
+/**
+ * Returns a key for the version of an object's spec. Unlike the resource version, it does not change with the status.
+ */
 function versionOf({ metadata: { uid, generation } }: KwokObject): string {
   return `${uid}/${generation}`
 }

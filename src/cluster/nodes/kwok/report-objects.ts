@@ -1,6 +1,6 @@
 /**
- * Reports in the condition Supported of each object of KWOK's kinds whether simulated nodes use the object, or which of
- * its fields they do not support.
+ * Sets the condition Supported of KWOK objects. It tells users whether simulated nodes use the object, or which of its
+ * fields they do not support.
  */
 import type { Json } from '../../../api/json/json.ts'
 import { asJson, timestamp } from '../../../api/model/object.ts'
@@ -31,7 +31,7 @@ export interface ReportParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Reads an object. Throws StageError if the object is not supported. */
+/** Parses an object of one kind. Throws StageError if the object is not supported. */
 type Reader = (object: Json) => unknown
 
 const ownReader =
@@ -44,7 +44,7 @@ const clusterReader =
   (object) =>
     readClusterRules(type, object)
 
-/** Returns the readers of all kinds. */
+/** Returns a reader for each KWOK kind. */
 function readersOf({ readsLogs }: Pick<ReportParts, 'readsLogs'>): { [name in keyof typeof kwokKinds]: Reader } {
   const ifLogsAreRead = (reader: Reader) => (readsLogs ? reader : refuseLogs)
   return {

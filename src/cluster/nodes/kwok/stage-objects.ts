@@ -35,7 +35,7 @@ export class StageObjects {
     return this.#byResource.get(resource) ?? []
   }
 
-  /** Returns a source that adds keys when the stages of a resource change. */
+  /** Returns an event source that triggers a reconcile of the affected objects when the stages of a resource change. */
   source(resource: StageResource, keys: () => Iterable<string>): Source {
     const feed: Feed = this.#followed.feed
     return {

@@ -63,7 +63,7 @@ export interface PodLoopParts extends StageEffects {
   readonly outages: NodeOutages
   /** How many times faster than real time the containers run. */
   readonly speed: number
-  /** Additional sources of keys. */
+  /** Additional event sources that trigger the reconciliation of pods. */
   readonly sources?: readonly Source[]
 }
 

@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
 
-/** Returns the value as an object. Throws StageError if it has fields that are not known. */
+/** Returns the value as an object. Throws StageError for unknown fields. */
 export function fields(value: Json | undefined, where: string, knownFields: readonly string[]): JsonObject {
   const content = object(value, where)
   const unknown = Object.keys(content).find((key) => !knownFields.includes(key))

@@ -307,7 +307,7 @@ interface Candidates {
   readonly nodes: readonly NodeInfo[]
 }
 
-/** Returns the number of counted Pods in the topology domain of a node. */
+/** Returns the number of matching Pods in the topology domain of a node. */
 interface ScoreRow {
   readonly key: string
   readonly maxSkew: number
