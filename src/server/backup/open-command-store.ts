@@ -34,7 +34,7 @@ export async function openCommandStore(place: StorePlace, warn: (text: string) =
   return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
 }
 
-/** Starts loading an empty store. */
+/** Opens a store for loading a backup. The store must be empty. */
 export async function loadIntoStore(place: StorePlace, load: Load): Promise<StoreLoader> {
   if (place.etcdServers.length > 0) {
     const { loadEtcd } = await import('../../storage/store/etcd/load-etcd.ts')

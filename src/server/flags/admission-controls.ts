@@ -65,7 +65,7 @@ function findName(name: string): ControlName {
 export const defaultControls = allControls.filter(({ byDefault }) => byDefault).map(shownName)
 export const controlNames = allControls.map(shownName)
 
-/** Returns the name with the versions that have the plugin. */
+/** Formats a plugin name for messages, with the versions that have the plugin. */
 function shownName({ name, since, until }: ControlName): string {
   const versions = [since && `since ${since}`, until && `until ${until}`].filter(Boolean)
   return versions.length === 0 ? name : `${name} (${versions.join(', ')})`

@@ -1,6 +1,6 @@
 /**
  * A SimulationRule makes pods or nodes of the simulation fail on demand. Simulated nodes apply the rules
- * (`cluster/nodes/rules/`). Real nodes ignore them, which the loop `simulation-rules` reports as an Event.
+ * (`cluster/nodes/failures/`). Real nodes ignore them, which the loop `simulation-rules` reports as an Event.
  */
 import {
   child,

@@ -7,7 +7,7 @@ export interface TemplateOptions {
   readonly allowMissingTemplateKeys: boolean
 }
 
-/** Returns the selected output with its validated template. Throws UsageError if the template is invalid. */
+/** Loads and compiles the template of the selected output. Throws UsageError if the template is invalid. */
 export async function readyTemplate({
   isTerminal,
   ...options

@@ -65,8 +65,8 @@ Users who may create accessexplanations also see the roles and bindings. All oth
 })
 
 /**
- * Explains an action with reviews that every user may create. They report whether the action is allowed and which of
- * the user's rules are closest.
+ * Explains an action to a user who may not run `AccessExplanation`. Uses only reviews that every user may create, and
+ * the user's own rules.
  */
 async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
   const attributes = attributesOf(question)
