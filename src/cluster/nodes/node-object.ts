@@ -93,7 +93,7 @@ export function offered(
 
 const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the node has disk pressure'] as const
 
-/** What a node's new status depends on besides its description. */
+/** The inputs to a node's new status, apart from the description of the node. */
 export interface NodeReport {
   /** The current status. Fields written by other clients, such as attached volumes, are preserved. */
   readonly previous: NodeStatus | undefined
