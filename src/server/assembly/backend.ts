@@ -47,7 +47,7 @@ import { readinessOf } from './readiness.ts'
 import { startUpkeep } from './upkeep.ts'
 import { addressPolicy, openWays } from './ways-to-nodes.ts'
 
-/** The result of `openBackend`. */
+/** The parts of the server that `openBackend` opens, such as the catalogue and admission. */
 export type Backend = Awaited<ReturnType<typeof openBackend>>
 
 /**

@@ -21,7 +21,7 @@ import { openEarlyPort, openWaitingPort } from './early-port.ts'
 import type { FoundationContext } from './environment.ts'
 import { followNodeClient } from './ways-to-nodes.ts'
 
-/** The result of `openFoundation`. */
+/** The parts of the server that `openFoundation` opens, such as the store and the keys. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** Opens the files that flags name, the store, keys and certificates. */

@@ -1,4 +1,7 @@
-/** Defines what authorization modes are created from, whether a flag or a file lists them. */
+/**
+ * Defines the dependencies of authorization modes. They are the same for modes that a flag selects and modes that a
+ * file lists.
+ */
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { Mode } from '../../apiserver/authz/access.ts'
