@@ -20,7 +20,7 @@ export type Failure =
   /** Executes the request after this many milliseconds. */
   | { readonly delayMs: number }
 
-/** A failure that has been planned, and may have happened. */
+/** A planned failure. The planned call may already have failed. */
 export interface PlannedFailure {
   /** Resolves when the failure has happened, to the call that failed. */
   readonly happened: Promise<Call>

@@ -34,7 +34,7 @@ export interface KubeconfigObject {
   readonly 'current-context': string
 }
 
-/** What the kubeconfig of a test server's user is built from. */
+/** The values from which a test server creates the kubeconfig of a user. */
 export interface KubeconfigParts {
   readonly server: string
   /** CA certificate in PEM format that verifies the server. */

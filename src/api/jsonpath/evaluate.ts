@@ -15,7 +15,7 @@ export interface Rules {
   readonly candidates: (value: Json) => readonly Json[]
   readonly slice: (value: Json, slice: Slice) => readonly Json[]
   readonly compare: (operator: Operator, a: Json, b: Json) => boolean
-  /** Rules for paths within filters. Defaults to the same rules. */
+  /** Rules for paths within filters. Defaults to the rules for paths outside filters. */
   readonly inFilter?: Rules
 }
 

@@ -51,7 +51,7 @@ export interface ChangeToSee {
   readonly readOnly: readonly string[]
   /** The other versions of the kind. Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
-  /** Managers in whose versions the change is needed. */
+  /** The managers whose versions the change must be converted to. */
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 

@@ -11,7 +11,7 @@ import { type EmulatedVersion, isAtLeast, type KubeVersion } from '../versions/e
 import type { Kind } from './kind.ts'
 import type { AnySchema, Field, Fields, ObjectSchema, Schema, StringSchema } from './schema.ts'
 
-/** Returns the derivation of a version, creating it on the first call. */
+/** Returns the derivation for a Kubernetes version. All callers share one derivation per version. */
 export function derivation(version: EmulatedVersion): Derivation {
   let derivationOfVersion = derivations.get(version)
   if (derivationOfVersion === undefined) {

@@ -342,7 +342,7 @@ function elementsBefore(schema: ListSchema, previous: Json | undefined) {
   return (item: Json) => previousItems.get(identityOf(schema, item))
 }
 
-/** An object whose fields are being validated, and what is known about them. */
+/** An object whose fields are being validated, with the state of its validation. */
 interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath

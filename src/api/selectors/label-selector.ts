@@ -7,7 +7,7 @@ import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 
-/** Labels of an object, as far as it has any. */
+/** The labels of an object. Undefined for an object without labels. */
 export type Labels = { readonly [key: string]: string } | undefined
 
 /** One requirement of a label selector, such as `e in (f,g)`. */

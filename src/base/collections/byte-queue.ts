@@ -22,7 +22,7 @@ const nothing: Buffer = Buffer.alloc(0)
 /** A queue of bytes, in the order in which they arrive. */
 export class ByteQueue {
   #parts: Buffer[] = []
-  /** The chunk of a queue that has only one. Otherwise undefined. */
+  /** The only chunk of the queue. Undefined if the queue is empty or has several chunks. */
   #lone: Buffer | undefined
   /** Shared buffer into which small chunks are copied. */
   #tail = nothing

@@ -25,7 +25,7 @@ export interface SentTrace {
 /** Trace headers by lower-case name. */
 export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
-/** Any request with trace headers for the calls that it causes. */
+/** A request whose trace headers are added to the calls that it causes. */
 export interface Traced {
   readonly traceHeaders: TraceHeaders
 }

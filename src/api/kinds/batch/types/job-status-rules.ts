@@ -167,7 +167,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns an error about the conditions for each row whose first element is true. */
+/** Returns an error at `status.conditions` for each row that is a fault. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],

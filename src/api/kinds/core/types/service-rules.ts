@@ -102,7 +102,7 @@ function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): Field
 
 function checkPorts({ ports = [] }: ServiceSpec): FieldError[] {
   const seenValues = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
-  /** Whether the same value of this kind has occurred in an earlier port. */
+  /** Whether an earlier port has the same value of this kind. */
   const repeats = (kind: keyof typeof seenValues, value: string) =>
     seenValues[kind].size === seenValues[kind].add(value).size
   return ports.flatMap((port, i) => {
