@@ -9,7 +9,7 @@ import type { ApiObject } from './object.ts'
 
 /**
  * A kind as it is stored, such as `{ group: 'core', plural: 'namespaces' }`. The group is given by its short ID. `T` is
- * the type of the objects .
+ * the type of the objects.
  */
 export interface StoredType<T = ApiObject> {
   readonly group: string
