@@ -57,7 +57,8 @@ function readMapping(reader: Reader, column: number): JsonObject | undefined {
 }
 
 /**
- * Parses the value that follows a key: a mapping that is indented further than the key, or a list, which need not be.
+ * Parses the value that follows a key: a mapping that is indented further than the key, or a list, which may start in
+ * the same column.
  */
 function readBelow(reader: Reader, column: number): Json | undefined {
   const line = reader.lines[reader.next]

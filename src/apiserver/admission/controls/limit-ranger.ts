@@ -70,8 +70,8 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /**
- * Maximum number of LimitRanges that a write depends on. If a namespace has more LimitRanges, concurrent changes to the
- * others may go unnoticed.
+ * Maximum number of LimitRanges whose revisions become preconditions of a write. If a namespace has more, concurrent
+ * changes to the others may go unnoticed.
  */
 const maxRestedOn = 20
 

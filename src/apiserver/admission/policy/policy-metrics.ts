@@ -53,7 +53,7 @@ export class PolicyMetrics {
   }
 }
 
-/** The webhook or policy that match conditions belong to, as the metrics name it. */
+/** A webhook or policy with match conditions, under the name that the metrics use. */
 export interface Conditional {
   readonly name: string
   readonly kind: 'webhook' | 'policy'

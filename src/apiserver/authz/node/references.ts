@@ -110,7 +110,7 @@ function volumeNeeds(volume: Volume, pod: string, need: Need): void {
     need('configmaps', configMap?.name)
   }
   need('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName)
-  // The claim that is generated for an ephemeral volume has this name.
+  // The claim of an ephemeral volume is named `<pod>-<volume>`.
   if (volume.ephemeral !== undefined) need('persistentvolumeclaims', `${pod}-${volume.name}`)
   need('secrets', volume.csi?.nodePublishSecretRef?.name)
   for (const source of sourcesWithSecret) need('secrets', secretOf(volume[source] as Source | undefined))

@@ -26,7 +26,7 @@ export interface DefinitionSummary {
   readonly terminating: boolean
   /** Whether the objects of the definition must be deleted before it is removed. */
   readonly cleanup: boolean
-  /** Identifies what is served for the definition. It changes whenever the served types must be replaced. */
+  /** Identifies the state in which the definition is served. It changes whenever the served types must be replaced. */
   readonly servedAs: string
 }
 

@@ -68,8 +68,8 @@ class Search {
   }
 
   /**
-   * Validates a value. A large value is divided into steps. Small elements of a list are validated at once, but the
-   * embedded objects in them count toward the same step.
+   * Validates a value, in steps if it is large. Small list elements are validated at once, but the embedded objects in
+   * them still count toward the current step.
    */
   *findSliced(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
     if (!hasRules(schema)) return

@@ -23,7 +23,7 @@ export interface ForwardedRequest {
   readonly identityHeaders: readonly string[]
   /** Whether to send the user's UID, as Kubernetes does since 1.33. */
   readonly sendsUid: boolean
-  /** The name of this server in `Via`. */
+  /** The name of this server for the `Via` header. */
   readonly via: string
   /** Names of further headers of the client to remove, in lower case. */
   readonly dropped: readonly string[]

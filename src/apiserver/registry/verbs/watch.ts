@@ -168,8 +168,8 @@ async function* catchUp(
 }
 
 /**
- * A batch of events that contains all events up to the revision `through`. Undefined if the watcher takes over after
- * this batch.
+ * A batch of events, and the revision `through` up to which the batch is complete. After the last batch, `through` is
+ * undefined.
  */
 interface Step {
   readonly events: readonly CacheEvent[]

@@ -269,9 +269,9 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 }
 
-/** The last progress of a client in reading its response. */
+/** Progress of a client that reads its response slowly. */
 interface Untaken {
-  /** The value of `socket.bytesWritten` at that time. */
+  /** The value of `socket.bytesWritten` when the client last made progress. */
   readonly bytesWritten: number
   readonly since: number
 }

@@ -71,7 +71,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #idleSince = performance.now()
   /** Time when `check` first detected incomplete headers. */
   #headersSince: number | undefined
-  /** The amount of response data that the client had read, and the time of its last progress. */
+  /** Progress of the client: the amount of response data that it had read, and when that amount last changed. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {

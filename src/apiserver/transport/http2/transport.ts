@@ -35,7 +35,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   /** Body bytes that count against the stream's flow-control window, and those of them that the handler has read. */
   received = 0
   returned = 0
-  /** The amount of unsent response data, and the time of the client's last progress. */
+  /** Progress of the client: the amount of unsent response data, and when that amount last changed. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(

@@ -99,8 +99,8 @@ export class DiskReservation {
   #free: FreeList | undefined
 
   /**
-   * Opens the data file. `pinned` returns the oldest transaction whose state is still being read. Undefined means that
-   * only the last transaction is.
+   * Opens the data file. `pinned` returns the oldest transaction whose state is still being read, or undefined if
+   * nothing older than the last transaction is being read.
    */
   constructor(tables: Tables, path: string, pinned: () => number | undefined = () => undefined) {
     this.#tables = tables

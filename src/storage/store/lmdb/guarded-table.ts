@@ -31,7 +31,7 @@ export interface Table {
   getStats(): object
   /** Writes a record. Returns true if the record was written. */
   putSync(key: Bytes, value: Bytes, options?: { readonly append?: boolean }): unknown
-  /** Removes a record. Returns true if the record was removed. */
+  /** Removes a record. Returns true if the record existed. */
   removeSync(key: Bytes): unknown
 }
 

@@ -53,7 +53,7 @@ export interface PagePlace {
 }
 
 /**
- * Verifies the header of a page. The page must contain its own number, and the number of a transaction that is not
+ * Verifies the header of a page. It must contain the page's own number, and the number of a transaction that is not
  * newer than the checked state.
  */
 export function assertHeader(bytes: Buffer, page: number, transaction: number): void {

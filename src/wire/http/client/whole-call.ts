@@ -9,7 +9,8 @@ export interface WholeCallParts extends Omit<CallParts, 'rules'> {
   /** Maximum size of the response body. */
   readonly maxBytes: number
   /**
-   * Accounts for the memory of the response, to limit the total for all responses. Undefined limits only each response.
+   * Accounts for the memory of the response, to limit the total for all responses. Undefined if only the size of each
+   * response is limited.
    */
   readonly room?: AnswerRoom
   /** Returns the reason to reject a response. By default, redirects, failures and compressed responses are rejected. */

@@ -51,7 +51,7 @@ export function bind(
 
 export const user = (name: string): Subject => ({ kind: 'User', name, namespace: '' })
 export const group = (name: string): Subject => ({ kind: 'Group', name, namespace: '' })
-/** Returns a service account in kube-system as a subject. */
+/** Declares a service account in kube-system as the subject of a binding. */
 export const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' })
 
 /** Creates a rule from verbs, group IDs and resources, such as `on('get list', 'core apps', 'pods deployments')`. */

@@ -46,8 +46,8 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes the journal if no server maintains it any more. Servers without a journal call this function with a change
- * that is some time old, which a maintained journal already contains.
+ * Deletes the journal if no server maintains it any more. A server without a journal calls this function with an old
+ * change. A maintained journal would already contain that change.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts
