@@ -1,7 +1,7 @@
 /**
  * The group versions that aggregated servers serve. The APIService of such a group version names a Service. This server
- * always serves built-in versions itself, even if an APIService claims them. Otherwise an incorrect APIService could
- * prevent its own repair.
+ * always serves built-in versions itself, even if an APIService claims them. An incorrect APIService can therefore
+ * always be repaired.
  *
  * The list is derived from the cached APIServices. Each request looks up its group and version once.
  */

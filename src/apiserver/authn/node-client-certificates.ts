@@ -1,7 +1,7 @@
 /**
- * The certificates that API servers use to call node agents. Servers do not accept them from API clients. Otherwise a
- * user who can set the address of a Node could make the server send requests to an API server with the server's own
- * identity.
+ * The certificates that API servers use to call node agents. Servers reject these certificates from API clients,
+ * because a user who can set the address of a Node could otherwise make a server send requests to an API server under
+ * its own identity.
  *
  * A certificate is recognized by a reserved common name, so that every server recognizes the certificates of the other
  * servers. A certificate is also recognized if its key or full subject equals the key or subject of the certificate in

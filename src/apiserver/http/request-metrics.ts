@@ -1,6 +1,6 @@
 /**
  * Request metrics: counts, durations, response sizes and active requests. All requests for unknown paths share one
- * series. Otherwise clients could create label values by requesting many different paths.
+ * series, so that clients cannot create label values.
  */
 
 import { removalOf } from '../../api/schema/kind.ts'

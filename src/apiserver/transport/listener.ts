@@ -175,7 +175,7 @@ export class Listener {
   /**
    * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. Clients are
    * asked to reconnect only after `othersStopped` resolves, that is, when the other listeners on the same port have
-   * stopped. Otherwise, a client could reconnect to another worker of this stopping server.
+   * stopped. Until then, a client could reconnect to another worker of this stopping server.
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
@@ -307,7 +307,7 @@ export class Listener {
 
 /**
  * Returns a request handler that closes some HTTP/2 connections after a request. The client then reconnects and may
- * reach another server or worker. Otherwise clients would stay with their first worker permanently.
+ * reach another server or worker. Without this, clients would stay with their first worker permanently.
  */
 function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
   if (chance === 0) return onRequest

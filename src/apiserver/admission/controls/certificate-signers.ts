@@ -1,8 +1,7 @@
 /**
- * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest require permission for the signer from users who
- * approve, deny or sign a certificate request or write a trust bundle for a signer. The permission is the verb
- * `approve`, `sign` or `attest` on `signers`, for the full signer name or for all signers of its domain
- * (`example.com/*`).
+ * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest check permissions on signers. Users need the
+ * verb `approve` to approve or deny a certificate request, `sign` to sign one, and `attest` to write a trust bundle for
+ * a signer. The permission is for the full name of the signer, or for all signers of its domain (`example.com/*`).
  */
 import { sameJson } from '../../../api/json/json.ts'
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'

@@ -167,11 +167,11 @@ export class WebhookCalls {
   }
 
   /**
-   * Records the result of a call in the circuit breaker. Only failures to reach the webhook count. A response of any
-   * kind shows that the webhook is alive. Otherwise a client could open the breaker for everyone by sending objects
-   * that the webhook cannot handle. A webhook that closes the connection after receiving a request may have crashed
-   * because of that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A
-   * webhook that responds to other calls while one call times out is also alive.
+   * Records the result of a call in the circuit breaker. Only failures to reach the webhook count. Any response shows
+   * that the webhook is alive. A client can therefore not open the breaker for others by sending objects that the
+   * webhook cannot handle. A webhook that closes the connection after receiving a request may have crashed because of
+   * that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A webhook
+   * that responds to other calls while one call times out is also alive.
    */
   #note(question: Question, error: CallError, { began, timeoutMs, elapsedMs }: SpentTime): void {
     const { breaker, timeoutMs: ownTimeoutMs } = question.webhook

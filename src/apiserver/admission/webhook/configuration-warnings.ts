@@ -1,7 +1,7 @@
 /**
- * Warns about webhook configurations that may lock out their owners. Such a webhook is called for system namespaces,
- * for leases or for the pods of its own backend, or its Service is missing, or its CA bundle contains no certificate.
- * These problems are not errors, because the configuration may be created before its backend.
+ * Warns about webhook configurations that may lock out their owners: webhooks that are called for system namespaces,
+ * for leases or for the pods of their own backend, that refer to a missing Service, or whose CA bundle contains no
+ * certificate. These problems are not errors, because the configuration may be created before its backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'

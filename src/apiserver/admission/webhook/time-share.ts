@@ -4,9 +4,9 @@
  * itself.
  *
  * The client's timeout does not affect the timeout of a call. When the client's deadline ends a call, the request ends
- * too, and the call does not count as a failure of the webhook. Otherwise a client could skip any webhook with
- * `failurePolicy: Ignore`. For the same reason, time counts from the start of admission, because a client may send its
- * body slowly.
+ * too, and the call does not count as a failure of the webhook. A client can therefore not skip a webhook with
+ * `failurePolicy: Ignore` by setting a short timeout. Nor can it do so by sending its body slowly, because time counts
+ * from the start of admission.
  */
 import type { Webhook } from './webhook.ts'
 

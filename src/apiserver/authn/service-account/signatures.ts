@@ -95,8 +95,8 @@ export class Signatures {
 }
 
 /**
- * Whether each part of the token is encoded in the only canonical way. Otherwise, variants of one token could have
- * different hashes.
+ * Whether each part of the token has its canonical encoding. Variants of one token could otherwise have different
+ * hashes.
  */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)

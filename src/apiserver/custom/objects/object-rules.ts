@@ -184,8 +184,8 @@ function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | und
 const maxReplicas = 2 ** 31 - 1
 
 /**
- * Checks that the replica fields are numbers and the selector is a string. Otherwise the server could not return a
- * Scale.
+ * Checks that the replica fields are numbers and the selector is a string, because the server could otherwise not
+ * return a Scale.
  */
 function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths

@@ -1,8 +1,8 @@
 /**
  * Counts the requests that this server forwards to other servers. Each request uses its own connection and may last
- * indefinitely, so the number of requests is limited per backend, per user and in total. Otherwise one user with access
- * to many pods could exhaust the process's file descriptors and block all new connections. Part of each limit is
- * reserved for `system:masters`, so that other users cannot lock administrators out of logs and exec sessions.
+ * indefinitely, so the number of requests is limited per backend, per user and in total. Without these limits, one user
+ * with access to many pods could exhaust the process's file descriptors and block all new connections. Part of each
+ * limit is reserved for `system:masters`, so that other users cannot lock administrators out of logs and exec sessions.
  */
 import { superusers, type User } from '../../../api/model/user.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Removes the objects that depend on an unreadable object. Otherwise the objects of a damaged definition, for example,
- * would reappear when a new definition with the same name is created. The objects are no longer served, so there are no
- * watch events, and finalizers are ignored.
+ * Removes the objects that depend on an unreadable object. The objects of a damaged definition, for example, would
+ * otherwise reappear when a new definition with the same name is created. The objects are no longer served, so there
+ * are no watch events, and finalizers are ignored.
  */
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../../storage/cache/caches.ts'

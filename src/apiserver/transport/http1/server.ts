@@ -2,7 +2,7 @@
  * Serves HTTP/1.1 on connections that the listener has accepted.
  *
  * `close` closes connections gracefully. Every later response contains `Connection: close`. An idle connection is
- * closed only after its client has been silent for a while. Otherwise a request in transit would get no response.
+ * closed only after its client has been silent for a while, so that a request in transit still gets a response.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'

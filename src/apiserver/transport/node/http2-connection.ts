@@ -17,8 +17,8 @@ const connectionWindow = 256 * 1024
 const options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   maxHeaderListPairs: maxParsedHeaders,
-  // Without strict validation, Node reports headers with surrounding whitespace. Otherwise it would drop them silently,
-  // and a request could lose the name of the user to impersonate.
+  // Disable strict validation, so that Node reports headers with surrounding whitespace instead of dropping them. A
+  // request could otherwise lose the name of the user to impersonate.
   strictFieldWhitespaceValidation: false,
   streamResetBurst: resets.burst,
   streamResetRate: resets.perSecond,

@@ -66,8 +66,7 @@ export function commitGroup(
 }
 
 /**
- * Throws an error if another process has written to the file. Otherwise its revisions would collide with revisions of
- * this process.
+ * Throws an error if another process has written to the file, because the revisions of the two processes would collide.
  */
 export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
