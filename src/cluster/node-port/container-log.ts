@@ -4,7 +4,7 @@
  * still exists.
  */
 
-/** A line of output with its time. */
+/** A line of a container's output, with the time when it was written. */
 export interface LogLine {
   /** Time of the line in milliseconds since 1970. */
   readonly time: number

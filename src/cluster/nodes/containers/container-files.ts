@@ -42,7 +42,7 @@ export interface ContainerFilesParts {
   readonly written: WrittenFiles
   /** The number of restarts of the container, because each instance has its own writable layer. */
   readonly restartCount: number
-  /** The absolute path of the directory for relative paths. */
+  /** Working directory of the container, as an absolute path. Relative paths are resolved against it. */
   readonly workDir: string
 }
 

@@ -7,7 +7,7 @@ const maxHead = 16 * 1024
 const headEnd = '\r\n\r\n'
 const plainText = { name: 'content-type', value: 'text/plain; charset=utf-8' }
 
-/** Returns the response to a request. */
+/** Computes the response to a request with this method and target. */
 export type Responder = (method: string, target: string) => Pick<HttpRoute, 'code' | 'headers' | 'body'>
 
 /** Responds with the name of the pod. */
@@ -19,7 +19,9 @@ export function helloFrom({ metadata, spec }: Pod): Responder {
   })
 }
 
-/** Responds as specified by routes. The route with the longest matching location applies. */
+/**
+ * Returns a responder for the given routes. If several routes match a request, the one with the longest location wins.
+ */
 export function respondFrom(routes: readonly HttpRoute[]): Responder {
   return (_method, target) => {
     const [path = ''] = target.split('?', 1)

@@ -8,7 +8,7 @@ import { array, fields, number, text } from '../stages/fields.ts'
 import { StageError } from '../stages/stage-error.ts'
 import type { RuleType } from './pod-rules.ts'
 
-/** The environment of a command. Undefined values are those of the container. */
+/** Settings for the commands that run in a container. For undefined settings, those of the container apply. */
 export interface CommandSettings {
   readonly workDir: string | undefined
   readonly variables: readonly { readonly name: string; readonly value: string }[]
@@ -19,7 +19,7 @@ export interface CommandSettings {
 const maxVariables = 256
 const maxPathLength = 4096
 
-/** The rules of Exec and ClusterExec objects. */
+/** Describes the `execs` field of Exec and ClusterExec objects, and parses its rules. */
 export const execRules: RuleType<CommandSettings> = {
   list: 'execs',
   subjects: 'containers',

@@ -19,15 +19,15 @@ const pollMs = 500
 /** Maximum number of files that are followed at the same time. */
 const maxFollowed = 100
 
-/** How long a file is followed. */
+/** Determines how long a log file is followed. */
 export interface Following {
   /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal
-  /** Whether the container has terminated and produces no more output. */
+  /** Whether the container has terminated, so that the file will not grow anymore. */
   readonly isOver: () => boolean
 }
 
-/** The files of the directory. Without a directory, no file can be read. */
+/** Reads the log files in the directory that `--simulation-logs` names. Without the flag, no file can be read. */
 export class LogFiles {
   readonly #directory: string | undefined
   readonly #clock: TimerClock
@@ -90,7 +90,7 @@ export class LogFiles {
   }
 }
 
-/** Copies a file to a log and remembers how much of the file has been copied. */
+/** Copies a growing file to a log. Each read continues where the previous one ended. */
 class FileOutput {
   readonly #lines: LogLineReader
   #decoder = new StringDecoder()
@@ -108,7 +108,7 @@ class FileOutput {
       const stat = fstatSync(handle)
       if (!stat.isFile()) return 'the log is not a regular file'
       const isFirst = this.#inode === undefined
-      // A rotated file starts again.
+      // Start over if the file is new, rotated or truncated.
       if (stat.ino !== this.#inode || stat.size < this.#position) this.#startAt(Math.max(0, stat.size - maxBytes))
       this.#inode = stat.ino
       const bytes = Buffer.alloc(Math.min(stat.size - this.#position, isFirst ? maxBytes : maxGrowth))
@@ -123,7 +123,7 @@ class FileOutput {
     }
   }
 
-  /** Appends the last line even if its line break is missing. */
+  /** Appends the last line, even if it does not end with a line break. */
   flush(): void {
     this.#lines.flush()
   }

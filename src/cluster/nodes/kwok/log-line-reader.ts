@@ -35,19 +35,19 @@ export class LogLineReader {
     if (this.#rest.length > maxLineLength) this.flush()
   }
 
-  /** Appends the last line even if its line break is missing. */
+  /** Appends the last line, even if it does not end with a line break. */
   flush(): void {
     if (this.#rest !== '') this.#log.appendLines(this.#completed(this.#rest))
     this.#rest = ''
   }
 
-  /** Returns the line, or an empty list if the next line continues it. */
+  /** Returns the completed line. Returns an empty list if the line continues in the next one. */
   #completed(line: string): LogLine[] {
     const { time, text, stream, isPartial } = parseLine(line, this.#now())
     const whole = this.#begun + text
     this.#begun = isPartial && whole.length <= maxLineLength ? whole : ''
     if (this.#begun !== '') return []
-    // Readers search the lines by time.
+    // Times must not decrease, because readers use a binary search to find lines by time.
     this.#lastTime = Math.max(this.#lastTime, time)
     return [{ time: this.#lastTime, text: whole, stream }]
   }
@@ -69,7 +69,7 @@ function parseJsonLine(line: string, now: number): ParsedLine | undefined {
   try {
     value = JSON.parse(line) as typeof value
   } catch {
-    // The line is not JSON, so it is shown as it is.
+    // A line that is not JSON is shown as it is.
     return undefined
   }
   if (typeof value.log !== 'string') return undefined

@@ -12,11 +12,11 @@ import { PodRules, type RuleType } from './pod-rules.ts'
 export interface LogFileNames {
   readonly logsFile: string
   readonly previousLogsFile: string | undefined
-  /** Whether a client that follows the log receives the lines that are written to the file later. */
+  /** Whether to follow the file, so that a client that follows the log receives new lines. */
   readonly follows: boolean
 }
 
-/** The rules of Logs and ClusterLogs objects. */
+/** Describes the `logs` field of Logs and ClusterLogs objects, and parses its rules. */
 export const logRules: RuleType<LogFileNames> = {
   list: 'logs',
   subjects: 'containers',
@@ -28,7 +28,7 @@ export const logRules: RuleType<LogFileNames> = {
   }),
 }
 
-/** The rules of Attach and ClusterAttach objects: the files with the output. */
+/** Describes the `attaches` field of Attach and ClusterAttach objects, and parses its rules. */
 export const attachRules: RuleType<string> = {
   list: 'attaches',
   subjects: 'containers',
@@ -47,17 +47,17 @@ export interface LogSubject {
   readonly pod: Pod
   readonly container: string
   readonly instance: 'last' | 'previous'
-  /** Set if the reader follows the log. */
+  /** The reader that follows the log. Undefined if the log is read only once. */
   readonly following?: Following | undefined
 }
 
-/** The objects of each pair of kinds. */
+/** The namespaced and the cluster-scoped objects that specify logs and the output of attached containers. */
 interface FollowedLogs {
   readonly logs: readonly [own: FollowedObjects, cluster: FollowedObjects]
   readonly attaches: readonly [own: FollowedObjects, cluster: FollowedObjects]
 }
 
-/** Finds the output of containers. */
+/** Looks up the log files that KWOK objects specify as the output of containers. */
 export class LogObjects {
   readonly #logs: PodRules<LogFileNames>
   readonly #attaches: PodRules<string>

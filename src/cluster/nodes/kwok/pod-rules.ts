@@ -11,23 +11,23 @@ import { CompiledObjects, NamedObjects } from './compiled-objects.ts'
 import type { FollowedObjects } from './follow-objects.ts'
 import { readPodSelector, type SelectsPod } from './pod-selector.ts'
 
-/** Describes the rules of a pair of kinds. */
+/** Describes one type of rule, such as the `logs` of Logs and ClusterLogs objects. */
 export interface RuleType<R> {
-  /** The field of the specification that contains the rules. */
+  /** Name of the field in the spec that lists the rules, such as `logs`. */
   readonly list: string
-  /** The field with the containers or ports to which a rule applies. */
+  /** Name of the field that limits a rule to certain containers or ports. */
   readonly subjects: 'containers' | 'ports'
-  /** The other fields of a rule. */
+  /** Names of all other fields that a rule may have. */
   readonly fields: readonly string[]
-  /** Reads the other fields. Throws StageError. */
+  /** Parses the content of a rule from these other fields. Throws StageError. */
   readonly read: (rule: JsonObject, where: string) => R
 }
 
-/** The name of a container, or the number of a port. */
+/** A container name or a port number. */
 type Subject = string | number
 
 interface Rule<R> {
-  /** The containers or ports to which the rule applies. Undefined for all. */
+  /** The containers or ports to which the rule is limited. Undefined if the rule applies to all of them. */
   readonly subjects: ReadonlySet<Subject> | undefined
   readonly value: R
 }
@@ -63,7 +63,7 @@ function readRules<R>({ list, subjects, fields: others, read }: RuleType<R>, spe
   })
 }
 
-/** Finds the rules for containers or ports. */
+/** Looks up the rule that applies to a container or port of a pod. */
 export class PodRules<R> {
   readonly #own: NamedObjects<readonly Rule<R>[]>
   readonly #cluster: CompiledObjects<SelectedRules<R>>

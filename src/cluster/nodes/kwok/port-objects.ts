@@ -27,7 +27,7 @@ const maxHeaders = 64
 const maxPort = 65_535
 const maxHostLength = 253
 
-/** The rules of PortForward and ClusterPortForward objects. */
+/** Describes the `forwards` field of PortForward and ClusterPortForward objects, and parses its rules. */
 export const portRules: RuleType<PortService> = {
   list: 'forwards',
   subjects: 'ports',
@@ -66,7 +66,7 @@ function readRoute(value: Json, where: string): HttpRoute {
   }
 }
 
-/** The server determines these headers. */
+/** Headers that routes cannot set, because the server sets them itself. */
 const framing = new Set(['connection', 'content-length', 'transfer-encoding'])
 
 function readHeader(value: Json, where: string): HttpRoute['headers'][number] {

@@ -26,7 +26,7 @@ export class PortServices {
     this.#resolve = resolve
   }
 
-  /** Returns the service of a port, or undefined if no object specifies it. */
+  /** Returns how to serve a port of the pod, or undefined if no object specifies the port. */
   serviceOf(pod: Pod, port: number): PortService | undefined {
     return this.#rules.find(pod, port)
   }
@@ -57,7 +57,7 @@ export class PortServices {
     try {
       await Promise.all([pipeline(stream, target, { signal }), pipeline(target, stream, { signal })])
     } catch {
-      // The client or the target closed the connection.
+      // Ignore the error: the client or the target closed the connection.
     } finally {
       target.destroy()
       stream.destroy()

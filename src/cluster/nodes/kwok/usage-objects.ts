@@ -15,10 +15,10 @@ const resources = ['cpu', 'memory'] as const
 /** A resource whose usage can be specified: `cpu` or `memory`. */
 export type UsageResource = (typeof resources)[number]
 
-/** The usage of a container, as far as the rule specifies it. */
+/** Usage expressions of a container, by resource. A rule need not specify every resource. */
 type Amounts = { readonly [resource in UsageResource]?: UsageExpression }
 
-/** The rules of ResourceUsage and ClusterResourceUsage objects. */
+/** Describes the `usages` field of ResourceUsage and ClusterResourceUsage objects, and parses its rules. */
 export const usageRules: RuleType<Amounts> = {
   list: 'usages',
   subjects: 'containers',
@@ -52,7 +52,7 @@ export interface UsageSubject {
   readonly now: number
 }
 
-/** Finds the usage of containers. */
+/** Looks up the usage expressions that KWOK objects specify for containers. */
 export class UsageObjects {
   readonly #rules: PodRules<Amounts>
 
