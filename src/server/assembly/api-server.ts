@@ -55,7 +55,7 @@ export interface ApiServer {
   readonly emulation: Emulation
   /** The simulated nodes of this process. The server may connect to them on loopback addresses. */
   readonly localNodes: LocalNodes
-  /** The addresses that users may name and to which the server may connect. */
+  /** Decides to which addresses the server may connect on behalf of users. */
   readonly addresses: AddressPolicy
   /**
    * Resolves with the reason when the store fails permanently. After that, the server is not ready, but it responds to

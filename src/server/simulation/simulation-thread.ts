@@ -50,7 +50,7 @@ class SimulationThread {
   readonly #transport: ThreadTransport
   readonly #clients = new Map<string, Client>()
   readonly #certificates = new Map<string, PromiseWithResolvers<ServingCertificate>>()
-  /** Functions that receive the address of a host, by the identifier of the request. */
+  /** Callbacks that wait for the address of a host, by the ID of the request. */
   readonly #lookups = new Map<number, (outcome: ResolvedHost) => void>()
   readonly #simulation: Simulation
   readonly #loops: RunningLoops
