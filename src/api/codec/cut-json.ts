@@ -2,6 +2,7 @@
  * Copies selected fields of an object's JSON without parsing it. The JSON must be valid and compact, as this server
  * writes it. The scan stops after the last selected field.
  */
+import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 
 /** The members to copy from an object. */
 export interface Cut {
@@ -19,6 +20,9 @@ interface CutMember {
   /** The selection within the value, or undefined for the whole value. */
   readonly within: Cut | undefined
 }
+
+/** Number of bytes of a document to read between yields. This takes at most a few milliseconds. */
+const bytesPerSlice = 16 * 1024
 
 const quote = 0x22
 const backslash = 0x5c
@@ -50,6 +54,8 @@ export class Cutter {
   #used = 0
   #json: Buffer = Buffer.alloc(0)
   #at = 0
+  /** The position of the last yield. */
+  #yieldedAt = 0
   /** Whether the current value contains the last selected field, so that the scan may stop inside the value. */
   #isLast = true
 
@@ -62,18 +68,24 @@ export class Cutter {
    * reused by the next call.
    */
   cut(json: Buffer, first = 1): Buffer {
+    return runToCompletion(this.cutSliced(json, first))
+  }
+
+  /** Returns the same as `cut`, but yields periodically so that other work can run. */
+  *cutSliced(json: Buffer, first = 1): Generator<void, Buffer> {
     // The output never exceeds the input, so this buffer is large enough.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
     this.#json = json
     this.#at = first
+    this.#yieldedAt = first
     this.#used = 0
     this.#isLast = true
-    this.#copyMembers(this.#cut)
+    yield* this.#copyMembers(this.#cut)
     return this.#memory.subarray(0, this.#used)
   }
 
   /** Copies the selected members of the object at the current offset. Returns whether there were any. */
-  #copyMembers(cut: Cut): boolean {
+  *#copyMembers(cut: Cut): Generator<void, boolean> {
     const json = this.#json
     const isLast = this.#isLast
     const start = this.#used
@@ -85,11 +97,12 @@ export class Cutter {
       else {
         missing--
         this.#isLast = isLast && missing === 0
-        this.#copyMember(member, start)
+        yield* this.#copyMember(member, start)
         if (this.#isLast) break
       }
       if (json[this.#at] === comma) this.#at++
       if (missing === 0) this.#at = endOfRest(json, this.#at)
+      if (this.#isDue()) yield
     }
     // Skip the closing brace of the source object, and write that of the copy.
     this.#at++
@@ -110,24 +123,24 @@ export class Cutter {
     return endOfString(this.#json, this.#at) + 2
   }
 
-  #copyMember({ key, within }: CutMember, start: number): void {
+  *#copyMember({ key, within }: CutMember, start: number): Generator<void, void> {
     const before = this.#used
     if (before > start + 1) this.#put(comma)
     this.#used += key.copy(this.#memory, this.#used)
     this.#put(0x3a)
     this.#at = this.#valueAt()
-    if (!this.#copyValue(within)) this.#used = before
+    if (!(yield* this.#copyValue(within))) this.#used = before
   }
 
   /** Copies the selected parts of the value at the current offset. Returns whether there were any. */
-  #copyValue(within: Cut | undefined): boolean {
+  *#copyValue(within: Cut | undefined): Generator<void, boolean> {
     const json = this.#json
     const first = json[this.#at]
     if (within !== undefined && first === openBrace) {
       this.#at++
-      return this.#copyMembers(within)
+      return yield* this.#copyMembers(within)
     }
-    if (within !== undefined && first === openBracket) return this.#copyElements(within)
+    if (within !== undefined && first === openBracket) return yield* this.#copyElements(within)
     const start = this.#at
     this.#at = endOfValue(json, start)
     // A scalar contains no fields, so it contains no selected fields either.
@@ -140,7 +153,7 @@ export class Cutter {
    * Copies the elements of a list. Objects and lists in the list are copied even if nothing in them is selected, so
    * that all elements stay at their indexes.
    */
-  #copyElements(within: Cut): boolean {
+  *#copyElements(within: Cut): Generator<void, boolean> {
     const json = this.#json
     this.#put(openBracket)
     this.#at++
@@ -150,12 +163,20 @@ export class Cutter {
       if (before > start) this.#put(comma)
       const from = this.#used
       this.#isLast = false
-      this.#copyValue(within)
+      yield* this.#copyValue(within)
       if (this.#used === from) this.#used = before
       if (json[this.#at] === comma) this.#at++
+      if (this.#isDue()) yield
     }
     this.#at++
     this.#put(closeBracket)
+    return true
+  }
+
+  /** Returns whether enough of the document has been read since the last yield. */
+  #isDue(): boolean {
+    if (this.#at - this.#yieldedAt < bytesPerSlice) return false
+    this.#yieldedAt = this.#at
     return true
   }
 

@@ -53,20 +53,44 @@ for (const paths of selections)
     assert.deepEqual(JSON.parse(cutter.cut(json).toString()), expectedCut(object, paths))
   })
 
+/** Returns a buffer that counts how often its bytes and methods are accessed. */
+function countReads(json: Buffer): { counted: Buffer; reads: () => number } {
+  let reads = 0
+  const counted = new Proxy(json, {
+    get: (target, name) => {
+      reads++
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { counted, reads: () => reads }
+}
+
+test('reading the fields of a large object yields after a limited number of reads', () => {
+  const paths = [['data', 'absent'], ['list', 'absent'], ['metadata']]
+  const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, i]))
+  const list = Array.from({ length: 5_000 }, (_, i) => ({ i }))
+  const json = Buffer.from(JSON.stringify({ data, list, metadata: { name: 'last' } }))
+  const { counted, reads } = countReads(json)
+  const work = new Cutter(cutOf(paths)).cutSliced(counted)
+  let before = 0
+  let most = 0
+  let step = work.next()
+  for (; !step.done; step = work.next()) {
+    most = Math.max(most, reads() - before)
+    before = reads()
+  }
+  assert.equal(JSON.parse(step.value.toString()).metadata.name, 'last')
+  assert.ok(most < 100_000, `${most} reads without a yield, ${reads()} in total`)
+})
+
 test('reading the fields of a wide object takes no longer with many paths than with one', () => {
   const wide = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key-${i}`, i]))
   const json = Buffer.from(JSON.stringify(wide))
   const readsWith = (count: number) => {
-    let reads = 0
-    const counted = new Proxy(json, {
-      get: (target, name) => {
-        reads++
-        const value: unknown = Reflect.get(target, name, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+    const { counted, reads } = countReads(json)
     new Cutter(cutOf(Array.from({ length: count }, (_, i) => [`key-x${i}`]))).cut(counted)
-    return reads
+    return reads()
   }
   const [one, many] = [readsWith(1), readsWith(100)]
   assert.ok(many < 2 * one, `${many} reads with 100 paths, ${one} reads with one`)
