@@ -16,6 +16,14 @@ export function* storedTextSliced(value: Json | undefined, order: Order, level: 
   return Array.isArray(value) ? yield* listSliced(value, order, level) : yield* objectSliced(value, order, level)
 }
 
+/**
+ * Formats a value like `stringifyJson`, but yields periodically. The nesting is not limited, and lone surrogates are
+ * accepted, because the text is not stored.
+ */
+export function textSliced(value: Json, order: Order): Generator<void, string> {
+  return storedTextSliced(value, order, Number.NEGATIVE_INFINITY)
+}
+
 function* listSliced(items: Json[], order: Order, level: number): Generator<void, string> {
   const inner = elementOrder(order)
   let text = ''

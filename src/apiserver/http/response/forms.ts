@@ -6,9 +6,11 @@ import { type DocumentWorker, largeDocument } from '../../../api/codec/document-
 import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'
 import type { Order } from '../../../api/codec/member-order.ts'
 import type { DocumentType } from '../../../api/codec/protobuf/envelope.ts'
+import { textSliced } from '../../../api/codec/sliced-json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { ObjectSchema } from '../../../api/schema/schema.ts'
+import { type Sliced, waitFor } from '../../../base/concurrency/time-slice.ts'
 
 export interface Form {
   readonly mediaType: string
@@ -20,7 +22,7 @@ export interface Form {
    */
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
   /** Returns the text around the items of a list. `list` has no items. `member` is the name of its items array. */
-  readonly openList: (list: JsonObject, member: string) => Promise<ListText>
+  readonly openList: (list: JsonObject, member: string, documentWorker: DocumentWorker | undefined) => Promise<ListText>
   /** The projection of objects and lists, such as a Table. Undefined if they are sent unchanged. */
   readonly view: ListView | undefined
   /** Set if stored objects are encoded from cached Protobuf messages instead of from their JSON. */
@@ -52,6 +54,8 @@ export interface ListText {
    * type.
    */
   item(item: JsonObject, order: Order): string
+  /** Returns the same text as `item`, but yields periodically. For items that may be large. */
+  itemSliced(item: JsonObject, order: Order): Sliced<string>
 }
 
 export interface ListView {
@@ -72,10 +76,14 @@ export const jsonForm: Form = {
     ...around(listDocument(list), `"${member}":[]`, { open: `"${member}":[`, close: ']' }),
     between: ',',
     item: (item, order) => stringifyJson(item, order),
+    itemSliced: textSliced,
   }),
   view: undefined,
   shared: undefined,
 }
+
+/** The indentation of the items of a list in indented JSON. */
+const itemMargin = '    '
 
 /** The format for indented JSON. */
 export const prettyForm: Form = {
@@ -86,12 +94,20 @@ export const prettyForm: Form = {
     const { indentText } = await import('../../../api/codec/indent-json.ts')
     return Buffer.from(indentText(json.toString('utf8')))
   },
-  openList: async (list, member) => {
+  openList: async (list, member, documentWorker) => {
     const { indentText } = await import('../../../api/codec/indent-json.ts')
+    const item: ListText['item'] = (value, order) => indentText(stringifyJson(value, order), itemMargin)
     return {
       ...around(indentText(listDocument(list)), `"${member}": []`, { open: `"${member}": [\n    `, close: '\n  ]' }),
       between: ',\n    ',
-      item: (item, order) => indentText(stringifyJson(item, order), '    '),
+      item,
+      *itemSliced(value, order) {
+        if (documentWorker === undefined) return item(value, order)
+        const json = Buffer.from(yield* textSliced(value, order))
+        const indented = yield* waitFor(documentWorker.write('indent', json))
+        // Strings in JSON contain no line breaks.
+        return indented.toString('utf8').replaceAll('\n', `\n${itemMargin}`)
+      },
     }
   },
   view: undefined,
@@ -107,13 +123,19 @@ export const yamlForm: Form = {
     const { stringifyYaml } = await import('../../../api/codec/write-yaml.ts')
     return Buffer.from(stringifyYaml(parseOwnJson(json)))
   },
-  openList: async (list, member) => {
+  openList: async (list, member, documentWorker) => {
     const { stringifyYaml } = await import('../../../api/codec/write-yaml.ts')
+    // YAML arrays are not indented, so an item can be converted by itself.
+    const item: ListText['item'] = (value) => stringifyYaml([value])
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // YAML arrays are not indented, so an item can be converted by itself.
-      item: (item) => stringifyYaml([item]),
+      item,
+      *itemSliced(value, order) {
+        if (documentWorker === undefined) return item(value, order)
+        const json = Buffer.from(`[${yield* textSliced(value, order)}]`)
+        return (yield* waitFor(documentWorker.write('write YAML', json))).toString('utf8')
+      },
     }
   },
   view: undefined,

@@ -3,9 +3,10 @@
  * response, which is an object or a list. A Status is not projected.
  */
 
-import { jsonDocument, parseOwnJson } from '../../../api/codec/json.ts'
+import { jsonDocument, parseOwnSliced } from '../../../api/codec/json.ts'
 import type { Order } from '../../../api/codec/member-order.ts'
 import { metadataText } from '../../../api/codec/metadata-text.ts'
+import { textSliced } from '../../../api/codec/sliced-json.ts'
 import { defined, isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
@@ -17,6 +18,7 @@ import { partialObjectMetadata, partialObjectMetadataList } from '../../../api/s
 import { type Schema, s } from '../../../api/schema/schema.ts'
 import { tableOf, tableRow } from '../../../api/schema/table.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents } from '../../../storage/cache/event.ts'
@@ -78,9 +80,7 @@ export function projectedForm(form: Form, view: View): Form {
     mediaType: form.mediaType,
     streamType: form.streamType,
     encode: async (json, documentWorker) => {
-      const value = parseOwnJson(json)
-      const projected =
-        isObject(value) && value.kind !== 'Status' ? jsonDocument(project(view, value), shownOrder(view)) : json
+      const projected = await new TimeSlice().run(projectSliced(view, json))
       return form.encode === undefined ? projected : await form.encode(projected, documentWorker)
     },
     openList: form.openList,
@@ -92,6 +92,13 @@ export function projectedForm(form: Form, view: View): Form {
     },
     shared: form.shared && partialObjects(view.projection.as, metaVersion(view), view.projection.version),
   }
+}
+
+/** Projects a JSON document, and yields periodically. */
+function* projectSliced(view: View, json: Buffer): Sliced<Buffer> {
+  const value = yield* parseOwnSliced(json)
+  if (!isObject(value) || value.kind === 'Status') return json
+  return Buffer.from(`${yield* textSliced(project(view, value), shownOrder(view))}\n`)
 }
 
 function projectList(view: View, list: JsonObject): { shown: JsonObject; member: string } {

@@ -4,9 +4,10 @@
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { formatVersion } from '../../../api/model/resource-version.ts'
-import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
+import { largeJson } from '../../registry/reads/conversion.ts'
 import { type ListPage, slicesOf } from '../../registry/verbs/list.ts'
 import { type ListText, listDocument } from '../response/forms.ts'
 import { compressFrom } from '../response/responses.ts'
@@ -84,16 +85,18 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
 
 const chunkLength = 64 * 1024
 
-export interface ObjectText extends Omit<ListText, 'item'> {
+export interface ObjectText extends Omit<ListText, 'item' | 'itemSliced'> {
   /** Prepares an object for encoding. A returned promise must be awaited before `item` is called. */
   readonly prepare: (object: CachedObject) => Promise<void> | undefined
   readonly item: (object: CachedObject) => string
+  /** Returns the same text as `item`, but yields periodically. For large objects. */
+  readonly itemSliced: (object: CachedObject) => Sliced<string>
 }
 
 /** Yields the text of a list in chunks. */
 export async function* listText(
   page: ListPage,
-  { before, between, after, prepare, item }: ObjectText,
+  { before, between, after, prepare, item, itemSliced }: ObjectText,
 ): AsyncGenerator<Buffer> {
   const timeSlice = new TimeSlice()
   let text = before
@@ -102,7 +105,8 @@ export async function* listText(
     for (const object of slice) {
       const preparing = prepare(object)
       if (preparing !== undefined) await preparing
-      text += separator + item(object)
+      const isLarge = object.json.length > largeJson
+      text += separator + (isLarge ? await timeSlice.run(itemSliced(object)) : item(object))
       separator = between
       const pause = timeSlice.yieldIfDue()
       if (pause !== undefined) await pause

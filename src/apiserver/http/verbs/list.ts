@@ -19,7 +19,9 @@ import {
   prepareJson,
   prepareObjects,
   readMetadata,
+  readMetadataSliced,
   readVersion,
+  readVersionSliced,
 } from '../../registry/reads/conversion.ts'
 import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/verbs/list.ts'
 import type { Exchange } from '../request/exchange.ts'
@@ -218,14 +220,22 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
   const list = emptyList(resource, page)
   if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(listDocument(list)))
   const { shown, member } = form.view?.list(list) ?? { shown: list, member: 'items' }
-  const text = await form.openList(shown, member)
+  const text = await form.openList(shown, member, exchange.documentWorker)
   const show = form.view?.item ?? (resource.kind.views.typedItems ? asJson : withoutType)
   const order = form.view === undefined ? orderOf(resource.kind) : form.view.order
   const metadataOnly = form.view?.metadataOnly === true
   const read = metadataOnly ? readMetadata : readVersion
+  const readSliced = metadataOnly ? readMetadataSliced : readVersionSliced
   const item = (object: CachedObject) => text.item(show(read(resource, object)), order)
+  const itemSliced = function* (object: CachedObject) {
+    return yield* text.itemSliced(show(yield* readSliced(resource, object)), order)
+  }
   const prepare = (object: CachedObject) => (metadataOnly ? undefined : prepareObjects(resource, [object]))
-  await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(partsOf(resource, page)))
+  await sendChunks(
+    exchange,
+    () => listText(page, { ...text, item, itemSliced, prepare }),
+    sizeOf(partsOf(resource, page)),
+  )
 }
 
 /** Returns an object without apiVersion and kind, which list items do not have. */

@@ -6,7 +6,7 @@
  * use only the storage version, because request bodies are converted first (`api/schema/normalize.ts`).
  */
 
-import { jsonDocument } from '../../../api/codec/json.ts'
+import { jsonDocument, parseOwnSliced } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { OtherVersions } from '../../../api/merge/change.ts'
 import { internalError } from '../../../api/model/api-error.ts'
@@ -81,6 +81,12 @@ export function readMetadata(resource: Resource, stored: StoredJson): ApiObject 
   return { ...readObject(stored.json), apiVersion: resource.apiVersion }
 }
 
+/** Reads the metadata like `readMetadata`, but yields between steps. */
+export function* readMetadataSliced(resource: Resource, stored: StoredJson): Sliced<ApiObject> {
+  if (!isRemote(resource)) return yield* readVersionSliced(resource, stored)
+  return { ...asObject(yield* parseOwnSliced(stored.json)), apiVersion: resource.apiVersion }
+}
+
 /** Returns whether a webhook converts between the versions of this type. */
 export function isRemote({ stored, kind }: Resource): boolean {
   return (stored?.kind ?? kind).evolution?.remote === true
@@ -97,7 +103,7 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
 }
 
 /** Maximum size in bytes of an object that is processed synchronously. */
-const largeJson = 64 * 1024
+export const largeJson = 64 * 1024
 
 /**
  * Does the slow part of `jsonOf` and `readVersion` in advance, such as calling a conversion webhook. Returns undefined
