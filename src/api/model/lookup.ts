@@ -63,6 +63,7 @@ export interface Lookup {
   readAllUncached<T = ApiObject>(type: StoredType<T>): Iterable<readonly [ObjectName, T]>
 }
 
+/** Receives the changes of a kind. */
 export interface Follower {
   /** Called after an object was created, changed or deleted. */
   changed(name: ObjectName): void

@@ -24,6 +24,7 @@ const fewChanges = 200
 /** Estimated cost of processing one object, charged to the time slice. */
 const unitsPerObject = 20
 
+/** Tracks the changes of some kinds, and passes the changed objects to their sources before each query. */
 export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()

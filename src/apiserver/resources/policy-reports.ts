@@ -16,9 +16,10 @@ import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import { compilePolicy } from '../admission/policy/compiled-policy.ts'
+import { compilePolicy, settingsOf } from '../admission/policy/compiled-policy.ts'
 import type { ValidatingPolicy } from '../admission/policy/families.ts'
 import { matcherOf } from '../admission/policy/matching.ts'
+import { bindingOf } from '../admission/policy/policies.ts'
 import type { LoadPatterns } from '../admission/policy/policy-faults.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import { judgeLiveObjects, type LiveJudgement, type LiveJudgingParts, newJudgement } from './judge-live-objects.ts'
@@ -146,13 +147,9 @@ export class PolicyReports {
     const compiled = compile()
     return {
       name,
-      spec,
+      settings: settingsOf(spec),
       matcher: matcherOf(spec.matchConstraints),
-      bindings: this.#bindings(name).map(({ metadata, spec: bound = {} }) => ({
-        name: metadata.name ?? '',
-        spec: bound,
-        matcher: matcherOf(bound.matchResources),
-      })),
+      bindings: this.#bindings(name).map(({ metadata, spec: bound = {} }) => bindingOf(metadata.name ?? '', bound)),
       compiled: () => compiled,
     }
   }

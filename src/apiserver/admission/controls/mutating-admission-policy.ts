@@ -5,7 +5,8 @@
  */
 import { isAvailable } from '../../../api/versions/availability.ts'
 import type { Control } from '../admission.ts'
-import { isExempt, mutatingFamily } from '../policy/families.ts'
+import type { Candidates } from '../policy/candidates.ts'
+import { isExempt, type MutatingPolicy, mutatingFamily } from '../policy/families.ts'
 import { mutateRequest } from '../policy/mutate-request.ts'
 import { Policies } from '../policy/policies.ts'
 import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
@@ -21,13 +22,16 @@ export function mutatingAdmissionPolicy(parts: PolicyControlParts): Control {
     name: 'MutatingAdmissionPolicy',
     handles: { operations: everyOperation },
     asksOthers: true,
-    isIdle: () => isDisabled || policies.all.length === 0,
+    isIdle: () => isDisabled || policies.isEmpty,
     mutate: (request, memory) => {
+      const mutate = (candidates: Candidates<MutatingPolicy>) => {
+        if (candidates.isEmpty || request.object === undefined || isExempt(request)) return undefined
+        const rounds = allRounds.get(memory) ?? new Rounds<string>()
+        allRounds.set(memory, rounds)
+        return mutateRequest({ ...parts, metrics: parts.metrics.policies }, { request, candidates, rounds })
+      }
       const candidates = policies.candidates(request)
-      if (candidates.isEmpty || request.object === undefined || isExempt(request)) return undefined
-      const rounds = allRounds.get(memory) ?? new Rounds<string>()
-      allRounds.set(memory, rounds)
-      return mutateRequest({ ...parts, metrics: parts.metrics.policies }, { request, candidates, rounds })
+      return candidates instanceof Promise ? candidates.then(mutate) : mutate(candidates)
     },
   }
 }

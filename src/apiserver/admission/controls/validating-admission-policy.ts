@@ -32,11 +32,14 @@ export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
     name,
     handles: { operations: everyOperation },
     asksOthers: true,
-    isIdle: () => isDisabled || policies.all.length === 0,
+    isIdle: () => isDisabled || policies.isEmpty,
     validate: (request) => {
+      const validate = (candidates: Candidates<ValidatingPolicy>) => {
+        if (candidates.isEmpty || isExempt(request)) return
+        return evaluatePolicies({ ...parts, metrics: parts.metrics.policies }, request, candidates)
+      }
       const candidates = policies.candidates(request)
-      if (candidates.isEmpty || isExempt(request)) return
-      return evaluatePolicies({ ...parts, metrics: parts.metrics.policies }, request, candidates)
+      return candidates instanceof Promise ? candidates.then(validate) : validate(candidates)
     },
   }
 }

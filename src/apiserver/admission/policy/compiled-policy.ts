@@ -18,13 +18,24 @@ import type { MatchResources } from '../../../api/kinds/admissionregistration/ty
 import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
 
-/** The part of a policy's spec that validating and mutating policies have in common. */
-export interface PolicySpec {
+/** The fields of a policy that its evaluation needs in addition to the expressions. */
+export interface PolicySettings {
   paramKind?: ParamKind | undefined
+  failurePolicy?: string | undefined
+  /** Undefined for validating policies. */
+  reinvocationPolicy?: string | undefined
+}
+
+/** The part of a policy's spec that validating and mutating policies have in common. */
+export interface PolicySpec extends PolicySettings {
   matchConstraints?: MatchResources | undefined
   matchConditions?: readonly MatchCondition[] | undefined
   variables?: readonly { name?: string | undefined; expression?: string | undefined }[] | undefined
-  failurePolicy?: string | undefined
+}
+
+/** Returns the settings of a policy, without its expressions. */
+export function settingsOf({ paramKind, failurePolicy, reinvocationPolicy }: PolicySpec): PolicySettings {
+  return { paramKind, failurePolicy, reinvocationPolicy }
 }
 
 /** A CEL expression with its program, or the reason why the expression does not compile. */

@@ -16,8 +16,8 @@ import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts'
 import type { Policy, PolicyFamily } from './policies.ts'
 
 /** A validating policy with its bindings. */
-export type ValidatingPolicy = Policy<ValidatingAdmissionPolicySpec, CompiledPolicy>
-export type MutatingPolicy = Policy<MutatingAdmissionPolicySpec, CompiledMutatingPolicy>
+export type ValidatingPolicy = Policy<CompiledPolicy>
+export type MutatingPolicy = Policy<CompiledMutatingPolicy>
 
 export const validatingFamily: PolicyFamily<ValidatingAdmissionPolicySpec, CompiledPolicy> = {
   policies: validatingAdmissionPolicy,

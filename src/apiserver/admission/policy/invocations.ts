@@ -42,7 +42,7 @@ export async function invocationsOf<P extends Policy>(
     if (timeSlice.charge(unitsPerMatch)) await timeSlice.yieldIfDue()
     const form = matchedForm(policy.matcher, request, labels)
     if (form === undefined || matchedForm(binding.matcher, request, labels) === undefined) continue
-    const query = { kind: policy.spec.paramKind, ref: binding.spec.paramRef, request }
+    const query = { kind: policy.settings.paramKind, ref: binding.paramRef, request }
     const found = parametersOf(query, lookup, findParameterType)
     const parameters = found instanceof Promise ? await found : found
     invocations.push({ policy, binding, form, parameters })

@@ -41,8 +41,8 @@ export interface Judgement {
 }
 
 /** Returns the actions to take on a violation: those of the binding, or `Deny`. */
-export function actionsFor({ isAlwaysDenied }: Decision, { spec }: Binding): readonly string[] {
-  return isAlwaysDenied ? ['Deny'] : (spec.validationActions ?? [])
+export function actionsFor({ isAlwaysDenied }: Decision, { actions }: Binding): readonly string[] {
+  return isAlwaysDenied ? ['Deny'] : actions
 }
 
 /** Describes one evaluation of a policy, for the explanation of a write. */
@@ -95,8 +95,8 @@ class Judging implements Judgement {
   readonly conditions: ('unmet' | 'failed')[] = []
   readonly #ignoresFailures: boolean
 
-  constructor({ spec }: ValidatingPolicy) {
-    this.#ignoresFailures = spec.failurePolicy === 'Ignore'
+  constructor({ settings }: ValidatingPolicy) {
+    this.#ignoresFailures = settings.failurePolicy === 'Ignore'
   }
 
   /** Evaluates the policy once, and reports the first expression that does not allow the request. */

@@ -22,11 +22,21 @@ export interface Matcher {
   readonly objectSelector: LabelMatcher | undefined
 }
 
+/** The matcher of bindings without match resources. Thousands of bindings share it. */
+const everything: Matcher = {
+  rules: [],
+  excluded: [],
+  exact: false,
+  namespaceSelector: undefined,
+  objectSelector: undefined,
+}
+
 /** Prepares the `matchConstraints` of a policy or the `matchResources` of a binding for matching. */
-export function matcherOf(resources: MatchResources = {}): Matcher {
+export function matcherOf(resources: MatchResources | undefined): Matcher {
+  if (resources === undefined) return everything
   return {
-    rules: resources.resourceRules ?? [],
-    excluded: resources.excludeResourceRules ?? [],
+    rules: resources.resourceRules ?? everything.rules,
+    excluded: resources.excludeResourceRules ?? everything.excluded,
     exact: resources.matchPolicy === 'Exact',
     namespaceSelector: selectorOf(resources.namespaceSelector),
     objectSelector: selectorOf(resources.objectSelector),

@@ -94,7 +94,7 @@ class Mutating {
       const before = this.object
       for (const mutation of mutations) await this.#mutate(invocation, mutation, inputs)
       if (this.object !== before) rounds.changed()
-      if (policy.spec.reinvocationPolicy === 'IfNeeded') rounds.ran(key)
+      if (policy.settings.reinvocationPolicy === 'IfNeeded') rounds.ran(key)
     }
   }
 
@@ -110,7 +110,7 @@ class Mutating {
   }
 
   #fail({ policy, binding }: Invocation<MutatingPolicy>, why: string, reason: Failure['reason']): void {
-    if (policy.spec.failurePolicy === 'Ignore') return
+    if (policy.settings.failurePolicy === 'Ignore') return
     const message = `policy '${policy.name}' with binding '${binding.name}' denied request: ${why}`
     this.#failures.push({ message, reason })
   }

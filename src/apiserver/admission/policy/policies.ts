@@ -1,7 +1,8 @@
 /**
- * The stored policies of one family, validating or mutating, with their bindings. Each policy is compiled once per
- * change. The policies whose rules match a type of request are cached, so that unrelated policies do not slow down a
- * request.
+ * The stored policies of one family, validating or mutating, with their bindings. A policy is compiled when it is first
+ * used. The policies whose rules match a type of request are cached, so that unrelated policies do not slow down a
+ * request. There may be thousands of policies and bindings, so the server keeps only a few objects for each of them,
+ * which the garbage collector must visit.
  */
 
 import type { Compiling } from '../../../api/cel/policy-environment.ts'
@@ -11,12 +12,12 @@ import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
 import type { ObjectMeta } from '../../../api/model/object.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { DerivedIndex, type Source } from '../../authz/derived-index.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForms } from '../object-forms.ts'
 import { Candidates } from './candidates.ts'
-import type { CommonExpressions, PolicySpec } from './compiled-policy.ts'
-import { DerivedObjects } from './derived-objects.ts'
-import { type Matcher, matcherOf } from './matching.ts'
+import { type CommonExpressions, type PolicySettings, type PolicySpec, settingsOf } from './compiled-policy.ts'
+import { formFor, type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
 /** The part of a binding's spec that bindings of both families have in common. */
@@ -29,17 +30,37 @@ export interface BindingSpec {
 
 export interface Binding {
   readonly name: string
-  readonly spec: BindingSpec
+  readonly paramRef: ParamRef | undefined
+  /** The actions of a validating binding. */
+  readonly actions: readonly string[]
   readonly matcher: Matcher
 }
 
-export interface Policy<S extends PolicySpec = PolicySpec, C extends CommonExpressions = CommonExpressions> {
+/** Prepares a stored binding for matching. */
+export function bindingOf(name: string, { paramRef, validationActions = [], matchResources }: BindingSpec): Binding {
+  return { name, paramRef, actions: shareActions(validationActions), matcher: matcherOf(matchResources) }
+}
+
+/** Lists of actions by their joined names. Validation allows only a few different lists. */
+const actionLists = new Map<string, readonly string[]>()
+const maxActionLists = 100
+
+/** Returns an earlier list with the same actions, so that thousands of bindings share it. */
+function shareActions(actions: readonly string[]): readonly string[] {
+  const key = actions.join()
+  const known = actionLists.get(key)
+  if (known === undefined && actionLists.size < maxActionLists) actionLists.set(key, actions)
+  return known ?? actions
+}
+
+export interface Policy<C extends CommonExpressions = CommonExpressions> {
   readonly name: string
-  readonly spec: S
+  readonly settings: PolicySettings
   readonly matcher: Matcher
+  /** The bindings in evaluation order. */
   readonly bindings: readonly Binding[]
   /** Compiles the expressions of the policy on first use. */
-  readonly compiled: () => Promise<C>
+  compiled(): Promise<C>
 }
 
 interface StoredPolicy<S> {
@@ -61,87 +82,150 @@ export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions>
   readonly compile: (spec: S, compiling: Compiling) => Generator<void, C>
 }
 
-interface KnownPolicy<S extends PolicySpec, C extends CommonExpressions> extends Omit<Policy<S, C>, 'bindings'> {
-  /** Changes whenever the policy or one of its bindings changes. */
-  readonly state: string
-}
-
 export interface PolicyStoreParts {
   readonly lookup: Lookup
   readonly loadPatterns: LoadPatterns
 }
 
+/** A stored policy. The expressions are one text until a request needs them. */
+interface KnownPolicy<C extends CommonExpressions> extends Omit<Policy<C>, 'bindings' | 'compiled'> {
+  /** Identifies the version of the policy. */
+  readonly state: string
+  /** The spec as JSON. */
+  readonly spec: string
+  compiled: Promise<C> | undefined
+}
+
+/** The bindings that name a policy, which need not exist. */
+interface BindingGroup {
+  readonly policyName: string
+  readonly bindings: Map<string, Binding>
+}
+
 export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   readonly #family: PolicyFamily<S, C>
   readonly #loadPatterns: LoadPatterns
-  readonly #policies: DerivedObjects<StoredPolicy<S>, KnownPolicy<S, C>>
-  readonly #bindings: DerivedObjects<StoredBinding, Binding>
-  #bound: readonly Policy<S, C>[] = []
-  #candidates = new WeakMap<ObjectForms, Map<string, Candidates<Policy<S, C>>>>()
+  readonly #index: DerivedIndex
+  readonly #policies = new Map<string, KnownPolicy<C>>()
+  /** The bindings by the name of their policy. */
+  readonly #groups = new Map<string, BindingGroup>()
+  /** The group of each binding, by the name of the binding. */
+  readonly #groupOf = new Map<string, BindingGroup>()
+  #candidates = new WeakMap<ObjectForms, Map<string, Candidates<Policy<C>>>>()
 
   /** Starts tracking the policies. Instances must be created before the caches are loaded. */
   constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
     this.#family = family
     this.#loadPatterns = loadPatterns
-    this.#policies = new DerivedObjects(
-      lookup,
-      family.policies,
-      (name, object, before: KnownPolicy<S, C> | undefined) => this.#policyOf(name, object, before),
-    )
-    this.#bindings = new DerivedObjects(lookup, family.bindings, (name, { spec }) =>
-      spec === undefined ? undefined : { name, spec, matcher: matcherOf(spec.matchResources) },
-    )
+    this.#index = new DerivedIndex(lookup, [
+      sourceOf(family.policies, {
+        take: (name, policy) => this.#takePolicy(name, policy),
+        clear: () => {
+          this.#policies.clear()
+          this.#forgetCandidates()
+        },
+      }),
+      sourceOf(family.bindings, {
+        take: (name, binding) => this.#takeBinding(name, binding?.spec),
+        clear: () => {
+          this.#groups.clear()
+          this.#groupOf.clear()
+          this.#forgetCandidates()
+        },
+      }),
+    ])
   }
 
-  /** Returns all policies with at least one binding, ordered by name. */
-  get all(): readonly Policy<S, C>[] {
-    if (!this.#policies.isStored || !this.#bindings.isStored) return this.#bound
-    const hasNewPolicies = this.#policies.refresh()
-    if (this.#bindings.refresh() || hasNewPolicies) this.#join()
-    return this.#bound
+  /** Whether there are no policies, so that no request has candidates. */
+  get isEmpty(): boolean {
+    return this.#index.current() === undefined && this.#policies.size === 0
   }
 
   /**
-   * Returns the policies and bindings whose rules match requests of this type. Resource names in the rules are compared
-   * later.
+   * Returns the policies and bindings whose rules match this type of request, regardless of the name of its object.
+   * Returns a promise if the server must first read many policies or bindings, as after a start.
    */
-  candidates(request: AdmissionRequest): Candidates<Policy<S, C>> {
-    const { all } = this
+  candidates(request: AdmissionRequest): Candidates<Policy<C>> | Promise<Candidates<Policy<C>>> {
+    const pending = this.#index.current()
+    return pending === undefined ? this.#candidatesFor(request) : pending.then(() => this.candidates(request))
+  }
+
+  #candidatesFor(request: AdmissionRequest): Candidates<Policy<C>> {
     const { forms, operation, subresource, namespace } = request
-    const ofForms = this.#candidates.get(forms) ?? new Map<string, Candidates<Policy<S, C>>>()
+    const ofForms = this.#candidates.get(forms) ?? new Map<string, Candidates<Policy<C>>>()
     const key = `${operation} ${subresource} ${namespace !== ''}`
     const cachedCandidates = ofForms.get(key)
     if (cachedCandidates !== undefined) return cachedCandidates
-    const candidates = new Candidates(all, request)
+    const policies = [...this.#policies.values()].filter(
+      ({ matcher }) => formFor(matcher, request, 'any name') !== undefined,
+    )
+    const candidates = new Candidates(
+      policies.sort(byName).map((policy) => this.#withBindings(policy)),
+      request,
+    )
     this.#candidates.set(forms, ofForms.set(key, candidates))
     return candidates
   }
 
-  /** Gives each policy its bindings, after either of them has changed. */
-  #join(): void {
-    const bindings = Map.groupBy(this.#bindings.values(), ({ spec }) => spec.policyName ?? '')
-    const bound: Policy<S, C>[] = []
-    for (const policy of this.#policies.values()) {
-      const ofPolicy = bindings.get(policy.name)
-      if (ofPolicy !== undefined)
-        bound.push({ ...policy, bindings: ofPolicy.toSorted((a, b) => compareUtf8(a.name, b.name)) })
+  #withBindings(policy: KnownPolicy<C>): Policy<C> {
+    const { name, settings, matcher } = policy
+    const bindings = [...(this.#groups.get(name)?.bindings.values() ?? [])].sort(byName)
+    return { name, settings, matcher, bindings, compiled: () => (policy.compiled ??= this.#compile(policy)) }
+  }
+
+  async #compile({ spec }: KnownPolicy<C>): Promise<C> {
+    const readPattern = await this.#loadPatterns()
+    return await new TimeSlice().run(this.#family.compile(JSON.parse(spec) as S, { readPattern }))
+  }
+
+  #takePolicy(name: string, policy: StoredPolicy<S> | undefined): void {
+    const state = policy && `${policy.metadata.uid} ${policy.metadata.generation}`
+    if (this.#policies.get(name)?.state === state) return
+    this.#forgetCandidates()
+    if (policy === undefined || state === undefined) {
+      this.#policies.delete(name)
+      return
     }
-    this.#bound = bound.sort((a, b) => compareUtf8(a.name, b.name))
+    const { spec = {} as S } = policy
+    const matcher = matcherOf(spec.matchConstraints)
+    const known = { name, state, settings: settingsOf(spec), matcher, spec: JSON.stringify(spec), compiled: undefined }
+    this.#policies.set(name, known)
+  }
+
+  #takeBinding(name: string, spec: BindingSpec | undefined): void {
+    this.#forgetCandidates()
+    this.#removeBinding(name)
+    if (spec === undefined) return
+    const { policyName = '' } = spec
+    const group = this.#groups.get(policyName) ?? { policyName, bindings: new Map<string, Binding>() }
+    group.bindings.set(name, bindingOf(name, spec))
+    this.#groups.set(group.policyName, group)
+    this.#groupOf.set(name, group)
+  }
+
+  #forgetCandidates(): void {
     this.#candidates = new WeakMap()
   }
 
-  #policyOf(
-    name: string,
-    { metadata, spec = {} as S }: StoredPolicy<S>,
-    before: KnownPolicy<S, C> | undefined,
-  ): KnownPolicy<S, C> {
-    const state = `${metadata.uid} ${metadata.generation}`
-    if (before?.state === state) return before
-    let compiled: Promise<C> | undefined
-    const compile = async () => {
-      const readPattern = await this.#loadPatterns()
-      return await new TimeSlice().run(this.#family.compile(spec, { readPattern }))
-    }
-    return { name, spec, state, matcher: matcherOf(spec.matchConstraints), compiled: () => (compiled ??= compile()) }
+  #removeBinding(name: string): void {
+    const group = this.#groupOf.get(name)
+    if (group === undefined) return
+    this.#groupOf.delete(name)
+    group.bindings.delete(name)
+    if (group.bindings.size === 0) this.#groups.delete(group.policyName)
   }
+}
+
+interface Taking<T> {
+  readonly take: (name: string, object: T | undefined) => void
+  readonly clear: () => void
+}
+
+/** Returns the source of a kind without namespaces. Stored objects have the type of their kind. */
+function sourceOf<T>({ group, plural }: StoredType<T>, { take, clear }: Taking<T>): Source {
+  return { type: { group, plural }, take: ({ name }, object) => take(name, object as T | undefined), clear }
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return compareUtf8(a.name, b.name)
 }

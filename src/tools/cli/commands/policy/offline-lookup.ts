@@ -3,7 +3,7 @@
  * assumed to exist.
  */
 import { namespace as namespaces } from '../../../../api/kinds/core/namespace.ts'
-import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../../api/model/lookup.ts'
+import type { Follower, ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { type OfflineObject, storedTypeOf } from './offline-types.ts'
@@ -42,8 +42,9 @@ export class OfflineLookup implements Lookup {
       .map((object) => storedObject(type, object))
   }
 
-  /** Reports success without following anything, because the objects never change. */
-  follow(): boolean {
+  /** Reports all objects as new. They never change afterwards. */
+  follow(_type: StoredType, { reset }: Follower): boolean {
+    reset()
     return true
   }
 

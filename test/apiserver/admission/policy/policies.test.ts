@@ -1,0 +1,106 @@
+/** Tests of the collection of stored policies and bindings, which follows a cache. */
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import type { Follower, Lookup, StoredType } from '../../../../src/api/model/lookup.ts'
+import type { AdmissionRequest } from '../../../../src/apiserver/admission/admission.ts'
+import { validatingFamily } from '../../../../src/apiserver/admission/policy/families.ts'
+import { Policies } from '../../../../src/apiserver/admission/policy/policies.ts'
+import { assertBrief } from '../../../support/effort.ts'
+
+const forms = { requested: { resource: { group: '', version: 'v1', resource: 'pods' } }, others: [] }
+const podRequest = { operation: 'CREATE', forms, subresource: '', namespace: 'a', name: 'p' }
+const request = podRequest as unknown as AdmissionRequest
+const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }]
+
+/** Stored objects by plural name and object name. Objects are parsed on each read, as in the server. */
+let stored: Map<string, Map<string, string>>
+let followers: Map<string, Follower>
+const lookup = {
+  follow: ({ plural }: StoredType, follower: Follower) => {
+    followers.set(plural, follower)
+    follower.reset()
+    return true
+  },
+  readUncached: ({ plural }: StoredType, { name }: { name: string }) => {
+    const text = stored.get(plural)?.get(name)
+    return text === undefined ? undefined : JSON.parse(text)
+  },
+  readAllUncached: function* ({ plural }: StoredType) {
+    for (const [name, text] of stored.get(plural) ?? []) yield [{ namespace: '', name }, JSON.parse(text)]
+  },
+} as unknown as Lookup
+
+beforeEach(() => {
+  stored = new Map()
+  followers = new Map()
+})
+
+function start() {
+  return new Policies(validatingFamily, { lookup, loadPatterns: () => Promise.reject(new Error('no patterns')) })
+}
+
+function put({ plural }: StoredType<unknown>, name: string, spec?: object): void {
+  const objects = stored.get(plural) ?? new Map<string, string>()
+  stored.set(plural, objects)
+  if (spec === undefined) objects.delete(name)
+  else objects.set(name, JSON.stringify({ metadata: { name, uid: name, generation: 1 }, spec }))
+  followers.get(plural)?.changed({ namespace: '', name })
+}
+
+const putPolicy = (name: string) => put(validatingFamily.policies, name, { matchConstraints: { resourceRules } })
+const putBinding = (name: string, policyName: string) =>
+  put(validatingFamily.bindings, name, { policyName, validationActions: ['Deny'] })
+const removePolicy = (name: string) => put(validatingFamily.policies, name)
+const removeBinding = (name: string) => put(validatingFamily.bindings, name)
+
+async function pairs(policies: ReturnType<typeof start>): Promise<string[]> {
+  const candidates = await policies.candidates(request)
+  return candidates
+    .select({ namespace: {}, objects: [] })
+    .map(({ policy, binding }) => `${policy.name} ${binding.name} ${binding.actions}`)
+}
+
+test('candidates follow every change of a policy or a binding', async () => {
+  putBinding('b2', 'p')
+  putBinding('b1', 'p')
+  putBinding('other', 'q')
+  const policies = start()
+  assert.deepEqual(await pairs(policies), [])
+  assert.ok(policies.isEmpty)
+  putPolicy('p')
+  assert.ok(!policies.isEmpty)
+  assert.deepEqual(await pairs(policies), ['p b1 Deny', 'p b2 Deny'])
+  putPolicy('q')
+  putBinding('b1', 'q')
+  assert.deepEqual(await pairs(policies), ['p b2 Deny', 'q b1 Deny', 'q other Deny'])
+  removeBinding('b2')
+  assert.deepEqual(await pairs(policies), ['q b1 Deny', 'q other Deny'])
+  putBinding('b3', 'p')
+  removePolicy('q')
+  assert.deepEqual(await pairs(policies), ['p b3 Deny'])
+  stored.clear()
+  for (const follower of followers.values()) follower.reset()
+  assert.deepEqual(await pairs(policies), [])
+  assert.ok(policies.isEmpty)
+})
+
+test('a change of a binding keeps the bindings of other policies and their compiled expressions', async () => {
+  putPolicy('p')
+  putBinding('b', 'p')
+  const policies = start()
+  const only = async () => (await policies.candidates(request)).select({ namespace: {}, objects: [] })[0]!
+  const before = await only()
+  const compiled = before.policy.compiled()
+  await assert.rejects(compiled, /no patterns/)
+  putBinding('c', 'q')
+  const after = await only()
+  assert.equal(after.binding, before.binding)
+  assert.equal(after.policy.compiled(), compiled)
+})
+
+test('the first request after a start does not block others while it reads 20,000 bindings', async () => {
+  putPolicy('p')
+  for (let i = 0; i < 20_000; i++) putBinding(`b${i}`, `p${i % 1000}`)
+  putBinding('b', 'p')
+  await assertBrief(30, async () => assert.deepEqual(await pairs(start()), ['p b Deny']))
+})
