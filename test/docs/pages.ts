@@ -21,3 +21,8 @@ export const firstPages: readonly string[] = ['README.md', 'docs/start/first-fiv
 export const languagePages: readonly string[] = ['go', 'java', 'python'].map(
   (name) => `docs/test-an-operator/${name}.md`,
 )
+
+/** Pages that explain how to do something. The others explain or list how things are. */
+export const taskPages: readonly string[] = userPages.filter((name) =>
+  /^docs\/(?:start|coming-from|test-an-operator|run-for-a-team|secure|extend|operate)\//.test(name),
+)

@@ -20,15 +20,17 @@ before(async () => {
 
 const pages = ['docs/test-an-operator/typescript.md', 'docs/coming-from/envtest.md']
 const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
-const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, code]) => ({
-  name,
-  code,
-}))
+const examples = [...text.matchAll(/<!-- file: ([a-z-]+)\.test\.ts -->\n```ts\n([\s\S]*?)```/g)].map(
+  ([, name, code]) => ({
+    name,
+    code,
+  }),
+)
 
 test('all examples of orch/testing in the documentation can run', () => {
   assert.deepEqual(
     examples.map(({ name }) => name),
-    ['node-test', 'controller'],
+    ['config-map', 'controller'],
   )
 })
 
