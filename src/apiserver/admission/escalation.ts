@@ -69,7 +69,7 @@ async function assertBinding(
   if (await may(access, request, { verb: 'bind', plural, name })) return
   const rules = access.policy.role(binding.role, request.namespace)
   if (rules === undefined) {
-    // Since 1.34, the error names the resource of the request instead of that of the role.
+    // Since Kubernetes 1.34, the error names the resource of the request instead of that of the role.
     const missing = isAtLeast(version, '1.34') ? request.type.plural : plural
     throw notFound({ group: request.type.group, plural: missing }, name)
   }

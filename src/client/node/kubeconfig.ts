@@ -224,7 +224,7 @@ function entryNames({ file, content }: Source, sort: EntrySort): string[] {
 
 type EntrySort = 'cluster' | 'user' | 'context'
 
-/** Maximum number of contexts that an error lists. */
+/** Maximum number of contexts to list in an error message. */
 const namedAtMost = 10
 
 function findEntry(sources: readonly Source[], sort: EntrySort, name: string): Entry {

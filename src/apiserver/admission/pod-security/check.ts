@@ -51,7 +51,7 @@ export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule
   return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }
 
-/** Returns all containers in the order that messages use. */
+/** Returns all containers of a pod, in the order in which messages name them. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers]
 }

@@ -2,8 +2,8 @@
  * The Node mode authorizes node agents, the users `system:node:<name>` in the group `system:nodes`. They have the
  * permissions of the role `system:node`, with restrictions: Secrets, ConfigMaps, claims, volumes, attachments and
  * tokens must be needed by pods on the node, and Leases, CSINodes and ResourceSlices must be the node's own. Since
- * 1.32, an agent may read only its own Node and the pods on it. The mode never denies a request that another mode may
- * allow.
+ * Kubernetes 1.32, an agent may read only its own Node and the pods on it. The mode never denies a request that another
+ * mode may allow.
  */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'

@@ -1,7 +1,7 @@
 /**
- * Access of node agents to ResourceSlices: an agent may manage the slices of its own node. Since 1.32, it may list
- * ResourceSlices only with a field selector for that node. The admission plugin NodeRestriction checks which node a new
- * slice names.
+ * Access of node agents to ResourceSlices: an agent may manage the slices of its own node. Since Kubernetes 1.32, it
+ * may list ResourceSlices only with a field selector for that node. The admission plugin NodeRestriction checks which
+ * node a new slice names.
  */
 import { allow, noOpinion } from '../authorizer.ts'
 import { because, type NodeJudge, selectsNode } from './node-and-pod-access.ts'

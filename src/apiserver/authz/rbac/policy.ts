@@ -110,7 +110,7 @@ export class Policy {
     return [...this.#bindings.values()].filter((binding) => binding.namespace === '' || binding.namespace === namespace)
   }
 
-  /** Returns the user's bindings in the namespace whose role does not exist. */
+  /** Returns the user's bindings in the namespace that refer to a missing role. */
   dangling(user: User, namespace: string): Binding[] {
     const bound = [...new Set(['', namespace])]
       .flatMap((scope) => this.#boundIn(scope, user))

@@ -138,8 +138,8 @@ function whyNone(
 }
 
 /**
- * Returns the error for a create while the definition is being deleted. Since 1.34, the error contains the name of the
- * object.
+ * Returns the error for a create while the definition is being deleted. Since Kubernetes 1.34, the error contains the
+ * name of the object.
  */
 function terminating(context: EmulationContext, type: ResourceRef, name = ''): ApiError {
   const message = 'create not allowed while custom resource definition is terminating'

@@ -141,7 +141,9 @@ function wholeForms({ definitions: { vendor } }: Writing): readonly string[] {
   return offered({ vendor, hasProtobuf: true })
 }
 
-/** Writes a request body. Only patches restrict the content type. Since 1.31, bodies are marked as required. */
+/**
+ * Writes a request body. Only patches restrict the content type. Since Kubernetes 1.31, bodies are marked as required.
+ */
 function publicBody(
   { content: forms, required }: JsonObject,
   { operation, writing: { emulated } }: { readonly operation: Operation; readonly writing: Writing },

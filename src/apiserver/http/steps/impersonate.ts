@@ -1,8 +1,8 @@
 /**
  * Impersonation: permitted users act as another user with `Impersonate-User`, optionally with `Impersonate-Group`
- * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. Since 1.36, the
- * permission may be limited to certain actions (`constrained-impersonation.ts`). After this step, the request runs as
- * the impersonated user. Only the log contains both users.
+ * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. Since Kubernetes
+ * 1.36, the permission may be limited to certain actions (`constrained-impersonation.ts`). After this step, the request
+ * runs as the impersonated user. Only the log contains both users.
  */
 
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'

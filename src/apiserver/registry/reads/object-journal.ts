@@ -155,7 +155,7 @@ function comparable(object: ApiObject): JsonObject {
 
 export interface OldStateRange {
   readonly namespace: string
-  /** The name of the object. Empty for all objects. */
+  /** The name of the object, or '' for all objects. */
   readonly name: string
   readonly revision: Revision
   readonly limit: number
