@@ -59,8 +59,8 @@ function endOf(request: CertificateSigningRequest): number {
 }
 
 /**
- * Condition types from which the age of a request is counted, in order of precedence. A failed request was approved
- * before, so Failed comes first.
+ * Condition types whose transition time determines the age of a request, in order of precedence. A failed request was
+ * approved before, so Failed comes first.
  */
 const statesFromTheLast = ['Failed', 'Denied', 'Approved']
 

@@ -5,7 +5,7 @@
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
 import { timestamp } from '../../api/model/object.ts'
 
-/** What a pass has found in a terminating namespace. */
+/** The remaining objects of a terminating namespace, and the failures of one pass over them. */
 export interface Sweep {
   /** Types whose discovery failed. */
   readonly undiscovered: readonly string[]

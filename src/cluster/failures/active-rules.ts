@@ -13,7 +13,7 @@ import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-ru
 /** Maximum number of rules that apply. The limit is needed because every pod change is matched against all rules. */
 const maxRules = 1000
 
-/** The part of an informer that provides the SimulationRules. */
+/** The source of SimulationRules, such as an informer. */
 export interface RuleObjects {
   readonly size: number
   objects(): Iterable<SimulationRule>

@@ -23,7 +23,7 @@ export function localNode(runtime: NodeRuntime, { host, port }: Omit<NodeAddress
   return { name: runtime.name, host, port, connect: (place, target) => connectTo(runtime, place, target) }
 }
 
-/** The simulated nodes of this server, by name: those of this thread and those of other threads. */
+/** The simulated nodes of this server by name, including those that run in other threads. */
 export class LocalNodes {
   readonly #nodes = new Map<string, LocalNode>()
   #remoteNodes: ReadonlyMap<string, LocalNode> = new Map()

@@ -26,7 +26,7 @@ export interface SearchState {
 /** The chosen node or, if the Pod fits on none, the reasons for each examined node. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
-/** A Pod for which to find a node, and the profile and cluster model to use. */
+/** A Pod that needs a node, and the profile and cluster model for the search. */
 export interface Search {
   readonly pod: PodInfo
   readonly profile: Profile

@@ -23,7 +23,7 @@ type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 export interface QueuedPod {
   pod: PodInfo
   place: Place
-  /** Time at which the Pod entered its current state, in the milliseconds of the queue's clock. */
+  /** When the Pod entered its current state, in milliseconds of the queue's clock. */
   since: number
   attempts: number
   /** When the Pod's backoff ends, and it may be tried again. */

@@ -3,7 +3,7 @@
  * binding, no other Pod can get the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** Key of the claim for which each volume is reserved, by volume name. */
+  /** Keys of the claims that volumes are reserved for, by volume name. */
   readonly #volumes = new Map<string, string>()
   /** The node that the volume of each claim is provisioned for, by claim. */
   readonly #claims = new Map<string, string>()

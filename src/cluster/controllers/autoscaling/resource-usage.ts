@@ -61,7 +61,7 @@ export function isTolerated(ratio: number, { up, down }: Tolerance): boolean {
   return ratio >= 1 - down && ratio <= 1 + up
 }
 
-/** Pods, their current usage and the target usage, from which the number of replicas is computed. */
+/** The input for computing the number of replicas: pods, their current usage and the target usage. */
 export interface UsageQuestion {
   readonly pods: readonly Pod[]
   readonly usage: ReadonlyMap<string, number>

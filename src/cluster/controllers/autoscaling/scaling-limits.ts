@@ -88,7 +88,7 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
 }
 
 /**
- * Returns the number of replicas to which the scaling policies for one direction limit the autoscaler. Each policy
+ * Returns the highest or lowest number of replicas that the scaling policies for one direction allow. Each policy
  * limits the change within its period.
  */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {

@@ -37,7 +37,7 @@ export class OwnerNode {
   name = ''
   owners: readonly Owner[] = none
   dependents: Set<OwnerNode> | undefined
-  /** Number of dependents for which a foreground deletion of this object must wait. */
+  /** Number of dependents that a foreground deletion of this object must wait for. */
   blocking = 0
   waits: Waits = 'no'
   /** Sequence number of the latest list of this type when the object was last observed. */

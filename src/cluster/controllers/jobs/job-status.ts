@@ -10,7 +10,7 @@ import { announcements, type Reason, type Verdict } from './verdict.ts'
 type Status = NonNullable<Job['status']>
 type Condition = NonNullable<Status['conditions']>[number]
 
-/** What one reconcile of a Job has done, as input for the new status. */
+/** The results of one reconcile of a Job, from which the new status is computed. */
 export interface JobStep {
   readonly state: JobState
   /** Pod counts after the step: active, ready and terminating. */

@@ -167,7 +167,7 @@ function isOurs(attachment: VolumeAttachment): boolean {
   )
 }
 
-/** Returns the name under which a node's status lists a volume. */
+/** Returns the name that identifies a volume in the status of a node. */
 function uniqueName({ vendor }: State, volume: PersistentVolume | undefined): string | undefined {
   const { driver, volumeHandle } = volume?.spec?.csi ?? {}
   return driver === undefined ? undefined : vendorKey(vendor, `csi/${driver}^${volumeHandle}`)

@@ -40,7 +40,7 @@ export interface ContainerFilesParts {
   readonly container: Container
   readonly volumes: PodVolumes | undefined
   readonly written: WrittenFiles
-  /** The number of restarts of the container, because each instance has its own writable layer. */
+  /** Number of restarts of the container. It selects the writable layer, because each instance has its own. */
   readonly restartCount: number
   /** Working directory of the container, as an absolute path. Relative paths are resolved against it. */
   readonly workDir: string

@@ -17,7 +17,7 @@ import type { KwokObject } from './kinds.ts'
  */
 export const maxObjects = 200
 
-/** The part of an informer that compiling objects requires. */
+/** The methods of an informer that the compilation of objects needs. */
 export type KwokInformer = Pick<Informer<KwokObject>, 'objects' | 'onChange'>
 
 interface Entry<T> {

@@ -16,7 +16,7 @@ import type { PodAddresses } from './addresses.ts'
 import { podTransitions } from './pod-transitions.ts'
 import { reportedStatus } from './reported-status.ts'
 
-/** The clients and functions through which stages change pods. */
+/** The clients and functions that stages use to change pods. */
 export interface StageEffects {
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
@@ -30,7 +30,7 @@ export interface StageEffects {
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
   /** Returns a client that may change the finalizers of a pod on this node. */
   readonly finalizerClientOf: (node: string) => Client
-  /** Time at which this process started its nodes, which templates can refer to. */
+  /** When this process started its nodes. Templates can refer to this time. */
   readonly startedAt: number
 }
 

@@ -17,7 +17,10 @@ export interface Refusal {
   readonly message: string
 }
 
-/** What the admission of pods must know about a node: allocatable resources, labels and taints, and disk pressure. */
+/**
+ * The properties of a node that decide whether it admits a pod: allocatable resources, labels, taints and disk
+ * pressure.
+ */
 export interface NodeState {
   readonly offered: ResourceList
   readonly selectable: SelectableNode

@@ -14,7 +14,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { idOf } from './container-id.ts'
 
-/** Whether a node has room for a resized pod. If not, the reason is the one to report. */
+/** Whether a node has room for a resized pod. If not, gives the reason to report in the pod's status. */
 export type Fit = 'fits' | { readonly reason: 'Infeasible' | 'Deferred'; readonly message: string }
 
 const pending = 'PodResizePending'

@@ -17,7 +17,7 @@ export interface WaitingStage {
   readonly due: number
 }
 
-/** A pod or node for which to choose a stage. */
+/** A pod or node whose next stage is to be chosen. */
 export interface StageSubject {
   /** The pod or node as JSON, with the annotations that simulate failures. */
   readonly object: JsonObject
@@ -33,7 +33,7 @@ export interface StageChoice {
    */
   readonly limitsEach: boolean
   readonly clock: Clock
-  /** Factor by which stage delays are divided. */
+  /** How many times faster than real time stages are applied. */
   readonly speed: number
 }
 

@@ -9,7 +9,7 @@ export interface TemplatePlace {
   /** Address of the pod, or '' in templates for nodes. */
   readonly podIp: string
   readonly now: number
-  /** Time at which this process started its nodes. */
+  /** When this process started its nodes. */
   readonly startedAt: number
 }
 

@@ -16,7 +16,7 @@ const maxBurst = 250
 /** Pods to delete, and nodes that need a new pod. */
 export interface Moves {
   readonly surplus: readonly Pod[]
-  /** Nodes on which a pod must be created. */
+  /** Names of the nodes that need a new pod. */
   readonly lacking: readonly string[]
 }
 

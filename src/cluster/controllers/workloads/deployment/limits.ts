@@ -74,8 +74,8 @@ interface CountedSets {
 }
 
 /**
- * Returns the size to which the new ReplicaSet may be scaled up now. The size stays the same while the pod counts of an
- * old ReplicaSet are outdated.
+ * Returns the number of replicas that the new ReplicaSet may have now. It does not grow while the pod counts of an old
+ * ReplicaSet are outdated.
  */
 export function newSize(deployment: Deployment, { present, old }: CountedSets): number {
   const { replicas = 1 } = deployment.spec ?? {}

@@ -28,7 +28,7 @@ export interface StatefulSetParts {
 export interface Revisions {
   /** Revision of pods that the rollout has not reached yet. */
   readonly current: ControllerRevision
-  /** Revision of the current template, to which pods are updated. */
+  /** Revision of the current template. A rollout updates pods to this revision. */
   readonly update: ControllerRevision
 }
 
