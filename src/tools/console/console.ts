@@ -23,7 +23,7 @@ const noTrustedTypes = "'none'"
 export interface ConsoleParts {
   /** Verifies one-time links. Undefined if this process printed no link. */
   readonly access: ConsoleAccess | undefined
-  /** Whether the server also serves the documentation, to which the page then links. */
+  /** Whether the server also serves the documentation. If so, the page links to it. */
   readonly hasDocumentation: boolean
   readonly log: Log
 }

@@ -47,7 +47,7 @@ export async function nodeCertificate(
   }
 }
 
-/** What kind of certificate to request for a node agent. */
+/** A request for a certificate of a node agent. */
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string

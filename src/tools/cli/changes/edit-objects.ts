@@ -19,7 +19,7 @@ export interface EditedPart extends Subject {
 }
 
 export interface EditingObjects<P extends EditedPart> {
-  /** What the file contains, for its header comment: `object` or another noun. */
+  /** Noun for the edited content in the header comment of the file, such as `object`. */
   readonly what: string
   readonly windowsLineEndings: boolean
   /** Format of the edited file. */

@@ -21,7 +21,7 @@ export const windowsLineEndingsFlag = toggle({
 })
 
 export interface Editing {
-  /** What the file contains, for its header comment: `object` or another noun. */
+  /** Noun for the edited content in the header comment of the file, such as `object`. */
   readonly what: string
   readonly original: string
   /**

@@ -45,7 +45,7 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
 
 interface Sent {
   readonly headers: { readonly [name: string]: string }
-  /** The error with which the server rejected the dry run. Undefined if it accepted the object. */
+  /** The server's error if it rejected the dry run. Undefined if it accepted the object. */
   readonly refusal: StatusError | undefined
 }
 

@@ -17,7 +17,7 @@ export class Resource {
   readonly former: Identity[] = []
   /** Whether the name ends with a hash of the object's content. */
   hashed = false
-  /** File or generator from which the object comes, for error messages. */
+  /** File or generator that the object comes from, for error messages. */
   readonly origin: string
 
   constructor(object: JsonObject, origin: string) {

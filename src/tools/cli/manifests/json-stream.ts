@@ -19,7 +19,7 @@ export function separateJson(text: string): string {
   return text.slice(0, starts[0]) + documents.map((document, i) => marks[i] + document).join('')
 }
 
-/** Returns the offsets at which JSON documents start. */
+/** Returns the start offset of each JSON document. */
 function documentStarts(text: string): number[] {
   const starts: number[] = []
   let depth = 0

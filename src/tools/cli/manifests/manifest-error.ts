@@ -8,7 +8,7 @@ import type { Origin } from './manifest.ts'
 export class ManifestError extends Error {
   override readonly name = 'ManifestError'
   readonly origin: Origin
-  /** What was being done when the error occurred, such as `creating`. */
+  /** The operation that failed, such as `creating`. */
   readonly doing: string
   /** Display name of the object in the error message, such as `configmap/a`. */
   readonly subject: string

@@ -18,7 +18,7 @@ export interface States {
   readonly current: Json | undefined
 }
 
-/** Schema for values without a schema of their own. */
+/** Default schema for values that no schema describes. */
 export const undescribed: Schema = { type: 'any' }
 
 /** Computes the patch. The patch is an empty object if nothing changes. */

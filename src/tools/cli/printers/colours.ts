@@ -78,7 +78,7 @@ export function cellMeaning(heading: string, cell: string): Meaning | undefined 
   return ready === all ? 'good' : 'waiting'
 }
 
-/** Names of conditions for which False is the healthy status. */
+/** Conditions whose healthy status is False. */
 const unwelcome =
   /Pressure$|Unavailable$|^(?:Failed|Stalled|Terminating|NamesNotAccepted|ReplicaFailure)$|(?:Failure|Deprecated)$/
 

@@ -139,7 +139,7 @@ function nodeCells({ name, cpu, memory, whole }: Used): string[] {
   return [...name, `${cpu}m`, share(cpu, whole?.cpu), megabytes(memory), share(memory, whole?.memory)]
 }
 
-/** Returns the table row of a node for which there are no metrics. */
+/** Returns the table row of a node without metrics. */
 function unknownNode(name: string): string[] {
   return [name, ...Array<string>(4).fill('<unknown>')]
 }

@@ -49,7 +49,7 @@ export interface TableExtent {
   readonly maxRows: number
 }
 
-/** Fields by which the server can sort. The client can check their order to find out whether the server did. */
+/** Fields that the server can sort by. The client can check their order to find out whether the server did. */
 export type SortField = 'metadata.name' | 'metadata.namespace' | 'metadata.creationTimestamp'
 
 const pageSize = 500

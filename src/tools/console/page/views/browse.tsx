@@ -53,7 +53,7 @@ const nothing = new Store<LiveTable>({
 /** Maximum number of objects that a table loads. For larger collections, only the first page is loaded. */
 const maxRows = 2_000
 
-/** Sort parameters for columns by which the server can sort. Sorting by age reverses the order of creation times. */
+/** Sort parameters of the columns that the server can sort by. Sorting by age reverses the order of creation times. */
 const serverSorts: { readonly [column: string]: TableExtent['sort'] } = {
   Name: 'metadata.name',
   '-Name': '-metadata.name',
