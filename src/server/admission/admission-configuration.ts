@@ -11,7 +11,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 
 export interface ControlConfiguration {
   readonly value: Json
-  /** Path of the file in which the plugin's configuration is, for error messages. */
+  /** Path of the file that contains the plugin's configuration, for error messages. */
   readonly source: string
 }
 

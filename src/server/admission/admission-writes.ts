@@ -13,7 +13,7 @@ interface OwnWritesParts {
   readonly admission: () => Admission
 }
 
-/** Returns the operations through which admission plugins create objects and update their status. */
+/** Returns functions that admission plugins use to create objects and update their status. */
 export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): OwnWrites {
   return {
     createMissing: async (type, { namespace, name }, rest) => {

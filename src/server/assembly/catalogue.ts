@@ -79,7 +79,7 @@ export interface OpenCatalogue {
   /** Read access to all stored objects. */
   readonly lookup: Lookup
   readonly ways: NodeConnector
-  /** What is needed to serve more types later, such as custom resources. */
+  /** The parts of the server that serving additional types requires, for example for custom resources. */
   readonly registry: RegistryParts
 }
 

@@ -11,7 +11,7 @@ import type { ConsoleAccess } from '../../tools/console/access.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import type { RequestHooks } from './request-handling.ts'
 
-/** What the caller of an API server can provide or replace, in addition to its options. */
+/** Parts of an API server that its caller can provide or replace, in addition to the options. */
 export interface Environment {
   readonly log: Log
   /**

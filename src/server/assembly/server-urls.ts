@@ -17,7 +17,7 @@ export function servedUrl({ advertiseAddress, bindAddress }: Addresses, port: nu
   return urlOf(isServed && isLocal(advertiseAddress) ? advertiseAddress : '127.0.0.1', port)
 }
 
-/** Returns the URL under which clients on other hosts reach this server. */
+/** Returns the URL of this server for clients on other hosts. */
 export function advertisedUrl(options: Addresses, port: number): URL {
   return options.advertiseAddress === '' ? servedUrl(options, port) : urlOf(options.advertiseAddress, port)
 }

@@ -29,7 +29,7 @@ import { kwokKinds } from '../simulation/kwok.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
-/** What the control loops need from files, and the settings for simulated nodes. */
+/** Configuration of the control loops that is read from files, and settings for simulated nodes. */
 export interface LoopFiles {
   /** Contents of the `--node-stages` files, by path. */
   readonly stageTexts?: ReadonlyMap<string, string>

@@ -182,7 +182,7 @@ function refusal(text: string): UsageError {
   return new UsageError(`--feature-gates: ${text}`)
 }
 
-/** Returns all feature gates on which parts of the API depend. */
+/** Returns all feature gates that control a part of the API. */
 export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<FeatureGate> {
   const names = new Set<FeatureGate>()
   for (const { gate } of parts) if (gate !== undefined) for (const name of gateNames(gate)) names.add(name)

@@ -19,7 +19,7 @@ const usedPart = 0.8
 export interface AccountTokenParts {
   /** A client with permission to create service accounts and request tokens for them. */
   readonly client: Client
-  /** A transport without credentials, to which account tokens are added. */
+  /** A transport without credentials. Account tokens are added to its requests. */
   readonly anonymous: Transport
   readonly vendor: Vendor
   readonly clock: Clock

@@ -136,7 +136,7 @@ interface ManagerParts {
   readonly log: Log
 }
 
-/** What the manager must learn from the API server: its group names, Kubernetes version and feature gates. */
+/** Properties of the API server that the manager reads from it: group names, Kubernetes version and feature gates. */
 interface ServedApi {
   readonly vendor: Vendor
   readonly emulation: Emulation

@@ -27,7 +27,7 @@ export interface SimulationData {
   readonly logDirectory: string | undefined
   /** The CA whose client certificates the port of the nodes accepts, in PEM format. */
   readonly clientAuthority: string
-  /** Heap size in bytes at which the thread exits. */
+  /** Maximum heap size in bytes. The thread exits when it reaches this size. */
   readonly maxHeapBytes: number
   /** Counter in shared memory that the thread increments periodically, so that the host can detect a hang. */
   readonly heartbeat: Int32Array
@@ -38,7 +38,7 @@ export type RequestMessage =
   | {
       readonly type: 'request'
       readonly id: number
-      /** Name of the node as whose agent the request is sent. */
+      /** Name of the node whose agent sends the request. */
       readonly node: string
       readonly method: string
       readonly path: string
@@ -62,7 +62,7 @@ export type ResponseMessage =
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'broken'; readonly id: number; readonly why: string }
 
-/** What happened in a work queue of the thread since its last report. */
+/** Activity of a work queue in the thread since its last report. */
 export interface QueueReport {
   readonly name: string
   readonly adds: number

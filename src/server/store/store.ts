@@ -91,7 +91,7 @@ export async function openRawStore(options: ServerOptions, log: Log): Promise<St
 
 const never = new AbortController().signal
 
-/** What an administrator should do if the store is full, by type of store. */
+/** Advice for administrators when the store is full, by type of store. */
 const remedies = {
   embedded: 'free space on the disk of --data-dir, or delete objects',
   etcd: 'compact and defragment etcd, raise its quota if necessary, and disarm its NOSPACE alarm',
@@ -171,7 +171,7 @@ export function retentionOf(
   return { ...preset, ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
 }
 
-/** Returns callbacks with which the embedded store logs warnings and errors. */
+/** Returns callbacks that log the warnings and errors of the embedded store. */
 export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
   return {
     onFailed,

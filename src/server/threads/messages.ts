@@ -10,7 +10,7 @@ import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommand } from '../flags/command-line.ts'
 import type { SharedLimits, StoreAccess } from './worker-context.ts'
 
-/** What a worker thread needs in order to start. */
+/** The data that a worker thread needs to start. */
 export interface WorkerData {
   /**
    * Index of the worker, starting at 0. The first worker has the duties that run once per server: loops, upkeep and the

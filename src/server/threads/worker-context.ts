@@ -1,4 +1,4 @@
-/** Defines what a server needs to know and share if it is one of several workers in its process (`--workers`). */
+/** Defines the context of a server that is one of several workers in its process (`--workers`). */
 
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { WorkerConnections } from '../../apiserver/transport/worker-evictions.ts'
@@ -18,7 +18,7 @@ export interface WorkerContext {
   readonly emulatedVersion: EmulatedVersion | undefined
   /** Whether no other worker listens on the port yet. If so, the worker checks that the port is free. */
   readonly isAlone: boolean
-  /** Shared memory in which workers keep the bytes of cached objects only once. */
+  /** Shared memory for the bytes of cached objects, so that the workers together store each object only once. */
   readonly sharing: Sharing
   /** Counters that enforce limits across all workers. */
   readonly limits: SharedLimits
