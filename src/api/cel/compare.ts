@@ -133,7 +133,7 @@ export function sizeOf(value: Value): number {
 /** Returns the smaller size of two values. For strings, avoids counting the characters of the longer one. */
 export function smallerSize(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
-    // A code point is one or two code units, so a string of half the units cannot have more code points.
+    // A code point is at most two code units, so the string that is at most half as long has no more code points.
     if (a.length * 2 <= b.length) return lengthOf(a)
     if (b.length * 2 <= a.length) return lengthOf(b)
   }

@@ -8,7 +8,7 @@ import type { Size } from './size.ts'
 import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
-/** What functions can use at run time besides their arguments. */
+/** Resources that functions can use at run time, besides their arguments. */
 export interface Run {
   readonly budget: Budget
   /** Returns a compiled pattern. Throws CelError if the pattern is invalid. */
@@ -17,7 +17,7 @@ export interface Run {
 
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
-/** What is known about an argument before evaluation, for the cost estimate. */
+/** Properties of an argument that are known before evaluation, for the cost estimate. */
 export interface Estimated {
   readonly size: Size
   /** Size of the elements, if the argument is a list of strings or bytes. */

@@ -36,7 +36,7 @@ export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
 
-/** What an expression is compiled against: its variables, the required result type, and the available functions. */
+/** The environment of an expression: its variables, the required result type, and the available functions. */
 export interface Environment {
   /**
    * Kubernetes minor version that determines which functions are available. If undefined, all functions are available.

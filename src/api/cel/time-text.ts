@@ -105,7 +105,7 @@ function parseDateTime(text: string): bigint | undefined {
   return (BigInt(date.getTime()) - BigInt(offsetOf(match[8]!)) * 60_000n) * 1_000_000n + fraction
 }
 
-/** Returns the minutes by which a time zone such as `+02:00` is ahead of UTC. */
+/** Returns the UTC offset of a time zone such as `+02:00`, in minutes. */
 export function offsetOf(zone: string): number {
   const match = /^([-+]?)(\d\d):(\d\d)$/.exec(zone)
   if (match === null) return 0

@@ -227,8 +227,8 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
 }
 
 /**
- * Returns a value whose members are in the order in which they must be written. Returns the same value if they are, and
- * undefined if the native writer cannot preserve the order.
+ * Returns a value with its members in output order. Returns the same value if they already are, and undefined if the
+ * native writer cannot preserve the order.
  */
 function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {

@@ -11,7 +11,7 @@ import type { JsonObject } from '../json/json.ts'
 import { profileNames, vendorOf } from '../model/vendor.ts'
 import type { AnySchema, ObjectSchema, Schema } from '../schema/schema.ts'
 
-/** The schema by which members are ordered. Without one, they are ordered by their UTF-8 bytes. */
+/** The schema that defines the order of members. Without a schema, members are ordered by their UTF-8 bytes. */
 export type Order = Schema | undefined
 
 export interface Place {
@@ -20,13 +20,13 @@ export interface Place {
   readonly order: Order
 }
 
-/** The order in which the members of an object are written. */
+/** The output order of an object's members. */
 export interface MemberOrder {
   /** The fields by name, for a type that the server defines. Undefined means byte order. */
   readonly fields: ReadonlyMap<string, Place> | undefined
   /** The order of members within values of all members that `fields` does not contain. */
   readonly values: Order
-  /** Whether to keep the order in which the client sent the members. */
+  /** Whether to keep the members in the order that the client sent. */
   readonly asSent?: boolean
 }
 
@@ -76,9 +76,7 @@ export function elementOrder(order: Order): Order {
   return order?.type === 'list' ? order.items : undefined
 }
 
-/**
- * Returns the keys of an object in the order in which they are written. Keys that the type does not define come last.
- */
+/** Returns the keys of an object in output order. Keys that the type does not define come last. */
 export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder): string[] {
   const keys = Object.keys(object)
   if (asSent) return keys

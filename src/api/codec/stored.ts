@@ -27,14 +27,14 @@ import { maxValues, tooManyValues } from './json-scan.ts'
 import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 import { storedTextSliced } from './sliced-json.ts'
 
-/** The labels and fields by which objects are selected. */
+/** The labels and fields of an object that selectors match. */
 export interface Selectable {
   readonly labels: { readonly [key: string]: string } | undefined
   /** Values of field selectors other than name and namespace. */
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-/** What caches and indexes need to know about a stored object without parsing it. */
+/** Properties of a stored object that caches and indexes need without parsing the object. */
 export interface Header extends Selectable {
   /**
    * Identifies the schema (`Evolution.schemaId`) that the object was complete for when it was written. Undefined if

@@ -11,7 +11,7 @@ import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.t
 export interface Rules {
   /** Returns the members or elements of a value, or an empty list for a scalar. */
   readonly children: (value: Json) => readonly Json[]
-  /** Returns the elements or members to which a filter applies. */
+  /** Returns the elements or members that a filter tests. */
   readonly candidates: (value: Json) => readonly Json[]
   readonly slice: (value: Json, slice: Slice) => readonly Json[]
   readonly compare: (operator: Operator, a: Json, b: Json) => boolean

@@ -50,7 +50,7 @@ export function keep(next: SpecAndStatus, previous: SpecAndStatus, part: 'spec' 
   next[part] = previous[part]
 }
 
-/** A `status` subresource without rules of its own. */
+/** A `status` subresource without additional rules. */
 export const plainStatus: Subresource<SpecAndStatus> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: ['spec'],

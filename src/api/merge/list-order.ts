@@ -9,7 +9,7 @@
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** What identifies an element in its list. Undefined for an element that equals no other element. */
+/** The identity of an element in its list. Undefined for an element that equals no other element. */
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 

@@ -159,7 +159,7 @@ export function* takeChanges(
   return [...remainingManagers.filter((manager) => !isWriter(manager)), own]
 }
 
-/** Removes the fields that another manager changed or removed. */
+/** Removes fields from a manager's set if another manager changed or removed them. */
 function* withoutChanged(manager: Manager, changes: Changes): Generator<void, Manager> {
   const { fields } = manager
   const { touched } = changes

@@ -183,7 +183,7 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
   return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(reportedErrors)}${more}`, details)
 }
 
-/** Maximum length to which names are shortened in messages. Valid names are shorter. */
+/** Maximum length of names in messages. Longer names are shortened. Valid names are never that long. */
 const maxNameLength = 1000
 
 /** Returns a 429 error: the client should retry later. */

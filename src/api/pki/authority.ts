@@ -138,7 +138,7 @@ const adminLeaf: Leaf = {
   names: noNames,
 }
 
-/** Common name in the client certificate with which this server proxies requests. */
+/** Common name in the client certificate that this server uses when it proxies requests. */
 export const proxyName = 'front-proxy-client'
 
 const proxyLeaf: Leaf = {

@@ -20,7 +20,7 @@ export interface Column<T = ApiObject> extends Availability {
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
-/** A condition of a table row, such as Completed, by which clients may hide the row. */
+/** A condition of a table row, such as Completed. Clients may hide rows that have it. */
 export interface RowCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'

@@ -7,7 +7,7 @@ import type { Emulation } from '../versions/availability.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from '../versions/emulated-version.ts'
 import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/feature-gates.ts'
 
-/** What rules may depend on besides the object: the vendor, the request's subresource, and the emulated version. */
+/** Inputs of rules besides the object, such as the vendor, the request's subresource and the emulated version. */
 export interface RuleContext {
   readonly vendor: Vendor
   /** Subresource of the request, or '' for the main resource. */
@@ -22,7 +22,7 @@ export interface RuleContext {
   readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
-/** The version and gates of a context, as far as they are set. */
+/** The emulated version and the feature gates of a context. Either may be unset. */
 export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
 
 /** Returns the version and gates of a context, or their defaults. */

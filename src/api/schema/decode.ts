@@ -193,7 +193,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** Returns the schema by which to prune a free-form object, or undefined if it is preserved as sent. */
+  /** Returns the schema for pruning a free-form object, or undefined if the object is preserved as sent. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../json/json.ts'
 
-/** Number of fields up to which checking all fields is faster. */
+/** Up to this number of fields, checking all of them is faster. */
 const few = 64
 
 /**

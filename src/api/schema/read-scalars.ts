@@ -38,7 +38,7 @@ export function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
-/** Length up to which matching a pattern is faster than decoding the bytes. */
+/** Up to this length, matching a pattern is faster than decoding the bytes. */
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 

@@ -137,7 +137,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without the keyword `type`, instead of as an object. */
   readonly untyped?: boolean
-  /** Whether to keep the order in which the client sent the members of objects. */
+  /** Whether to keep the members of objects in the order that the client sent. */
   readonly asSent?: boolean
   /** Published fields of a value that is otherwise stored as sent. They also define its Protobuf message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
@@ -248,7 +248,7 @@ export interface Publishing {
  */
 export interface Choice {
   readonly among: readonly string[]
-  /** What one of these fields is called in error messages, such as `volume type`. */
+  /** Term for these fields in error messages, such as `volume type`. */
   readonly noun: string
 }
 

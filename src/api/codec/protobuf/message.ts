@@ -11,7 +11,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
 export interface Message {
-  /** The fields and nested messages, sorted by number, in which order they are encoded. */
+  /** The fields and nested messages, sorted by number. They are encoded in this order. */
   readonly parts: readonly Part[]
   readonly byNumber: ReadonlyMap<number, Part>
 }

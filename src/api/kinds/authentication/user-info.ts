@@ -18,7 +18,7 @@ export const userInfo = s.object(
 
 export type UserInfo = Infer<typeof userInfo>
 
-/** Converts a user to the form in which reviews return it. */
+/** Converts a user to the format that reviews return. */
 export function userInfoOf({ name, uid, groups, extra }: User): UserInfo {
   return {
     username: name,

@@ -142,7 +142,7 @@ function cpuStatus(averageUtilization: number): MetricStatus {
   return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
 }
 
-/** Returns a condition with its members in the order in which they are encoded. */
+/** Returns a condition with its members in encoding order. */
 function orderedCondition({ type, status, lastTransitionTime, reason, message }: InferFields<typeof condition.fields>) {
   return { type, status, lastTransitionTime, reason, message }
 }

@@ -32,7 +32,7 @@ const minExpirationSeconds = 600
 
 /** The condition types that cannot be removed and whose status is always True. */
 const finalTypes = ['Approved', 'Denied', 'Failed']
-/** Types of the conditions with which an approver decides a request. */
+/** Types of the conditions that record an approver's decision. */
 const decisions = ['Approved', 'Denied']
 
 const spec = s.object(

@@ -1,4 +1,4 @@
-/** A PodTemplate stores a pod template as an object of its own. */
+/** A PodTemplate stores a pod template as a separate object. */
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'

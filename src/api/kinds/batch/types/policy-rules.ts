@@ -37,7 +37,7 @@ export function checkFailurePolicy(spec: JobParts, path: FieldPath): FieldError[
 
 interface RuleSurroundings {
   readonly spec: JobParts
-  /** Names of the containers in the pod template, to which rules may refer. */
+  /** Names of the containers in the pod template. Rules may refer to these names. */
   readonly names: ReadonlySet<string>
   readonly path: FieldPath
 }

@@ -7,7 +7,7 @@ interface PlacedPort {
   readonly path: FieldPath
 }
 
-/** Maximum number of earlier ports with which a port is compared. The limit bounds the work. */
+/** Maximum number of earlier ports that each port is compared with. The limit bounds the work. */
 const maxCompared = 10
 
 /**

@@ -94,7 +94,7 @@ function namesOf(subjects: readonly Subject[]): string {
 }
 
 interface BindingRules {
-  /** Kinds of roles to which the binding may refer. */
+  /** Kinds of roles that the binding may refer to. */
   readonly roles: readonly string[]
   /** Whether the binding has a namespace. Its service accounts then need none. */
   readonly namespaced: boolean
