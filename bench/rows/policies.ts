@@ -20,7 +20,7 @@ const shortRounds: Rounds = { seconds: 1, rounds: 10 }
 /** Number of ConfigMaps that each server creates before the measurement. */
 const warmUpCreates = 11_000
 
-/** Pause in milliseconds before the measurement, in which the server checks the types of the new policies. */
+/** Pause in milliseconds before the measurement. During the pause, the server checks the types of the new policies. */
 const restMs = 15_000
 
 interface Policies {

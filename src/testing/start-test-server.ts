@@ -32,7 +32,7 @@ import type { TestServer, TestServerOptions, TestUser, UserOptions } from './tes
 import { Users } from './users.ts'
 
 /**
- * Starts an API server with its control loops in this process. It is ready when this resolves; `close` ends it.
+ * Starts an API server with its control loops in this process. Resolves when the server is ready. `close` stops it.
  *
  * @example
  * const server = await startTestServer()

@@ -121,7 +121,7 @@ export function beginStart(): Disposable {
 /** The turn of the event loop in which the current measurement began, and the time of its start. */
 const stretch = { turn: -1, began: 0 }
 
-/** Returns the time at which long work was first detected in this turn of the event loop. */
+/** Returns when long work was first detected in this turn of the event loop. */
 function stretchBegan(now: number): number {
   const turn = nodeTiming.uvMetricsInfo.loopCount
   if (turn !== stretch.turn) beginStretch(turn, now)
