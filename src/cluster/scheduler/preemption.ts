@@ -32,7 +32,7 @@ interface Budget {
   readonly allowed: number
 }
 
-/** A failed search, and the disruption budgets to respect. */
+/** The input of a preemption: a failed search for a node, and the disruption budgets to respect. */
 export interface PreemptionParts extends Search {
   readonly refusals: ReadonlyMap<NodeInfo, Refusal>
   readonly budgets: Iterable<PodDisruptionBudget>

@@ -1,7 +1,7 @@
 /** Defines the annotations in which Kubernetes records the binding of claims and volumes. They are part of the API. */
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 
-/** Annotation keys by meaning. */
+/** Keys of the annotations that record the binding of claims and volumes. */
 export interface BindingKeys {
   /** Set on a claim after the binding has been completed. */
   readonly bindCompleted: string
