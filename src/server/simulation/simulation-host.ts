@@ -88,7 +88,7 @@ export function startSimulation(
   return { firstPass: simulation.firstPass, stop: () => simulation.stop() }
 }
 
-/** A thread and its state, from its start to its end. */
+/** One run of the simulation thread, with the state that ends with it. */
 interface Life {
   readonly thread: Worker
   readonly requests: RequestServer

@@ -30,7 +30,7 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly version: SharedVersion
 }
 
-/** A worker, as the supervisor controls it. */
+/** The interface through which the supervisor controls a worker. */
 export interface WorkerSlot {
   /**
    * Starts the worker. Resolves to the URL once the worker accepts requests. If the worker cannot start, this method
@@ -61,7 +61,7 @@ const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
 
-/** A thread and its state, from its start to its end. */
+/** One run of a worker's thread, with the state that ends with it. */
 interface Life {
   readonly thread: Worker
   readonly heartbeat: Int32Array

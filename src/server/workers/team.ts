@@ -29,7 +29,7 @@ export function defaultScaling(): TeamScaling {
 /** Number of ticks to wait before another attempt after a worker could not start. */
 const failureTicks = 60
 
-/** The first worker, and what the team needs to create more. */
+/** The first worker, and the dependencies for creating more workers. */
 export interface TeamParts {
   readonly first: MainWorker
   readonly newSlot: (index: number) => Slot
