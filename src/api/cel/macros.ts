@@ -34,7 +34,7 @@ const forms: { readonly [name in FoldName]: Form } = {
   bind: { transforms: true },
 }
 
-/** Selects the available macros. */
+/** Determines which macros are available. */
 export interface Dialect {
   /** Kubernetes minor version. If undefined, the macros of all versions are available. */
   readonly version?: number | undefined

@@ -43,7 +43,7 @@ class ValueMaker {
     this.#open.push({ value: earlier ?? value, key: undefined })
   }
 
-  /** Returns the object that an earlier occurrence of the current key holds, for merging. */
+  /** Returns the object from an earlier occurrence of the current key, so that the next one can be merged into it. */
   #earlierObject(): JsonObject | undefined {
     const inner = this.#open.at(-1)
     if (inner?.key === undefined || Array.isArray(inner.value)) return undefined

@@ -7,7 +7,7 @@
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** How steps of a path are evaluated, where columns and templates differ. */
+/** The rules for evaluating paths that differ between columns and templates. */
 export interface Rules {
   /** Returns the members or elements of a value, or an empty list for a scalar. */
   readonly children: (value: Json) => readonly Json[]

@@ -6,7 +6,7 @@
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The syntax of paths, where columns and templates differ. */
+/** The parts of the path syntax that differ between columns and templates. */
 export interface Grammar {
   /** Matches `.name` at the current position. The name may be empty. */
   readonly member: RegExp

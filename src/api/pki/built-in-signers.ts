@@ -43,7 +43,7 @@ const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
   legacyUnknown: [oneCommonName],
 }
 
-/** The violations of one rule by a request. */
+/** The result of checking a request against one rule. */
 export interface RuleVerdict {
   readonly rule: string
   /** Violations of the rule, one sentence each. Empty if the request complies. */

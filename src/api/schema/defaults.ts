@@ -28,7 +28,7 @@ export interface Size {
   readonly values: number
 }
 
-/** How much size is left for defaults. */
+/** Limits the total size of the defaults that are added to an object. */
 export class Room {
   #bytes: number
   #values: number

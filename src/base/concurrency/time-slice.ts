@@ -133,7 +133,7 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** The current event-loop turn, as seen before suspended work resumes. */
+/** The event-loop turn in which suspended work is about to resume. */
 interface Turn {
   readonly turn: number
   /** Whether the time budget of this event-loop turn is not used up. */

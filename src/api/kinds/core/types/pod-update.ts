@@ -65,7 +65,7 @@ function withUpdatable(next: PodSpec, previous: PodSpec, context: RuleContext): 
   const { activeDeadlineSeconds: _d, tolerations: _t, schedulingGates: _g, ...others } = next
   const { activeDeadlineSeconds, tolerations, schedulingGates, terminationGracePeriodSeconds: grace } = previous
   const restoredSpec = mayNarrow(previous, context) ? withNodeChoice(others, previous) : others
-  // The only change that is allowed to a stored negative grace period is to 1.
+  // A stored negative grace period may only be changed to 1.
   const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
   return {
     ...restoredSpec,

@@ -191,7 +191,7 @@ export function isInCluster({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName'
 }
 
-/** Whether the type of the Service makes it reachable through ports of the nodes. */
+/** Whether Services of this type are reachable through node ports. */
 export function isOnNodes({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }
