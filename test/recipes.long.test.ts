@@ -1,5 +1,5 @@
 /**
- * Tests of the slower checks of the recipes: the types and layers of the copy in which `support/recipes.ts` has
+ * Tests the slower checks of the recipes: the types and layers of the copy in which `support/recipes.ts` has
  * followed every recipe, and the row of the new loop in `each-loop.test.ts`.
  */
 import assert from 'node:assert/strict'

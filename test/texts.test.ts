@@ -1,4 +1,4 @@
-/** Tests of the tools for this repository's texts: the sample for readers, and the hook for commit subjects. */
+/** Tests the tools for this repository's texts: the sample for readers, and the hook for commit subjects. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

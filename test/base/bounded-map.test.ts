@@ -1,4 +1,4 @@
-/** Tests of bounded maps: which entries are kept and which are evicted. */
+/** Tests bounded maps: which entries are kept and which are evicted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BoundedMap } from '../../src/base/collections/bounded-map.ts'

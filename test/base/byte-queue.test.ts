@@ -1,4 +1,4 @@
-/** Tests of byte queues: the order of the bytes, and memory use. */
+/** Tests byte queues: the order of the bytes, and memory use. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteQueue } from '../../src/base/collections/byte-queue.ts'

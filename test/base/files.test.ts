@@ -1,5 +1,5 @@
 /**
- * Tests of file creation. Files are written completely or not at all, with the right mode, and never through an
+ * Tests file creation. Files are written completely or not at all, with the right mode, and never through an
  * existing file or link.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the Protobuf wire format: encoding and decoding are exact, and decoding is safe for arbitrary bytes. */
+/** Tests the Protobuf wire format: encoding and decoding are exact, and decoding is safe for arbitrary bytes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { WireError, WireReader, WireWriter } from '../../src/wire/protobuf/protobuf-wire.ts'

@@ -1,4 +1,4 @@
-/** Tests of limits in memory shared by the workers of a process: rates and concurrent operations. */
+/** Tests limits in memory shared by the workers of a process: rates and concurrent operations. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'

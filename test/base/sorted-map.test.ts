@@ -1,5 +1,5 @@
 /**
- * Tests of the sorted map. Random operations are compared with a sorted array, and the key order is compared with the
+ * Tests the sorted map. Random operations are compared with a sorted array, and the key order is compared with the
  * order of UTF-8 bytes.
  */
 import assert from 'node:assert/strict'

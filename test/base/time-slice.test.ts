@@ -1,4 +1,4 @@
-/** Tests of long tasks that run in time slices: turns of the event loop stay short, and all tasks make progress. */
+/** Tests long tasks that run in time slices: turns of the event loop stay short, and all tasks make progress. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { beginStart, roomInTurn, TimeSlice } from '../../src/base/concurrency/time-slice.ts'

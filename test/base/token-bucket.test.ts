@@ -1,4 +1,4 @@
-/** Tests of token buckets: bursts, a steady rate, and the three methods that take tokens. */
+/** Tests token buckets: bursts, a steady rate, and the three methods that take tokens. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from '../../src/base/limits/token-bucket.ts'

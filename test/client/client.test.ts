@@ -1,4 +1,4 @@
-/** Tests of the client's verbs and its network transport against a real server. */
+/** Tests the client's verbs and its network transport against a real server. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http2'

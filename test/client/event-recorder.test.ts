@@ -1,5 +1,5 @@
 /**
- * Tests of Events: repetitions are counted, floods are limited, and Events that cannot be written are dropped without
+ * Tests Events: repetitions are counted, floods are limited, and Events that cannot be written are dropped without
  * harm.
  */
 import assert from 'node:assert/strict'

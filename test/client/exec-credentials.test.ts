@@ -1,4 +1,4 @@
-/** Tests of credential plugins: how they run, their input, the accepted output, and the lifetime of the credentials. */
+/** Tests credential plugins: how they run, their input, the accepted output, and the lifetime of the credentials. */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

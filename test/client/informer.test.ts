@@ -1,4 +1,4 @@
-/** Tests of the informer: its copy equals a list, even if servers and connections fail. */
+/** Tests the informer: its copy equals a list, even if servers and connections fail. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ApiObject } from '../../src/api/model/object.ts'

@@ -1,4 +1,4 @@
-/** Tests of shared informers: all users share one indexed copy, which survives server restarts. */
+/** Tests shared informers: all users share one indexed copy, which survives server restarts. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Informers } from '../../src/client/informers/informers.ts'

@@ -1,4 +1,4 @@
-/** Tests of the administrator's kubeconfig, read by a YAML parser. */
+/** Tests the administrator's kubeconfig, read by a YAML parser. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-/** Tests of kubeconfigs: their locations, merging of several kubeconfigs, and errors in them. */
+/** Tests kubeconfigs: their locations, merging of several kubeconfigs, and errors in them. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

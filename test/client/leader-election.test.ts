@@ -1,5 +1,5 @@
 /**
- * Tests of leader election: there is at most one leader at a time, even if the leader fails. The test controls the
+ * Tests leader election: there is at most one leader at a time, even if the leader fails. The test controls the
  * clocks.
  */
 import assert from 'node:assert/strict'

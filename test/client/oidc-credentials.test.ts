@@ -1,5 +1,5 @@
 /**
- * Tests of ID token renewal. A real provider issues the new token, the kubeconfig stores it, and only one program at a
+ * Tests ID token renewal. A real provider issues the new token, the kubeconfig stores it, and only one program at a
  * time renews it.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the client with a chosen content type: Protobuf if available, JSON otherwise. */
+/** Tests the client with a chosen content type: Protobuf if available, JSON otherwise. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProtobufDocuments } from '../../src/api/codec/protobuf/documents.ts'

@@ -1,4 +1,4 @@
-/** Tests of watches as iterators, and of splitting a watch into lines. */
+/** Tests watches as iterators, and splitting a watch into lines. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from '../../src/client/requests/client.ts'

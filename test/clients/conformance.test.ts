@@ -1,5 +1,5 @@
 /**
- * Tests of the behavior that the Kubernetes conformance tests require of any API server, as far as it applies here: API
+ * Tests the behavior that the Kubernetes conformance tests require of any API server, as far as it applies here: API
  * machinery, ConfigMaps, Secrets, Events, PodTemplates, certificates and namespaces. The tests are written
  * independently and use the names of the kubernetes profile.
  */

@@ -1,4 +1,4 @@
-/** Tests of kubectl with 300 different custom kinds, 60 of them as large as a Pod template. */
+/** Tests kubectl with 300 different custom kinds, 60 of them as large as a Pod template. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../support/in-process.ts'

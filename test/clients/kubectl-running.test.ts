@@ -1,5 +1,5 @@
 /**
- * Tests of long-running commands of Debian's kubectl: kubectl watches, waits and forwards while objects change. The
+ * Tests long-running commands of Debian's kubectl: kubectl watches, waits and forwards while objects change. The
  * test makes each change only after the output of kubectl shows that kubectl is ready, so nothing depends on timing.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of kubectl with a service account token and with a bootstrap token: which user is authenticated, and which
+ * Tests kubectl with a service account token and with a bootstrap token: which user is authenticated, and which
  * permissions this user has.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of Debian's kubectl against a real server in shell sessions. The output, errors and exit code of each step are
+ * Tests Debian's kubectl against a real server in shell sessions. The output, errors and exit code of each step are
  * compared exactly. The steps of a session build on each other. Each session has its own home and namespace, and
  * sessions run in parallel on one server. The short variant covers writes. The long variant also covers reads,
  * rejections and further kinds.

@@ -1,5 +1,5 @@
 /**
- * Tests of backups that are made during concurrent writes and then restored into a new store. According to the records
+ * Tests backups that are made during concurrent writes and then restored into a new store. According to the records
  * of the clients, the content of a backup must be a state that existed, and must include all writes acknowledged before
  * the backup started. The tests run on the embedded store and on etcd. With ORCH_LONG=1, they make a hundred backups.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of the garbage collector in separate processes, as users run it: a kind is defined while the collector starts,
+ * Tests the garbage collector in separate processes, as users run it: a kind is defined while the collector starts,
  * after kill -9, and during a change of the leader. Also tests that `orch controller-manager` continues to run while
  * the etcd of its server is restored.
  */

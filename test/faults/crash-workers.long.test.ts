@@ -1,5 +1,5 @@
 /**
- * Tests of three workers on the embedded store. While clients write and watch, the test ends each worker in every
+ * Tests with three workers on the embedded store. While clients write and watch, the test ends each worker in every
  * possible way, then all workers at once, then the store's thread, and finally the process itself. The responses to the
  * clients must be consistent with a single server that never failed.
  */

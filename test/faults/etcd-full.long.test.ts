@@ -1,5 +1,5 @@
 /**
- * Tests of an etcd that has reached its quota. The server rejects writes with a Status, while reads, watches and
+ * Tests with an etcd that has reached its quota. The server rejects writes with a Status, while reads, watches and
  * deletes continue. After the compaction, defragmentation and alarm disarm described in etcd's manual, writes succeed
  * again without a restart. ORCH_LONG=1 keeps etcd full for a minute.
  */

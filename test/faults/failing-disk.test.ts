@@ -1,5 +1,5 @@
 /**
- * Tests of a failing disk. All concurrent commits are rejected together and never become visible, and the process
+ * Tests with a failing disk. All concurrent commits are rejected together and never become visible, and the process
  * survives. After an out-of-space error, the store continues as soon as there is space again. After a failed write or
  * sync, the store writes nothing more.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of an embedded store on a full disk, with values of all sizes. Every delete succeeds, even if other writes are
+ * Tests an embedded store on a full disk, with values of all sizes. Every delete succeeds, even if other writes are
  * rejected and free pages are fragmented. No acknowledged write is lost. Lists are exact or report that the revision
  * has expired. Deletes immediately make space for new data, although history would otherwise be kept for minutes.
  * ORCH_LONG=1 runs 15 seeds of each size.

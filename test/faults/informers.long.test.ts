@@ -1,5 +1,5 @@
 /**
- * Tests of many informers whose connections break at random, with a restart of the server in between. Half of the
+ * Tests many informers whose connections break at random, with a restart of the server in between. Half of the
  * informers are disconnected until their resourceVersions have expired. In the end, each copy equals a list, and no
  * informer has repeated its list unnecessarily. With `ORCH_LONG=1`, the test runs a hundred informers for a minute.
  */

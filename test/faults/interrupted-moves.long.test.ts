@@ -1,5 +1,5 @@
 /**
- * Tests of `orch migrate` and `orch restore` into both stores. The commands are repeatedly killed at random moments. An
+ * Tests `orch migrate` and `orch restore` into both stores. The commands are repeatedly killed at random moments. An
  * incomplete store must not open, and repeating the command must resume the operation. In the end, every key and value
  * exists, and all revisions are above the old revisions.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of concurrent increments: fifty clients increment a counter in one object, half of them with a PUT that
+ * Tests concurrent increments: fifty clients increment a counter in one object, half of them with a PUT that
  * includes the resourceVersion, and half with a patch that tests the old value. The final value equals the number of
  * successful responses, and all other responses are conflicts.
  */

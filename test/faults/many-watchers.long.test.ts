@@ -1,5 +1,5 @@
 /**
- * Tests of ten thousand watches that receive the events of one writer, on 100 connections with 100 streams each. Every
+ * Tests ten thousand watches that receive the events of one writer, on 100 connections with 100 streams each. Every
  * watch receives every event, and 99% of the events arrive within two seconds. The memory of the server is limited.
  * After the watches end, the server has released its file descriptors and reset its counts. The short variant has 200
  * watches.

@@ -1,7 +1,7 @@
 /**
- * Tests of a disk that fails permanently, or is full once, at one of the first 200 calls, with a separate run for each
- * call. Rejected writes never become visible, all acknowledged writes exist after a restart, and no signal ends the
- * process, although lmdb corrupts its memory if the disk fails between the trial write and lmdb's own write
+ * Tests with a disk that fails permanently, or is full once, at one of the first 200 calls, with a separate run for
+ * each call. Rejected writes never become visible, all acknowledged writes exist after a restart, and no signal ends
+ * the process, although lmdb corrupts its memory if the disk fails between the trial write and lmdb's own write
  * (`lmdb/damaged-memory.ts`).
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of lists of 5,000 objects in pages of 100 objects during concurrent writes. All pages of a list have one
+ * Tests lists of 5,000 objects in pages of 100 objects during concurrent writes. All pages of a list have one
  * resourceVersion and together form exactly the state at that version, or the client gets a 410. The expected state is
  * computed from the records of the writers.
  */

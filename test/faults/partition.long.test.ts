@@ -1,5 +1,5 @@
 /**
- * Tests of two servers on an etcd of three members, with a network partition: the leader and one server are on one
+ * Tests with two servers on an etcd of three members, with a network partition: the leader and one server are on one
  * side, the other members and the other server on the other side. The first server serves neither writes nor
  * most-recent reads, whereas the other server serves both. After the partition heals, both servers work again, and all
  * recorded results are consistent. ORCH_LONG=1 runs five rounds of 20 seconds.

@@ -1,5 +1,5 @@
 /**
- * Tests of suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a
+ * Tests with suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a
  * pause is older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
  *
  * Etcd itself had such a bug: since 3.4.20, a suspended member could respond to a linearizable read with an old state.

@@ -1,5 +1,5 @@
 /**
- * Tests of fifty clients (twenty in the short variant) that compete for one quota. The number of objects reaches the
+ * Tests with fifty clients (twenty in the short variant) that compete for one quota. The number of objects reaches the
  * quota but never exceeds it. The test runs on the embedded store, where the server is then killed and its remaining
  * charges are repaired. It also runs on two servers with one etcd, one of which is killed while the other continues to
  * write.

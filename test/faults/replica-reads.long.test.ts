@@ -1,7 +1,7 @@
 /**
- * Tests of two servers on one etcd, with 20,000 repetitions. A write that one server has acknowledged can be read from
- * the other server immediately, both as the most recent state and as a state not older than the version of the write. A
- * watch on the other server reports the write within a second.
+ * Tests with two servers on one etcd, with 20,000 repetitions. A write that one server has acknowledged can be read
+ * from the other server immediately, both as the most recent state and as a state not older than the version of the
+ * write. A watch on the other server reports the write within a second.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

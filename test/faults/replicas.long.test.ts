@@ -1,6 +1,6 @@
 /**
- * Tests of two servers on one etcd of three members, whose leader is killed every few seconds. No acknowledged write is
- * lost, and no most-recent read on either server is older than a write that the other server acknowledged before.
+ * Tests with two servers on one etcd of three members, whose leader is killed every few seconds. No acknowledged write
+ * is lost, and no most-recent read on either server is older than a write that the other server acknowledged before.
  * Watches that resume on alternating servers report everything once, and both servers accept writes again soon.
  * ORCH_LONG=1 repeats the test thirty times.
  */

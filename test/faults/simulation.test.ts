@@ -1,5 +1,5 @@
 /**
- * Tests of caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs generated from
+ * Tests caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs generated from
  * seeds. The final state of readers that list and watch equals the store. All pages of a list show one exact state.
  * Reads are not older than the writes acknowledged before them. Watches report everything once, and bookmarks are
  * correct. ORCH_LONG=1 uses more seeds, and ORCH_TEST_SEED=N uses only the given seed.

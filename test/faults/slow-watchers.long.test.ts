@@ -1,5 +1,5 @@
 /**
- * Tests of watches that stop reading under a heavy write load. Half of the watches stop reading. The other watches
+ * Tests watches that stop reading under a heavy write load. Half of the watches stop reading. The other watches
  * receive every event, the slow watches are closed, and memory grows by at most the backlog limit. With `ORCH_LONG=1`,
  * the test runs 200 watches and 500 writes of 2 kB per second.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of a sustained load with seven reads to three writes, by clients that know the expected content of their own
+ * Tests a sustained load with seven reads to three writes, by clients that know the expected content of their own
  * objects. No request fails, every response is correct, and performance does not degrade. The long variant
  * (ORCH_LONG=1) first measures the capacity of the server, and then sends requests at four fifths of this rate for two
  * minutes. A request may cost at most a fifth more CPU time in the last third than in the first, and memory growth is

@@ -1,5 +1,5 @@
 /**
- * Tests of mutated and damaged bodies sent to a real server: creates and updates in JSON and YAML, the four patch
+ * Tests mutated and damaged bodies sent to a real server: creates and updates in JSON and YAML, the four patch
  * types, and delete options. Each response must be valid for the request, and each rejection must be a Status. An
  * accepted object must contain the sent values, and a later read must return it unchanged. A rejected request must
  * change nothing. At the end, the server must still be the same process.

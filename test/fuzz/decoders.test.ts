@@ -1,5 +1,5 @@
 /**
- * Tests of decoders with random and damaged documents. An accepted document survives a round trip in any format, and
+ * Tests decoders with random and damaged documents. An accepted document survives a round trip in any format, and
  * all other documents are rejected. Label selectors are compared with their meaning.
  */
 import assert from 'node:assert/strict'

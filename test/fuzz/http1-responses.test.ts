@@ -1,5 +1,5 @@
 /**
- * Tests of random bytes that resemble HTTP/1.1 responses, in random pieces, with our client and with Node's independent
+ * Tests random bytes that resemble HTTP/1.1 responses, in random pieces, with our client and with Node's independent
  * implementation. A response that our client accepts as complete must be the response that Node's client reads. The
  * result must not depend on how the bytes are split.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of random bytes that resemble HTTP/1.1 requests, in random pieces, with our parser and with Node's independent
+ * Tests random bytes that resemble HTTP/1.1 requests, in random pieces, with our parser and with Node's independent
  * implementation. Our server must execute the same requests as Node's server, up to the point at which our parser finds
  * an error and stops. The result must not depend on how the bytes are split.
  */

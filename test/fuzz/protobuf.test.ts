@@ -1,5 +1,5 @@
 /**
- * Tests of damaged messages of every kind. Each message is either rejected as the client's fault or parsed, and a
+ * Tests damaged messages of every kind. Each message is either rejected as the client's fault or parsed, and a
  * parsed message survives a round trip. If a damaged message is sent to a server, it never causes a 500 or a slow
  * response, and the stored object equals the response.
  */

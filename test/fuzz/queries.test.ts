@@ -1,5 +1,5 @@
 /**
- * Tests of random and damaged queries sent to a real server: lists, watches and gets of known objects. The response
+ * Tests random and damaged queries sent to a real server: lists, watches and gets of known objects. The response
  * must match the model (`query-model.ts`): the code, the Status and the names. At the end, the server must still be the
  * same process.
  */

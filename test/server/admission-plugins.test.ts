@@ -1,4 +1,4 @@
-/** Tests of the admission plugins of all versions, compared with recorded facts. */
+/** Tests the admission plugins of all versions, compared with recorded facts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of the bundle in a checkout: the bundle is rebuilt when a source changes, even with concurrent starts. Also
+ * Tests the bundle in a checkout: the bundle is rebuilt when a source changes, even with concurrent starts. Also
  * tests its cached compiled code.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of how `bin/node` chooses between the Node on the PATH and the Node that npm installs with the package. */
+/** Tests how `bin/node` chooses between the Node on the PATH and the Node that npm installs with the package. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

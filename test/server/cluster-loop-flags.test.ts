@@ -1,4 +1,4 @@
-/** Tests of the flags for the loops of Services, Jobs and nodes. Invalid values are reported before anything runs. */
+/** Tests the flags for the loops of Services, Jobs and nodes. Invalid values are reported before anything runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFlags } from '../../src/base/flags/flags.ts'

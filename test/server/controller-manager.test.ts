@@ -1,5 +1,5 @@
 /**
- * Tests of `orch controller-manager` as users run it: a separate process next to `orch apiserver`, over TLS, with the
+ * Tests `orch controller-manager` as users run it: a separate process next to `orch apiserver`, over TLS, with the
  * service accounts of its loops. Covers the path from an openssl request to a working certificate, and the manager's
  * own endpoints.
  */

@@ -1,4 +1,4 @@
-/** Tests of `--emulated-version` and the feature gates of the emulated version. */
+/** Tests `--emulated-version` and the feature gates of the emulated version. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tests of `orch envtest install`, and the version that its programs emulate. */
+/** Tests `orch envtest install`, and the version that its programs emulate. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'

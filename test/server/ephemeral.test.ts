@@ -1,4 +1,4 @@
-/** Tests of ephemeral servers: for test suites in any language, and as replacements of the envtest binaries. */
+/** Tests ephemeral servers: for test suites in any language, and as replacements of the envtest binaries. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 /**
- * Tests of the files that `npm run package` builds. The executable runs in a root directory that contains only its
+ * Tests the files that `npm run package` builds. The executable runs in a root directory that contains only its
  * libraries, and its data survives SIGKILL. The container image runs as an unprivileged user with a read-only root. The
  * Debian package installs both programs, their manual pages and a unit. Two builds are equal.
  */

@@ -1,4 +1,4 @@
-/** Tests of the explanations that the program prints for failures. */
+/** Tests the explanations that the program prints for failures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { explainFailure } from '../../src/server/assembly/explain-failure.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of a store that fails permanently. The server reports it in its readiness, still responds, logs the reason in
+ * Tests with a store that fails permanently. The server reports it in its readiness, still responds, logs the reason in
  * one line, and exits with a non-zero code. Acknowledged writes exist after the next start.
  */
 import assert from 'node:assert/strict'

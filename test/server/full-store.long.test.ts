@@ -1,5 +1,5 @@
 /**
- * Tests of a server with a full disk. It rejects new data, serves everything else, and restarts while the disk is still
+ * Tests a server with a full disk. It rejects new data, serves everything else, and restarts while the disk is still
  * full.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of identity Leases: each API server renews its own Lease, and expired Leases of other servers are deleted. */
+/** Tests identity Leases: each API server renews its own Lease, and expired Leases of other servers are deleted. */
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'

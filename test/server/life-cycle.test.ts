@@ -1,4 +1,4 @@
-/** Tests of the lifecycle of a server: a slow start, an announced stop, and notifications to systemd. */
+/** Tests the lifecycle of a server: a slow start, an announced stop, and notifications to systemd. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

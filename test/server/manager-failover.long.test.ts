@@ -1,5 +1,5 @@
 /**
- * Tests of two managers on one etcd. The leader is killed, or suspended for longer than its lease. The result equals
+ * Tests with two managers on one etcd. The leader is killed, or suspended for longer than its lease. The result equals
  * the result of a single undisturbed manager, without duplicates. With ORCH_LONG=1, a new leader takes over every five
  * seconds for a minute.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of the observability of requests: slow requests in the log, traces at a collector, and profiles of the server.
+ * Tests the observability of requests: slow requests in the log, traces at a collector, and profiles of the server.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Tests of data written by an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact bytes of every
+ * Tests data written by an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact bytes of every
  * kind that this commit stored, and its responses. The current program reads all of them, returns the same responses
  * and can change the objects.
  */

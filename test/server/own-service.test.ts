@@ -1,5 +1,5 @@
 /**
- * Tests of the Service for the API servers. It exists from the start and has the first address of the range. Its
+ * Tests the Service for the API servers. It exists from the start and has the first address of the range. Its
  * Endpoints list the running servers of the store. Both objects are recreated after a deletion.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of differences between the profiles other than group names, and of responses to clients of the other profile.
+ * Tests differences between the profiles other than group names, and responses to clients of the other profile.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'

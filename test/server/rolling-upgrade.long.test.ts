@@ -1,7 +1,7 @@
 /**
- * Tests of servers with two Kubernetes versions that share one etcd, as during a rolling upgrade or downgrade. Clients
- * read, watch and write through both versions. Every object stays readable, no write is lost, the lower version's
- * fields are preserved, and watches continue.
+ * Tests with two servers of different Kubernetes versions on one etcd, as during a rolling upgrade or downgrade.
+ * Clients read, watch and write through both versions. Every object stays readable, no write is lost, the lower
+ * version's fields are preserved, and watches continue.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

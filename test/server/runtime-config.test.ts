@@ -1,4 +1,4 @@
-/** Tests of the types and features that --runtime-config and --feature-gates select, and of the log level. */
+/** Tests the types and features that --runtime-config and --feature-gates select, and the log level. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'

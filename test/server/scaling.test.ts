@@ -1,5 +1,5 @@
 /**
- * Tests of the decisions of `--workers=auto`: when workers are added or retired, and when clients are moved between
+ * Tests the decisions of `--workers=auto`: when workers are added or retired, and when clients are moved between
  * workers.
  */
 import assert from 'node:assert/strict'

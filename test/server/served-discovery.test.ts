@@ -1,4 +1,4 @@
-/** Tests of the discovery documents that a server serves, compared with recorded documents of Kubernetes. */
+/** Tests the discovery documents that a server serves, compared with recorded documents of Kubernetes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'

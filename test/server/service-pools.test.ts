@@ -1,4 +1,4 @@
-/** Tests of the Service ranges in flags, and of the pools that are created from these ranges. */
+/** Tests the Service ranges in flags, and the pools that are created from these ranges. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EmulatedVersion } from '../../src/api/versions/emulated-version.ts'

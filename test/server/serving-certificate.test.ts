@@ -1,5 +1,5 @@
 /**
- * Tests of serving certificate files that are replaced while the server is running. New connections use the new
+ * Tests serving certificate files that are replaced while the server is running. New connections use the new
  * certificate, and open connections continue.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the serving flags that affect clients: TLS versions and ciphers, closed connections, and headers. */
+/** Tests the serving flags that affect clients: TLS versions and ciphers, closed connections, and headers. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tests of simulated nodes, which run in a separate thread. If that thread exits, the API server continues. */
+/** Tests simulated nodes, which run in a separate thread. If that thread exits, the API server continues. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

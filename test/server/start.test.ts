@@ -1,5 +1,5 @@
 /**
- * Tests of errors during the start of a server. Each error is reported in one line with advice, before the server
+ * Tests errors during the start of a server. Each error is reported in one line with advice, before the server
  * accepts requests.
  */
 import assert from 'node:assert/strict'

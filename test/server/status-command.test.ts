@@ -1,4 +1,4 @@
-/** Tests of `orch status`: the state of a running server. */
+/** Tests `orch status`: the state of a running server. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

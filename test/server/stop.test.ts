@@ -1,5 +1,5 @@
 /**
- * Tests of stopping a server: running requests get responses, watches end cleanly, and all data exists after the next
+ * Tests stopping a server: running requests get responses, watches end cleanly, and all data exists after the next
  * start. Cases that depend on timing run once, or many times if ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of objects that were written at a Kubernetes version other than the emulated one. */
+/** Tests objects that were written at a Kubernetes version other than the emulated one. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { HeaderReader, storedJson } from '../../src/api/codec/stored.ts'

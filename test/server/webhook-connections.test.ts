@@ -1,5 +1,5 @@
 /**
- * Tests of token and authorization webhooks without a free connection: the server asks its client to retry, and does
+ * Tests token and authorization webhooks without a free connection: the server asks its client to retry, and does
  * not continue without the webhook's decision.
  */
 import assert from 'node:assert/strict'

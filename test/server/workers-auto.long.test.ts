@@ -1,5 +1,5 @@
 /**
- * Tests of `--workers=auto`: workers are added and retired while clients write, watch and upload. No acknowledged
+ * Tests `--workers=auto`: workers are added and retired while clients write, watch and upload. No acknowledged
  * write, event or running request is lost. The tests replace the measured loads of the event loops.
  */
 import assert from 'node:assert/strict'

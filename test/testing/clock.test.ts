@@ -1,5 +1,5 @@
 /**
- * Tests of the features that use the clock of a test server: tokens, lifetimes in both stores, control loops and
+ * Tests the features that use the clock of a test server: tokens, lifetimes in both stores, control loops and
  * certificate requests.
  */
 import assert from 'node:assert/strict'

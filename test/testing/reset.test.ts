@@ -1,4 +1,4 @@
-/** Tests of snapshots, resets and forks: restored state, increasing versions, and watches that report the changes. */
+/** Tests snapshots, resets and forks: restored state, increasing versions, and watches that report the changes. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and no
+ * Tests test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and no
  * leftovers.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of exec and port-forward clients that flood their connection. Replies to a client that does not read them wait.
+ * Tests exec and port-forward clients that flood their connection. Replies to a client that does not read them wait.
  * Frames for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'

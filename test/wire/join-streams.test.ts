@@ -1,4 +1,4 @@
-/** Tests of connected streams. No data is lost when one side ends, and both sides end when one side fails. */
+/** Tests connected streams. No data is lost when one side ends, and both sides end when one side fails. */
 import assert from 'node:assert/strict'
 import { Duplex, duplexPair } from 'node:stream'
 import { test } from 'node:test'

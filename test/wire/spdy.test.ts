@@ -1,4 +1,4 @@
-/** Tests of SPDY/3.1: streams in both directions, half-closed streams, windows, back-pressure and malformed input. */
+/** Tests SPDY/3.1: streams in both directions, half-closed streams, windows, back-pressure and malformed input. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { duplexPair } from 'node:stream'

@@ -1,4 +1,4 @@
-/** Tests of WebSocket channels: messages in one or more frames, base64, closing, and malformed input. */
+/** Tests WebSocket channels: messages in one or more frames, base64, closing, and malformed input. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { duplexPair } from 'node:stream'

@@ -1,5 +1,5 @@
 /**
- * Tests of the costs of rules, in the same units as in cel-go. Costs are estimated from a schema and counted at run
+ * Tests the costs of rules, in the same units as in cel-go. Costs are estimated from a schema and counted at run
  * time.
  */
 import assert from 'node:assert/strict'

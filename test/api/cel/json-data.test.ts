@@ -1,4 +1,4 @@
-/** Tests of the values that rules get for JSON data, according to the schema of the data. */
+/** Tests the values that rules get for JSON data, according to the schema of the data. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

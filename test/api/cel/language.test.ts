@@ -1,5 +1,5 @@
 /**
- * Tests of the language: literals, operators, macros and functions. Each expression must be true unless its row
+ * Tests the language: literals, operators, macros and functions. Each expression must be true unless its row
  * specifies another result.
  */
 import assert from 'node:assert/strict'

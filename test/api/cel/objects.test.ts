@@ -1,4 +1,4 @@
-/** Tests of expressions that create objects of named types, and their conversion to JSON. */
+/** Tests expressions that create objects of named types, and their conversion to JSON. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Budget } from '../../../src/api/cel/budget.ts'

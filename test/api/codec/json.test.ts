@@ -1,5 +1,5 @@
 /**
- * Tests of strict parsing with input that the native parser would accept or, in some versions, misread. Also compares
+ * Tests strict parsing with input that the native parser would accept or, in some versions, misread. Also compares
  * the canonical output of the fast writer for stored objects with the output of the writer for all other values.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of parsing and writing YAML: meaning, rejections, and linear time for bodies of every shape. */
+/** Tests parsing and writing YAML: meaning, rejections, and linear time for bodies of every shape. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDocument } from 'yaml'

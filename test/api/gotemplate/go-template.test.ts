@@ -1,5 +1,5 @@
 /**
- * Tests of Go templates: their output for an object, and the errors of rejected templates. In the long variant, kubectl
+ * Tests Go templates: their output for an object, and the errors of rejected templates. In the long variant, kubectl
  * executes the same templates on the same object and must print the same output.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the JSON paths in printer columns: results and invalid paths. */
+/** Tests the JSON paths in printer columns: results and invalid paths. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of APIService: validation, automatic registration of the served versions, and reports about unreachable
+ * Tests APIService: validation, automatic registration of the served versions, and reports about unreachable
  * backends.
  */
 import assert from 'node:assert/strict'

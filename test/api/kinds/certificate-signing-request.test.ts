@@ -1,5 +1,5 @@
 /**
- * Tests of CertificateSigningRequest: validation, and the fields that each subresource can change. Table-driven tests
+ * Tests CertificateSigningRequest: validation, and the fields that each subresource can change. Table-driven tests
  * check the rules of the kind directly. Tests with a server check that the rules apply to updates, patches and
  * server-side apply.
  */

@@ -1,4 +1,4 @@
-/** Tests of ControllerRevision: arbitrary immutable data, and the controller that owns the revision. */
+/** Tests ControllerRevision: arbitrary immutable data, and the controller that owns the revision. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of CronJob: schedules, defaults, validation, table columns and both versions. */
+/** Tests CronJob: schedules, defaults, validation, table columns and both versions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

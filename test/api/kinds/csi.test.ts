@@ -1,4 +1,4 @@
-/** Tests of CSIDriver, CSINode and CSIStorageCapacity: defaults, validation, immutable fields, and tables. */
+/** Tests CSIDriver, CSINode and CSIStorageCapacity: defaults, validation, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

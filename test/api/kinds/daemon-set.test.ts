@@ -1,4 +1,4 @@
-/** Tests of DaemonSet: defaults, validation, table columns, immutable fields and the deprecated template generation. */
+/** Tests DaemonSet: defaults, validation, table columns, immutable fields and the deprecated template generation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of Deployment: defaults, validation, table columns, immutable fields, status updates, scaling and warnings. */
+/** Tests Deployment: defaults, validation, table columns, immutable fields, status updates, scaling and warnings. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

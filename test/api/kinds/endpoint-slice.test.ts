@@ -1,4 +1,4 @@
-/** Tests of EndpointSlice: addresses by type, ports, limits, the topology of v1beta1, and table columns. */
+/** Tests EndpointSlice: addresses by type, ports, limits, the topology of v1beta1, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

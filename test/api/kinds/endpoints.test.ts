@@ -1,4 +1,4 @@
-/** Tests of Endpoints: validation of addresses and ports, defaults, creation by PUT, and the address column. */
+/** Tests Endpoints: validation of addresses and ports, defaults, creation by PUT, and the address column. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

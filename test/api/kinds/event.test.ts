@@ -1,5 +1,5 @@
 /**
- * Tests of Event: validation for older and newer reporters, table columns, field selectors, and requests to the server.
+ * Tests Event: validation for older and newer reporters, table columns, field selectors, and requests to the server.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of FlowSchema and PriorityLevelConfiguration: defaults, validation, the status subresource, mandatory objects
+ * Tests FlowSchema and PriorityLevelConfiguration: defaults, validation, the status subresource, mandatory objects
  * and tables.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of fields whose feature gate is disabled: the server drops them from objects, and warns clients that request
+ * Tests fields whose feature gate is disabled: the server drops them from objects, and warns clients that request
  * field validation.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of HorizontalPodAutoscaler: validation, conversion between versions, and requests to a server. */
+/** Tests HorizontalPodAutoscaler: validation, conversion between versions, and requests to a server. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests of Ingress and IngressClass: validation of hosts, paths and backends, immutable fields, and tables. */
+/** Tests Ingress and IngressClass: validation of hosts, paths and backends, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of Job fields added since Kubernetes 1.24: policies, backoff per index, manager, generated labels, updates and
+ * Tests Job fields added since Kubernetes 1.24: policies, backoff per index, manager, generated labels, updates and
  * strict statuses.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of Job: defaults, validation, generated pod labels, immutable fields, table columns and deletion. */
+/** Tests Job: defaults, validation, generated pod labels, immutable fields, table columns and deletion. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of Lease: validation, encoding of zero values, and table columns. */
+/** Tests Lease: validation, encoding of zero values, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of LimitRange: derived defaults and validation. */
+/** Tests LimitRange: derived defaults and validation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

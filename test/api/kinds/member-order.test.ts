@@ -1,5 +1,5 @@
 /**
- * Tests of the order of fields in the definitions, which determines the order of members in JSON responses and must
+ * Tests the order of fields in the definitions, which determines the order of members in JSON responses and must
  * equal the order in the Go types of Kubernetes. For most types, this is the order of the Protobuf numbers.
  * `member-order.json` contains the order for all other types.
  */

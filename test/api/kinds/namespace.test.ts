@@ -1,4 +1,4 @@
-/** Tests of Namespace: phase, finalizers and deletion. */
+/** Tests Namespace: phase, finalizers and deletion. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

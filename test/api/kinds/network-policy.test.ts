@@ -1,4 +1,4 @@
-/** Tests of NetworkPolicy: validation of ports, peers and IP blocks, defaults, and table columns. */
+/** Tests NetworkPolicy: validation of ports, peers and IP blocks, defaults, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

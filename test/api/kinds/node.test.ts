@@ -1,4 +1,4 @@
-/** Tests of Node: taints, pod address ranges, immutable fields, status and table columns. */
+/** Tests Node: taints, pod address ranges, immutable fields, status and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of kinds and rules that are off by default: trust bundles, lease candidates, and fields behind alpha feature
+ * Tests kinds and rules that are off by default: trust bundles, lease candidates, and fields behind alpha feature
  * gates.
  */
 import { vendorOf } from '../../../src/api/model/vendor.ts'

@@ -1,4 +1,4 @@
-/** Tests of PersistentVolumeClaim: validation, updates, data sources and feature gates, status and table columns. */
+/** Tests PersistentVolumeClaim: validation, updates, data sources and feature gates, status and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of PersistentVolume: validation tables for its sources, updates, and requests to the server. */
+/** Tests PersistentVolume: validation tables for its sources, updates, and requests to the server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of PodDisruptionBudget: validation and columns, and the meaning of empty selectors and patches in each version.
+ * Tests PodDisruptionBudget: validation and columns, and the meaning of empty selectors and patches in each version.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

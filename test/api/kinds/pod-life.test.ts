@@ -1,4 +1,4 @@
-/** Tests of the lifecycle of a Pod in the server: subresources, deletion with and without a node, and watch events. */
+/** Tests the lifecycle of a Pod in the server: subresources, deletion with and without a node, and watch events. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

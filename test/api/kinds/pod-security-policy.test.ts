@@ -1,4 +1,4 @@
-/** Tests of PodSecurityPolicy: defaults and validation, overlapping sysctl patterns, and table columns. */
+/** Tests PodSecurityPolicy: defaults and validation, overlapping sysctl patterns, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

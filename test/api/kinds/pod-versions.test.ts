@@ -1,4 +1,4 @@
-/** Tests of Pod in later Kubernetes versions: fields, rules and defaults that 1.23 does not have. */
+/** Tests Pod in later Kubernetes versions: fields, rules and defaults that 1.23 does not have. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of Pod: defaults, validation tables, updates and table columns. */
+/** Tests Pod: defaults, validation tables, updates and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

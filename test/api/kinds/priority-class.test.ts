@@ -1,4 +1,4 @@
-/** Tests of PriorityClass: validation of values and names, immutable fields, and table columns. */
+/** Tests PriorityClass: validation of values and names, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of every stored kind in Protobuf, in every version and both profiles, with a client derived from the recorded
+ * Tests every stored kind in Protobuf, in every version and both profiles, with a client derived from the recorded
  * facts alone. The client must read the same object as in the JSON response. An object that the client sends is stored
  * like the same object in JSON. Writing an unchanged object back changes nothing.
  */

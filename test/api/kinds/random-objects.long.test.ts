@@ -1,5 +1,5 @@
 /**
- * Tests of random valid objects of every kind, in every served version. The server accepts each object, stores it as
+ * Tests random valid objects of every kind, in every served version. The server accepts each object, stores it as
  * sent except for defaults, and returns the same content in all versions. Writing the returned object back changes
  * nothing. The same applies to the status.
  */

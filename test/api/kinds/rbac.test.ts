@@ -1,5 +1,5 @@
 /**
- * Tests of Role, ClusterRole and their bindings: validation of rules and subjects, defaults, immutable fields, and
+ * Tests Role, ClusterRole and their bindings: validation of rules and subjects, defaults, immutable fields, and
  * tables.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of ReplicaSet: defaults, validation, table columns, immutable fields and status updates. */
+/** Tests ReplicaSet: defaults, validation, table columns, immutable fields and status updates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

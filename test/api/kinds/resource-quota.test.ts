@@ -1,4 +1,4 @@
-/** Tests of ResourceQuota: resource names, scopes and their selectors, status and table columns. */
+/** Tests ResourceQuota: resource names, scopes and their selectors, status and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

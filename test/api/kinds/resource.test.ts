@@ -1,4 +1,4 @@
-/** Tests of the rules for ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
+/** Tests the rules for ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'

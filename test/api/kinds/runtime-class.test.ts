@@ -1,4 +1,4 @@
-/** Tests of RuntimeClass: validation, the immutable handler, v1beta1, and table columns. */
+/** Tests RuntimeClass: validation, the immutable handler, v1beta1, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of ServiceAccount: stored secret names, strategic merge of its lists, and table columns. */
+/** Tests ServiceAccount: stored secret names, strategic merge of its lists, and table columns. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serviceAccount } from '../../../src/api/kinds/core/service-account.ts'

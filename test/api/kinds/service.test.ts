@@ -1,5 +1,5 @@
 /**
- * Tests of Service: defaults and validation by type, addresses on single-stack and dual-stack clusters, node ports,
+ * Tests Service: defaults and validation by type, addresses on single-stack and dual-stack clusters, node ports,
  * updates and table columns. test/apiserver/http/service-allocation.long.test.ts tests that two Services never get the
  * same value.
  */

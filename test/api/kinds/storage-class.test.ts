@@ -1,4 +1,4 @@
-/** Tests of StorageClass: defaults, validation, immutable fields, and table columns. */
+/** Tests StorageClass: defaults, validation, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of rules for volumes, claims and storage kinds that later Kubernetes versions added or changed. */
+/** Tests rules for volumes, claims and storage kinds that later Kubernetes versions added or changed. */
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { type Row, testRows } from '../../support/version-rows.ts'
 

@@ -1,4 +1,4 @@
-/** Tests of VolumeAttachment: PersistentVolumes and inline volumes, status, immutable fields, and table columns. */
+/** Tests VolumeAttachment: PersistentVolumes and inline volumes, status, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of mutating and validating webhook configurations: defaults of both versions, validation and table columns. */
+/** Tests mutating and validating webhook configurations: defaults of both versions, validation and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

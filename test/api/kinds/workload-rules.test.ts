@@ -1,5 +1,5 @@
 /**
- * Tests of rules added since Kubernetes 1.24 for CronJob time zones, StatefulSets, disruption budgets, autoscalers and
+ * Tests rules added since Kubernetes 1.24 for CronJob time zones, StatefulSets, disruption budgets, autoscalers and
  * workload statuses.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of field ownership after writes other than apply: managers gain or lose fields, and clients edit, reset or
+ * Tests field ownership after writes other than apply: managers gain or lose fields, and clients edit, reset or
  * merge entries.
  */
 import assert from 'node:assert/strict'

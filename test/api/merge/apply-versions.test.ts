@@ -1,4 +1,4 @@
-/** Tests of managers that used other versions of an object, for versions with different structures. */
+/** Tests managers that used other versions of an object, for versions with different structures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of server-side apply as scenarios. Each scenario is a list of steps with the expected state after each step.
+ * Tests server-side apply as scenarios. Each scenario is a list of steps with the expected state after each step.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

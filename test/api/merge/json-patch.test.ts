@@ -1,4 +1,4 @@
-/** Tests of JSON Patch: the examples of RFC 6902, rejections, limits, and random patches compared with a model. */
+/** Tests JSON Patch: the examples of RFC 6902, rejections, limits, and random patches compared with a model. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

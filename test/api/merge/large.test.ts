@@ -1,5 +1,5 @@
 /**
- * Tests of large objects, which are merged and compared in steps, so that other work can run. Small objects are merged
+ * Tests large objects, which are merged and compared in steps, so that other work can run. Small objects are merged
  * by different code, and the results must be the same. Random objects are generated from a seed that identifies them.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of JSON merge patch: the examples of RFC 7386, dangerous names, and random patches compared with a model. */
+/** Tests JSON merge patch: the examples of RFC 7386, dangerous names, and random patches compared with a model. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of the Status for each error in a patch. */
+/** Tests the Status for each error in a patch. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of strategic merge patches on a schema with every type of list: chains of patches with their results,
+ * Tests strategic merge patches on a schema with every type of list: chains of patches with their results,
  * rejections, hostile patches, and properties of random objects.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the differences between two values. Undoing the differences restores the original. */
+/** Tests the differences between two values. Undoing the differences restores the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

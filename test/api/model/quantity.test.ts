@@ -1,5 +1,5 @@
 /**
- * Tests of quantities: which texts are valid, how they are formatted, and that parsing, comparing and adding are exact.
+ * Tests quantities: which texts are valid, how they are formatted, and that parsing, comparing and adding are exact.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

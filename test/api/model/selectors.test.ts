@@ -1,5 +1,5 @@
 /**
- * Tests of prepared selectors of any length. Each result is compared with an evaluation of the selector's requirements
+ * Tests prepared selectors of any length. Each result is compared with an evaluation of the selector's requirements
  * one by one.
  */
 import assert from 'node:assert/strict'

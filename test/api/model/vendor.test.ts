@@ -1,4 +1,4 @@
-/** Tests of names with the vendor's domain, in both profiles. */
+/** Tests names with the vendor's domain, in both profiles. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isVendorKey, vendorKey, vendorOf } from '../../../src/api/model/vendor.ts'

@@ -1,4 +1,4 @@
-/** Tests of the order of versions by stability. */
+/** Tests the order of versions by stability. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from '../../../src/api/model/version-order.ts'

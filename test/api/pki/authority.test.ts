@@ -1,5 +1,5 @@
 /**
- * Tests of the CA in a data directory: created once, read later, renewed when due, and with clear errors for damaged
+ * Tests the CA in a data directory: created once, read later, renewed when due, and with clear errors for damaged
  * files.
  */
 import assert from 'node:assert/strict'

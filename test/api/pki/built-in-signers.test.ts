@@ -1,4 +1,4 @@
-/** Tests of the rules of the built-in signers, one by one. */
+/** Tests the rules of the built-in signers, one by one. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tests of certificate chains from signers: which chains are accepted, and the reasons why others are rejected. */
+/** Tests certificate chains from signers: which chains are accepted, and the reasons why others are rejected. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of untrusted certificate requests. Requests created by common tools are accepted, and crafted requests are
+ * Tests untrusted certificate requests. Requests created by common tools are accepted, and crafted requests are
  * rejected.
  */
 import assert from 'node:assert/strict'

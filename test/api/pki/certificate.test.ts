@@ -1,4 +1,4 @@
-/** Tests of issued certificates, with openssl as the verifier. */
+/** Tests issued certificates, with openssl as the verifier. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Tests of the subjects of client certificates, both ordinary and crafted: the server reads the ASN.1 of the subject,
+ * Tests the subjects of client certificates, both ordinary and crafted: the server reads the ASN.1 of the subject,
  * and rejects malformed subjects.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of renewal in a running server, with a manual clock and timer. */
+/** Tests renewal in a running server, with a manual clock and timer. */
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Tests of certificates for requests, with openssl as the verifier: the copied fields, the fields that are never
+ * Tests certificates for requests, with openssl as the verifier: the copied fields, the fields that are never
  * copied, and the lifetimes.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the certificates in use, with a TLS server and clients on this machine that trust only the CA. */
+/** Tests the certificates in use, with a TLS server and clients on this machine that trust only the CA. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'

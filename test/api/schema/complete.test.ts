@@ -1,4 +1,4 @@
-/** Tests of the completion of objects: defaults, unknown fields, and conversion to the stored version. */
+/** Tests the completion of objects: defaults, unknown fields, and conversion to the stored version. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

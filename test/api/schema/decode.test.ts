@@ -1,4 +1,4 @@
-/** Tests of the decoding of quantities, times and bytes: accepted formats, canonical forms, and errors with paths. */
+/** Tests the decoding of quantities, times and bytes: accepted formats, canonical forms, and errors with paths. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, sameJson } from '../../../src/api/json/json.ts'

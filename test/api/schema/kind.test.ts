@@ -1,4 +1,4 @@
-/** Tests of the definition of kinds and versions. */
+/** Tests the definition of kinds and versions. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineKind, defineVersion, type ObjectOf } from '../../../src/api/schema/kind.ts'

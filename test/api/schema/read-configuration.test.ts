@@ -1,5 +1,5 @@
 /**
- * Tests of reading configuration files. Either a configuration is understood completely, or an error names the field.
+ * Tests reading configuration files. Either a configuration is understood completely, or an error names the field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

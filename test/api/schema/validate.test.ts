@@ -1,4 +1,4 @@
-/** Tests of validation beyond types: mutually exclusive fields, and allowed values. */
+/** Tests validation beyond types: mutually exclusive fields, and allowed values. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

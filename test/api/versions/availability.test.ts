@@ -1,4 +1,4 @@
-/** Tests of the versions and gates of parts of the API, and of the kinds that are derived for a version. */
+/** Tests the versions and gates of parts of the API, and the kinds that are derived for a version. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'

@@ -1,4 +1,4 @@
-/** Tests of the kinds, fields and feature gates of all versions, compared with recorded facts. */
+/** Tests the kinds, fields and feature gates of all versions, compared with recorded facts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { messageOf } from '../../../src/api/codec/protobuf/message.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of CertificateSubjectRestriction: requests for client certificates in the superuser group are rejected in every
+ * Tests CertificateSubjectRestriction: requests for client certificates in the superuser group are rejected in every
  * form.
  */
 import assert from 'node:assert/strict'

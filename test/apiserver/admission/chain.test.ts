@@ -1,5 +1,5 @@
 /**
- * Tests of the admission chain: which plugins run for which requests and in which order, and how flags and files enable
+ * Tests the admission chain: which plugins run for which requests and in which order, and how flags and files enable
  * them.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the default classes of claims and Ingresses. The default is set if no class is specified, and the object is
+ * Tests the default classes of claims and Ingresses. The default is set if no class is specified, and the object is
  * rejected if there are several default classes.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of DefaultTolerationSeconds: pods tolerate unhealthy nodes for five minutes unless they set their own
+ * Tests DefaultTolerationSeconds: pods tolerate unhealthy nodes for five minutes unless they set their own
  * tolerations.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of EventRateLimit: events beyond a limit get 429, and each limit counts its own scope. */
+/** Tests EventRateLimit: events beyond a limit get 429, and each limit counts its own scope. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of admission explanations: authorized clients can request which plugin changed which field, regardless of the
+ * Tests admission explanations: authorized clients can request which plugin changed which field, regardless of the
  * result of the write.
  */
 import assert from 'node:assert/strict'

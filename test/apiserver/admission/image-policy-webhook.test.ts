@@ -1,4 +1,4 @@
-/** Tests of ImagePolicyWebhook with a real HTTPS server as the backend. */
+/** Tests ImagePolicyWebhook with a real HTTPS server as the backend. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'

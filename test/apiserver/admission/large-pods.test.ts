@@ -1,5 +1,5 @@
 /**
- * Tests of very large pods. The work of the admission plugins grows linearly with the size of the pod, and messages
+ * Tests very large pods. The work of the admission plugins grows linearly with the size of the pod, and messages
  * stay short. The tests measure CPU time, with limits that only quadratic work exceeds.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of defaults that later Kubernetes versions changed: the classes of claims and Ingresses, and token requests.
+ * Tests defaults that later Kubernetes versions changed: the classes of claims and Ingresses, and token requests.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests of the admission of pods and claims at a later version: node labels, resizes, limits and quotas. */
+/** Tests the admission of pods and claims at a later version: node labels, resizes, limits and quotas. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

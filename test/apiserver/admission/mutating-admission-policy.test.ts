@@ -1,4 +1,4 @@
-/** Tests of MutatingAdmissionPolicy: stored policies and bindings change objects. */
+/** Tests MutatingAdmissionPolicy: stored policies and bindings change objects. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,4 +1,4 @@
-/** Tests of NamespaceAutoProvision and NamespaceExists, with objects whose namespace is missing. */
+/** Tests NamespaceAutoProvision and NamespaceExists, with objects whose namespace is missing. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,4 +1,4 @@
-/** Tests of NodeRestriction: a node agent can write only the objects of its own node, with every kind of write. */
+/** Tests NodeRestriction: a node agent can write only the objects of its own node, with every kind of write. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of OwnerReferencesPermissionEnforcement: changing owners requires the delete permission, and blocking an
+ * Tests OwnerReferencesPermissionEnforcement: changing owners requires the delete permission, and blocking an
  * owner's deletion requires a permission on the owner.
  */
 import assert from 'node:assert/strict'

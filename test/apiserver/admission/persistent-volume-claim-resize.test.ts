@@ -1,4 +1,4 @@
-/** Tests of PersistentVolumeClaimResize: a claim can grow if its class allows volume expansion. */
+/** Tests PersistentVolumeClaimResize: a claim can grow if its class allows volume expansion. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,4 +1,4 @@
-/** Tests of PodNodeSelector and PodTolerationRestriction: additions and restrictions by namespace or configuration. */
+/** Tests PodNodeSelector and PodTolerationRestriction: additions and restrictions by namespace or configuration. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of admission plugins that check only the pod, each enabled on a server: AlwaysPullImages, SecurityContextDeny,
+ * Tests admission plugins that check only the pod, each enabled on a server: AlwaysPullImages, SecurityContextDeny,
  * LimitPodHardAntiAffinityTopology, ExtendedResourceToleration. Also DenyServiceExternalIPs, which checks Services.
  */
 import assert from 'node:assert/strict'

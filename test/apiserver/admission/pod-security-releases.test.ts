@@ -1,4 +1,4 @@
-/** Tests of later releases of the Pod Security Standards: the settings that each release allows or forbids. */
+/** Tests later releases of the Pod Security Standards: the settings that each release allows or forbids. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodSpec } from '../../../src/api/kinds/core/types/pod-spec.ts'

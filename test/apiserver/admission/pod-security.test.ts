@@ -1,5 +1,5 @@
 /**
- * Tests of PodSecurity: levels from namespace labels and the configuration file, rejections, warnings, metrics and
+ * Tests PodSecurity: levels from namespace labels and the configuration file, rejections, warnings, metrics and
  * exemptions.
  */
 import assert from 'node:assert/strict'

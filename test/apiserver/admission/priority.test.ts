@@ -1,4 +1,4 @@
-/** Tests of Priority: a pod gets the value of its class, and at most one class is the default. */
+/** Tests Priority: a pod gets the value of its class, and at most one class is the default. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'

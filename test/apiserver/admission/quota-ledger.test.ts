@@ -1,5 +1,5 @@
 /**
- * Tests of the quota ledger: concurrent changes are stored in one write, but a charge and a refund never cancel each
+ * Tests the quota ledger: concurrent changes are stored in one write, but a charge and a refund never cancel each
  * other out.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of ResourceQuota: usage is charged before an object is stored, refunded if the write fails or the object is
+ * Tests ResourceQuota: usage is charged before an object is stored, refunded if the write fails or the object is
  * deleted, and never exceeds the limit.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of RuntimeClass: the class's overhead and scheduling are applied to its pods. */
+/** Tests RuntimeClass: the class's overhead and scheduling are applied to its pods. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeTolerations } from '../../../src/apiserver/admission/merge-tolerations.ts'

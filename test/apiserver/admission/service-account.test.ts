@@ -1,4 +1,4 @@
-/** Tests of ServiceAccount: every pod gets an account, its secrets and its token, or is rejected with a reason. */
+/** Tests ServiceAccount: every pod gets an account, its secrets and its token, or is rejected with a reason. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Lookup } from '../../../src/api/model/lookup.ts'

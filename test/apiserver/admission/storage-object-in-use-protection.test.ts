@@ -1,4 +1,4 @@
-/** Tests of StorageObjectInUseProtection: only new claims and volumes get the finalizer. */
+/** Tests StorageObjectInUseProtection: only new claims and volumes get the finalizer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,4 +1,4 @@
-/** Tests of TaintNodesByCondition: a new node is tainted once. */
+/** Tests TaintNodesByCondition: a new node is tainted once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

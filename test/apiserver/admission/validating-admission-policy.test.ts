@@ -1,4 +1,4 @@
-/** Tests of ValidatingAdmissionPolicy: stored policies and bindings decide about requests. */
+/** Tests ValidatingAdmissionPolicy: stored policies and bindings decide about requests. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

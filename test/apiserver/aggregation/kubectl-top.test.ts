@@ -1,4 +1,4 @@
-/** Tests of a metrics API behind the server, as read by `kubectl top` and `orchctl top` in the kubernetes profile. */
+/** Tests a metrics API behind the server, as read by `kubectl top` and `orchctl top` in the kubernetes profile. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AggregatedServer, giveService } from '../../support/aggregated.ts'

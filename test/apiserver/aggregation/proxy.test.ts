@@ -1,4 +1,4 @@
-/** Tests of requests forwarded to an aggregated API server in another process that trusts only the front proxy. */
+/** Tests requests forwarded to an aggregated API server in another process that trusts only the front proxy. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

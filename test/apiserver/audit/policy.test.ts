@@ -1,4 +1,4 @@
-/** Tests of the audit policy: rule matching and invalid files. */
+/** Tests the audit policy: rule matching and invalid files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

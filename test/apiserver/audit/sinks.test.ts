@@ -1,4 +1,4 @@
-/** Tests of audit sinks: file rotation, batches and overload. */
+/** Tests audit sinks: file rotation, batches and overload. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 /**
- * Tests of an authenticating proxy with its own certificate: its headers are trusted, and the same headers from other
+ * Tests an authenticating proxy with its own certificate: its headers are trusted, and the same headers from other
  * clients are ignored.
  */
 import assert from 'node:assert/strict'

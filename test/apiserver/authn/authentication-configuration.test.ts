@@ -1,5 +1,5 @@
 /**
- * Tests of the `--authentication-config` file: issuers with CEL rules, anonymous access by path, reloads, and invalid
+ * Tests the `--authentication-config` file: issuers with CEL rules, anonymous access by path, reloads, and invalid
  * files.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of bootstrap tokens on a real server: valid tokens, reasons for invalidity, and indistinguishable rejections.
+ * Tests bootstrap tokens on a real server: valid tokens, reasons for invalidity, and indistinguishable rejections.
  */
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of client certificates made by openssl: several CAs, intermediates sent by the client, and a CA file that
+ * Tests client certificates made by openssl: several CAs, intermediates sent by the client, and a CA file that
  * changes while connections are open.
  */
 import assert from 'node:assert/strict'

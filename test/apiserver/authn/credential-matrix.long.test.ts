@@ -1,5 +1,5 @@
 /**
- * Tests of combinations of all credentials and header formats on one server with all strategies and real backends. The
+ * Tests combinations of all credentials and header formats on one server with all strategies and real backends. The
  * tables contain the expected results of the individual parts, and `expected` combines them.
  */
 import assert from 'node:assert/strict'

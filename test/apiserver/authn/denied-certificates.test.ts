@@ -1,5 +1,5 @@
 /**
- * Tests of denied and expiring certificates: effects on requests, on open connections and watches, and on other
+ * Tests denied and expiring certificates: effects on requests, on open connections and watches, and on other
  * servers.
  */
 import assert from 'node:assert/strict'

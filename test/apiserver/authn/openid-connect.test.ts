@@ -1,5 +1,5 @@
 /**
- * Tests of OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens signed with the
+ * Tests OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens signed with the
  * provider's key, key rotation and an unavailable provider.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of service account tokens on a real server: requests, authentication, invalidation and forgeries. The test
+ * Tests service account tokens on a real server: requests, authentication, invalidation and forgeries. The test
  * provides the server's keys so that it can sign arbitrary tokens.
  */
 import assert from 'node:assert/strict'

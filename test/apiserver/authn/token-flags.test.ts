@@ -1,4 +1,4 @@
-/** Tests of the flags for service account tokens: startup errors and default keys. */
+/** Tests the flags for service account tokens: startup errors and default keys. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

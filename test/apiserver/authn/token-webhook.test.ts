@@ -1,4 +1,4 @@
-/** Tests of the token webhook with a real HTTPS service that requires a client certificate. */
+/** Tests the token webhook with a real HTTPS service that requires a client certificate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'

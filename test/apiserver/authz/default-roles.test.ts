@@ -1,4 +1,4 @@
-/** Tests of the default roles and bindings of all versions, compared with recorded facts. */
+/** Tests the default roles and bindings of all versions, compared with recorded facts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'

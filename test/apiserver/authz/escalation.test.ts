@@ -1,4 +1,4 @@
-/** Tests of escalation: roles and bindings written by a user with few permissions. */
+/** Tests escalation: roles and bindings written by a user with few permissions. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,4 +1,4 @@
-/** Tests of impersonation: all headers, separate authorization of each value, and implicit groups. */
+/** Tests impersonation: all headers, separate authorization of each value, and implicit groups. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

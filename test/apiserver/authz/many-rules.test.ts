@@ -1,4 +1,4 @@
-/** Tests of a user with tens of thousands of rules. Listing or granting them does not block the server. */
+/** Tests with a user who has tens of thousands of rules. Listing or granting them does not block the server. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertBrief } from '../../support/effort.ts'

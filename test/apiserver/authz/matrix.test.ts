@@ -1,5 +1,5 @@
 /**
- * Tests of the access matrix: every user of a small set of users and objects (`world.ts`), with every verb, resource,
+ * Tests the access matrix: every user of a small set of users and objects (`world.ts`), with every verb, resource,
  * scope, name and request type, as real requests. The expected results come from the independent model in `world.ts`.
  * All writes are dry runs. In the short form, each user sends every second request, and the next user sends the others.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of node agents as of Kubernetes 1.36: access to their ResourceSlices, to the ResourceClaims and service
+ * Tests node agents as of Kubernetes 1.36: access to their ResourceSlices, to the ResourceClaims and service
  * accounts of their pods, and to tokens with the audiences that these pods use.
  */
 import assert from 'node:assert/strict'

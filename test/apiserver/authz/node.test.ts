@@ -1,5 +1,5 @@
 /**
- * Tests of the Node authorizer. A node agent can read only the objects that the pods on its node need, and cannot
+ * Tests the Node authorizer. A node agent can read only the objects that the pods on its node need, and cannot
  * detect other objects.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of path tricks: more than two hundred spellings by a user who may read a single resource. The authorizer and
+ * Tests path tricks: more than two hundred spellings by a user who may read a single resource. The authorizer and
  * the router use the same decoded path. A forbidden resource is therefore never returned, and an allowed resource is
  * returned only for equivalent spellings.
  */

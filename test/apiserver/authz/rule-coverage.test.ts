@@ -1,5 +1,5 @@
 /**
- * Tests of rule coverage, compared with a brute-force check of individual permissions, and of its cost for many rules.
+ * Tests rule coverage, compared with a brute-force check of individual permissions, and its cost for many rules.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of identity and authorization as of Kubernetes 1.36: SelfSubjectReview, selectors, bound tokens and constrained
+ * Tests identity and authorization as of Kubernetes 1.36: SelfSubjectReview, selectors, bound tokens and constrained
  * impersonation.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of backing up a running store and restoring it. The copy is a consistent state, the revisions of the restored
+ * Tests backing up a running store and restoring it. The copy is a consistent state, the revisions of the restored
  * store are above all earlier revisions, and bad input is rejected without writing anything.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of migration between stores. From the embedded store to etcd and back, only revisions change. An interrupted
+ * Tests migration between stores. From the embedded store to etcd and back, only revisions change. An interrupted
  * migration resumes, foreign keys are preserved, and the etcd of a kube-apiserver is served unchanged.
  */
 

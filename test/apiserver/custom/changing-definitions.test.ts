@@ -1,5 +1,5 @@
 /**
- * Tests of a definition that gains a field while its objects are being written. After the change is acknowledged, no
+ * Tests a definition that gains a field while its objects are being written. After the change is acknowledged, no
  * write silently drops the field, not even a write that was already in flight.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of custom objects whose versions are converted by a webhook. The objects are read, written, listed, watched and
+ * Tests custom objects whose versions are converted by a webhook. The objects are read, written, listed, watched and
  * applied in each version.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of custom objects beyond their schema: different versions, dry runs, nulls in apply, scale, columns and
+ * Tests custom objects beyond their schema: different versions, dry runs, nulls in apply, scale, columns and
  * warnings. All of them behave as in kube-apiserver 1.23.
  */
 import assert from 'node:assert/strict'

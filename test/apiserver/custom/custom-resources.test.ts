@@ -1,5 +1,5 @@
 /**
- * Tests of custom kinds on a real server. The kinds are created, used, changed and removed at runtime, on all servers
+ * Tests custom kinds on a real server. The kinds are created, used, changed and removed at runtime, on all servers
  * of a store, across restarts and kills.
  */
 import assert from 'node:assert/strict'

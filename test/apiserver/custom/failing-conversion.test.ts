@@ -1,5 +1,5 @@
 /**
- * Tests of conversion webhooks that fail, hang or return invalid data. Responses contain the reason, nothing else is
+ * Tests conversion webhooks that fail, hang or return invalid data. Responses contain the reason, nothing else is
  * affected, and the objects can still be deleted.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of hostile defaults that turn small inputs into large objects. Values that defaults add count towards the
+ * Tests with hostile defaults that turn small inputs into large objects. Values that defaults add count towards the
  * limits of a body, so that the server neither runs out of memory nor blocks. Objects that were stored earlier remain
  * readable.
  */

@@ -1,7 +1,7 @@
 /**
- * Tests of hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each
- * definition is rejected or bounded, and blocks other requests no longer than an ordinary request. The tests measure
- * the CPU time of the server's thread.
+ * Tests with hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names.
+ * Each definition is rejected or bounded, and blocks other requests no longer than an ordinary request. The tests
+ * measure the CPU time of the server's thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

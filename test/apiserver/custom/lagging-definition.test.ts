@@ -1,5 +1,5 @@
 /**
- * Tests of two servers on one store, one of which has not received a changed definition. Writes under the old
+ * Tests with two servers on one store, one of which has not received a changed definition. Writes under the old
  * definition are not stored.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of custom resources as Kubernetes 1.25 and later serve them: ratcheting validation, selectable fields, error
+ * Tests custom resources as Kubernetes 1.25 and later serve them: ratcheting validation, selectable fields, error
  * causes and formats.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the names granted to a definition that competes with other definitions, and of the reported conflicts.
+ * Tests the names granted to a definition that competes with other definitions, and the reported conflicts.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

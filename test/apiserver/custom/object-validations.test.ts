@@ -1,4 +1,4 @@
-/** Tests of CEL rules as users see them: rejected definitions and objects, with paths and messages. */
+/** Tests CEL rules as users see them: rejected definitions and objects, with paths and messages. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

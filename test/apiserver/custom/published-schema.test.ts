@@ -1,5 +1,5 @@
 /**
- * Tests of the OpenAPI schemas of custom kinds: complete in version 3, and reduced to the features of kubectl in
+ * Tests the OpenAPI schemas of custom kinds: complete in version 3, and reduced to the features of kubectl in
  * version 2.
  */
 import assert from 'node:assert/strict'

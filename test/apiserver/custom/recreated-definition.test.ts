@@ -1,4 +1,4 @@
-/** Tests of a definition that is deleted and recreated with another schema while objects are written and listed. */
+/** Tests a definition that is deleted and recreated with another schema while objects are written and listed. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { HttpClient } from '../../support/http-client.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of definitions that valid writes have put into unusual states. The server's own writes still work, so that the
+ * Tests definitions that valid writes have put into unusual states. The server's own writes still work, so that the
  * definitions can be established, repaired and deleted.
  */
 import assert from 'node:assert/strict'

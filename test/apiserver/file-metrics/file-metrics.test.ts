@@ -1,4 +1,4 @@
-/** Tests of `--metrics-file`: the custom and external metrics APIs, the autoscalers that read them, and bad files. */
+/** Tests `--metrics-file`: the custom and external metrics APIs, the autoscalers that read them, and bad files. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Tests of the classification of requests, with tables of subjects, rules and precedence. */
+/** Tests the classification of requests, with tables of subjects, rules and precedence. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of seat lending between priority levels: the demand of a level, and the distribution of the seats. */
+/** Tests seat lending between priority levels: the demand of a level, and the distribution of the seats. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeatDemand } from '../../../src/apiserver/flowcontrol/seat-demand.ts'

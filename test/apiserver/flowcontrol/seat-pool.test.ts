@@ -1,4 +1,4 @@
-/** Tests of the seat pool without a server: immediate assignment, waiting, order and rejection. */
+/** Tests the seat pool without a server: immediate assignment, waiting, order and rejection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FairQueue, SeatPool, type Waiter } from '../../../src/apiserver/flowcontrol/seat-pool.ts'

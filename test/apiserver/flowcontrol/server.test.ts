@@ -1,4 +1,4 @@
-/** Tests of flow control over the network: waiting, rejection and admission as configured by the stored objects. */
+/** Tests flow control over the network: waiting, rejection and admission as configured by the stored objects. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'

@@ -1,5 +1,5 @@
 /**
- * Tests of the access matrix: every kind of credential, combined with every verb and every notation of the path. The
+ * Tests the access matrix: every kind of credential, combined with every verb and every notation of the path. The
  * expected results are data. A different decision is an error, and so is any change to the stored objects.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of aggregated discovery: one document contains all groups and resource types, including the groups of other
+ * Tests aggregated discovery: one document contains all groups and resource types, including the groups of other
  * servers.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of a table of bad inputs and their expected responses. The table contains faults that are known from other API
+ * Tests a table of bad inputs and their expected responses. The table contains faults that are known from other API
  * servers. Longer series have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method).
  * `bad-input-rows.ts` lists all kinds and where they are tested. Prints the number of inputs and of wrong responses.
  */

@@ -1,4 +1,4 @@
-/** Tests of basic requests to a real server over TLS: create, read, update, list in pages, watch and delete. */
+/** Tests basic requests to a real server over TLS: create, read, update, list in pages, watch and delete. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

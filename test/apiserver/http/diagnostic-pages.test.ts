@@ -1,5 +1,5 @@
 /**
- * Tests of the pages for monitoring and diagnosis other than `/metrics`. Also tests that no page or type uses the media
+ * Tests the pages for monitoring and diagnosis other than `/metrics`. Also tests that no page or type uses the media
  * types of CBOR.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the order in which the server reports unknown and duplicate fields of a request body. */
+/** Tests the order in which the server reports unknown and duplicate fields of a request body. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inDocumentOrder } from '../../../src/apiserver/http/request/fault-order.ts'

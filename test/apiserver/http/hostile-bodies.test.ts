@@ -1,4 +1,4 @@
-/** Tests of bodies that try to break the server or bypass its checks. Each gets the expected response. */
+/** Tests bodies that try to break the server or bypass its checks. Each gets the expected response. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../../support/http-client.ts'

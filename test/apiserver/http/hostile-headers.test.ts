@@ -1,5 +1,5 @@
 /**
- * Tests of requests with too many headers, oversized bodies, duplicate credentials, and names that confuse a careless
+ * Tests requests with too many headers, oversized bodies, duplicate credentials, and names that confuse a careless
  * server.
  */
 import assert from 'node:assert/strict'

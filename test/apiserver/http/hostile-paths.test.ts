@@ -1,5 +1,5 @@
 /**
- * Tests of ambiguous paths and methods. A user without permission for the plain path gets no access through any other
+ * Tests ambiguous paths and methods. A user without permission for the plain path gets no access through any other
  * notation. A user with permission gets the same response as for the plain path, or an error.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of query parameters and continue tokens that are malformed, too large, forged or meant for another list. */
+/** Tests query parameters and continue tokens that are malformed, too large, forged or meant for another list. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of many concurrent changes to one object. All changes without a resourceVersion succeed one after another, on
+ * Tests many concurrent changes to one object. All changes without a resourceVersion succeed one after another, on
  * one server and on two servers. A client that disconnects while it waits changes nothing.
  */
 import assert from 'node:assert/strict'

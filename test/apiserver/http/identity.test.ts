@@ -1,4 +1,4 @@
-/** Tests of authentication with valid, invalid, expired and missing certificates and tokens, in each mode. */
+/** Tests authentication with valid, invalid, expired and missing certificates and tokens, in each mode. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'

@@ -1,4 +1,4 @@
-/** Tests of the list parameters that only this server has: `fields`, `sort` and `count`. */
+/** Tests the list parameters that only this server has: `fields`, `sort` and `count`. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of lists of many chunks: every byte is correct, regardless of the protocol, the format and the reading speed.
+ * Tests lists of many chunks: every byte is correct, regardless of the protocol, the format and the reading speed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 /**
- * Tests of requests that scan very many objects. For every selector and format, other requests do not wait long, and
+ * Tests requests that scan very many objects. For every selector and format, other requests do not wait long, and
  * the result is correct. The tests measure the CPU time between two event-loop turns of an in-process server. The limit
  * is far above the actual time, and far below the time for evaluating all terms of a selector for each object.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of writes whose response from the store is lost. If the outcome can be determined, the client receives it.
+ * Tests writes whose response from the store is lost. If the outcome can be determined, the client receives it.
  * Otherwise, the client receives a 504 without Retry-After, because clients automatically repeat requests whose
  * response has this header (client-go repeats every verb up to ten times). Each test has its own server, with a proxy
  * to etcd that loses responses.

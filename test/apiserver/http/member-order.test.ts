@@ -1,5 +1,5 @@
 /**
- * Tests of the order of members in every response, on which scripts that search the text depend, and of the final
+ * Tests the order of members in every response, on which scripts that search the text depend, and the final
  * newline.
  */
 import assert from 'node:assert/strict'

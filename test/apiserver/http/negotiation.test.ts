@@ -1,4 +1,4 @@
-/** Tests of responses to clients that accept no supported format, for resources and for discovery documents. */
+/** Tests responses to clients that accept no supported format, for resources and for discovery documents. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'

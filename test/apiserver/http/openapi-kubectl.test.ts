@@ -1,5 +1,5 @@
 /**
- * Tests of the features of kubectl that use the published OpenAPI document: explain, client-side validation and
+ * Tests the features of kubectl that use the published OpenAPI document: explain, client-side validation and
  * client-side apply.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and
+ * Tests the published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and
  * discovery. Also tests the requests that return these documents.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of Protobuf requests and responses: negotiation, watches, errors, malformed bodies, and shared messages that
+ * Tests Protobuf requests and responses: negotiation, watches, errors, malformed bodies, and shared messages that
  * are encoded only once.
  */
 import assert from 'node:assert/strict'

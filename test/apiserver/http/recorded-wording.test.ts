@@ -1,5 +1,5 @@
 /**
- * Tests of the texts in messages and descriptions that programs match. These texts are part of the interface, whereas
+ * Tests the texts in messages and descriptions that programs match. These texts are part of the interface, whereas
  * the rest of each message is not.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of responses to reads and deletes on which clients of Kubernetes 1.23 rely. The expected responses are those of
+ * Tests responses to reads and deletes on which clients of Kubernetes 1.23 rely. The expected responses are those of
  * kube-apiserver to the same requests.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of restoring etcd from a backup while servers are running. The servers detect the restore, become unready with
+ * Tests restoring etcd from a backup while servers are running. The servers detect the restore, become unready with
  * a reason, reload all data, and serve the content of the backup with versions above all earlier ones. Requests for old
  * versions get a 410.
  */

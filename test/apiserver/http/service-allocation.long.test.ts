@@ -1,5 +1,5 @@
 /**
- * Tests of the cluster IPs and node ports of Services. Each belongs to one Service at a time, despite concurrent
+ * Tests the cluster IPs and node ports of Services. Each belongs to one Service at a time, despite concurrent
  * servers and crashes, and is free again as soon as that Service releases it. The tests check the allocations in the
  * store.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of streaming lists in Kubernetes 1.24 to 1.35. The feature is unknown in early versions, then disabled by its
+ * Tests streaming lists in Kubernetes 1.24 to 1.35. The feature is unknown in early versions, then disabled by its
  * gate, and later enabled by default.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of streaming lists. A watch with `sendInitialEvents=true` sends the current objects, a bookmark that marks
+ * Tests streaming lists. A watch with `sendInitialEvents=true` sends the current objects, a bookmark that marks
  * their end, and then the changes. One server emulates 1.36, which has the feature, and another emulates 1.23, which
  * does not.
  */

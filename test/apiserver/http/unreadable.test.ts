@@ -1,5 +1,5 @@
 /**
- * Tests of objects in the store that are damaged or that a newer program wrote. The log, /readyz?verbose and the
+ * Tests objects in the store that are damaged or that a newer program wrote. The log, /readyz?verbose and the
  * warnings of a list name these objects. All other objects are served, and damaged objects can be deleted. Tested on
  * the embedded store after a restart, and on etcd also while two servers run on it.
  */

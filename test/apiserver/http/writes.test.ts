@@ -1,5 +1,5 @@
 /**
- * Tests of the rules for writes of every kind: apply through several versions, during deletions and to subresources;
+ * Tests the rules for writes of every kind: apply through several versions, during deletions and to subresources;
  * list elements without keys; generated names; and the metadata of a write.
  */
 import assert from 'node:assert/strict'

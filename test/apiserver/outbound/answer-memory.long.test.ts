@@ -1,4 +1,4 @@
-/** Tests of memory for the responses of other servers: no destination can make calls to another destination fail. */
+/** Tests memory for the responses of other servers: no destination can make calls to another destination fail. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'

@@ -1,4 +1,4 @@
-/** Tests of the selection of credentials by host. */
+/** Tests the selection of credentials by host. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { credentialsFor, headersOf } from '../../../src/apiserver/outbound/credentials.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of calls over real TLS: certificate verification and connection reuse. Nothing is sent to an untrusted server.
+ * Tests calls over real TLS: certificate verification and connection reuse. Nothing is sent to an untrusted server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Tests of resolving a Service through its EndpointSlices and Endpoints. */
+/** Tests resolving a Service through its EndpointSlices and Endpoints. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../src/api/model/lookup.ts'

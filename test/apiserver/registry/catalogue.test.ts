@@ -1,4 +1,4 @@
-/** Tests of the catalogue: lookups, hidden types, and rebuilding derived data after changes. */
+/** Tests the catalogue: lookups, hidden types, and rebuilding derived data after changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configMap } from '../../../src/api/kinds/core/config-map.ts'

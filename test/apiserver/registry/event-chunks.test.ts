@@ -1,4 +1,4 @@
-/** Tests of the chunks in which a watch sends its initial objects and older events. */
+/** Tests the chunks in which a watch sends its initial objects and older events. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EventChunks } from '../../../src/apiserver/registry/reads/event-chunks.ts'

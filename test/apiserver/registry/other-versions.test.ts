@@ -1,5 +1,5 @@
 /**
- * Tests of the conversion of stored objects between Kubernetes versions, with a kind that changes in several of them.
+ * Tests the conversion of stored objects between Kubernetes versions, with a kind that changes in several of them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

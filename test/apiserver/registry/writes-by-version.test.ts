@@ -1,4 +1,4 @@
-/** Tests of rules for writes that later Kubernetes versions changed: apply, events and priority levels. */
+/** Tests rules for writes that later Kubernetes versions changed: apply, events and priority levels. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

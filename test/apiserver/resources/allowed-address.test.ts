@@ -1,5 +1,5 @@
 /**
- * Tests of the addresses of nodes and pods to which the server may connect. These tests call the check directly and
+ * Tests the addresses of nodes and pods to which the server may connect. These tests call the check directly and
  * send nothing.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of ComponentStatus: the server checks its components on each request, and the resource is read-only. */
+/** Tests ComponentStatus: the server checks its components on each request, and the resource is read-only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of connections to pods, nodes and services. The permission depends on the method, admission is called, and
+ * Tests connections to pods, nodes and services. The permission depends on the method, admission is called, and
  * rejections name the missing part. Covers plain requests and protocol upgrades.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of explanations of pending deletions, from the server and in the output of `orchctl delete`. */
+/** Tests explanations of pending deletions, from the server and in the output of `orchctl delete`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeletionExplanation } from '../../../src/api/kinds/ops/deletion-explanation.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of object history through the API and orchctl on etcd. One server receives the writes, and another answers the
+ * Tests object history through the API and orchctl on etcd. One server receives the writes, and another answers the
  * queries.
  */
 import { after } from 'node:test'

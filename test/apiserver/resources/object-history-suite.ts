@@ -1,5 +1,5 @@
 /**
- * Tests of object history through the API and orchctl: changes, earlier states and undo. Only users who may read the
+ * Tests object history through the API and orchctl: changes, earlier states and undo. Only users who may read the
  * object can read its history, which contains no values of Secrets. The suite runs on any store with a journal. With
  * two servers, one server is queried about the writes of the other. `storage/store/suite/journal.ts` tests the journal
  * itself.

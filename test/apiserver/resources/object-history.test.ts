@@ -1,5 +1,5 @@
 /**
- * Tests of object history through the API and orchctl, on the in-memory store. `object-history-etcd.long.test.ts` runs
+ * Tests object history through the API and orchctl, on the in-memory store. `object-history-etcd.long.test.ts` runs
  * the same tests on etcd.
  */
 import { after } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of pods/eviction: pods without a disruption budget, the number of evictions that a budget allows, and that this
+ * Tests pods/eviction: pods without a disruption budget, the number of evictions that a budget allows, and that this
  * number is never exceeded.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of `policyreports`: how many existing objects a policy would reject, computed in the background. */
+/** Tests `policyreports`: how many existing objects a policy would reject, computed in the background. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

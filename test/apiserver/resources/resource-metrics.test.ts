@@ -1,5 +1,5 @@
 /**
- * Tests of the metrics API that `orch up` serves: the usage of nodes and pods, and an autoscaler that uses these
+ * Tests the metrics API that `orch up` serves: the usage of nodes and pods, and an autoscaler that uses these
  * metrics.
  */
 import assert from 'node:assert/strict'

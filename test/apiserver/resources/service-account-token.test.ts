@@ -1,4 +1,4 @@
-/** Tests of the metadata of token requests, which depends on the emulated version. */
+/** Tests the metadata of token requests, which depends on the emulated version. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of the memory for a body while the server waits for the rest of it. At most four bytes are used per byte of the
+ * Tests the memory for a body while the server waits for the rest of it. At most four bytes are used per byte of the
  * body, regardless of the framing. The tests send a body without its last byte and measure the heap of this process,
  * which is the server.
  */

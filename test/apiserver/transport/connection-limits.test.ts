@@ -1,5 +1,5 @@
 /**
- * Tests of connection limits, in total and per user. Above a limit, a request gets a 429 over HTTP/1.1, and a 429 plus
+ * Tests connection limits, in total and per user. Above a limit, a request gets a 429 over HTTP/1.1, and a 429 plus
  * GOAWAY over HTTP/2. Some connections are reserved for system:masters. The limits apply to all workers together.
  */
 import assert from 'node:assert/strict'

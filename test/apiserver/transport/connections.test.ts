@@ -1,5 +1,5 @@
 /**
- * Tests of TLS, ALPN and ambiguous HTTP/1.1 requests. An ambiguous request gets at most one response, after which the
+ * Tests TLS, ALPN and ambiguous HTTP/1.1 requests. An ambiguous request gets at most one response, after which the
  * connection is closed.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of floods of cheap HTTP/2 frames. The frames are limited in count and time, so that the server survives and
+ * Tests floods of cheap HTTP/2 frames. The frames are limited in count and time, so that the server survives and
  * serves other clients.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of requests from web pages of other origins. Such a page can neither write nor open a connection on behalf of
+ * Tests requests from web pages of other origins. Such a page can neither write nor open a connection on behalf of
  * the user.
  */
 import assert from 'node:assert/strict'

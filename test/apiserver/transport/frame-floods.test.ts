@@ -1,5 +1,5 @@
 /**
- * Tests of HTTP/2 frames without a request, from an unauthenticated client. A megabyte of such frames costs the server
+ * Tests HTTP/2 frames without a request, from an unauthenticated client. A megabyte of such frames costs the server
  * little, because the connection has a budget for them and is closed with ENHANCE_YOUR_CALM. Server and client run in
  * this process, whose CPU time is measured.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of `--goaway-chance`: an HTTP/2 request occasionally becomes the last request on its connection, and still gets
+ * Tests `--goaway-chance`: an HTTP/2 request occasionally becomes the last request on its connection, and still gets
  * a normal response.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of when TLS handshakes begin: a limited number in each turn of the event loop, and never before the first
+ * Tests when TLS handshakes begin: a limited number in each turn of the event loop, and never before the first
  * record.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of handshakes by attackers: unusual server names, very long certificate chains, and thousands of certificates.
+ * Tests handshakes by attackers: unusual server names, very long certificate chains, and thousands of certificates.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

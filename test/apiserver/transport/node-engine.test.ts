@@ -1,5 +1,5 @@
 /**
- * Tests of `--http-engine=node`: Node's HTTP modules instead of our own. A server with two workers handles writes,
+ * Tests `--http-engine=node`: Node's HTTP modules instead of our own. A server with two workers handles writes,
  * watches, long lists, upgrades, and slow and truncated bodies over both protocols, and shuts down gracefully.
  * `node-engine.long.test.ts` replays the recorded cases. The limits that both engines share are tested with only a
  * listener.

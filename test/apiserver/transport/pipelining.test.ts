@@ -1,6 +1,6 @@
 /**
- * Tests of clients that pipeline requests over HTTP/1.1. All requests get responses in order. The server buffers only a
- * little of the data that a client sends, and produces no responses that the client does not read.
+ * Tests with clients that pipeline requests over HTTP/1.1. All requests get responses in order. The server buffers only
+ * a little of the data that a client sends, and produces no responses that the client does not read.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

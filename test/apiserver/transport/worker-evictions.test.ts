@@ -1,5 +1,5 @@
 /**
- * Tests of evicting unauthenticated connections across workers. Two workers run in this thread, with the same counters
+ * Tests evicting unauthenticated connections across workers. Two workers run in this thread, with the same counters
  * and channel that workers in separate threads share.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the metrics after a known sequence of requests: watches, authentication, admission, the store and the
+ * Tests the metrics after a known sequence of requests: watches, authentication, admission, the store and the
  * control loops.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of `orch/client` as users call it: typed verbs, resumed watches, retries, and servers of either vendor. */
+/** Tests `orch/client` as users call it: typed verbs, resumed watches, retries, and servers of either vendor. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, test } from 'node:test'

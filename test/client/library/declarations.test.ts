@@ -1,4 +1,4 @@
-/** Tests of the type declarations in the package: user code compiles against them, and they match the definitions. */
+/** Tests the type declarations in the package: user code compiles against them, and they match the definitions. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 /**
- * Tests of the client with servers and proxies that support only HTTP/1.1. The client behaves in the same way as over
+ * Tests the client with servers and proxies that support only HTTP/1.1. The client behaves in the same way as over
  * HTTP/2.
  */
 import assert from 'node:assert/strict'

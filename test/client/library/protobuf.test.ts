@@ -1,5 +1,5 @@
 /**
- * Tests of `connect({ form: 'protobuf' })`: the client returns the same objects in another encoding, and rejects
+ * Tests `connect({ form: 'protobuf' })`: the client returns the same objects in another encoding, and rejects
  * invalid encodings.
  */
 import assert from 'node:assert/strict'

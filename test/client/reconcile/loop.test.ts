@@ -1,5 +1,5 @@
 /**
- * Tests of control loops: sources of keys, the first pass, waiting for a key, a clean shutdown, and reports of missing
+ * Tests control loops: sources of keys, the first pass, waiting for a key, a clean shutdown, and reports of missing
  * permissions.
  */
 import assert from 'node:assert/strict'

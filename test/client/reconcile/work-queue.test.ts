@@ -1,4 +1,4 @@
-/** Tests of the work queue: unique keys, retries with backoff, limited concurrency and a clean shutdown. */
+/** Tests the work queue: unique keys, retries with backoff, limited concurrency and a clean shutdown. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Tests of the table of control loops, and of the selection of loops with `--controllers`. */
+/** Tests the table of control loops, and the selection of loops with `--controllers`. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Tests of attaching and detaching the volumes of Pods: VolumeAttachments, and the list of attached volumes in the node
+ * Tests attaching and detaching the volumes of Pods: VolumeAttachments, and the list of attached volumes in the node
  * status.
  */
 

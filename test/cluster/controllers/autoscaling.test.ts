@@ -1,5 +1,5 @@
 /**
- * Tests of autoscaling with the metrics of an aggregated server, and of the conditions when there is no metrics API.
+ * Tests autoscaling with the metrics of an aggregated server, and the conditions when there is no metrics API.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the clusterrole-aggregation loop in a real `orch up`, with the permissions of its service account. */
+/** Tests the clusterrole-aggregation loop in a real `orch up`, with the permissions of its service account. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of CronJobs with a simulated clock: due, missed, forbidden, replaced and suspended runs, and the history
+ * Tests CronJobs with a simulated clock: due, missed, forbidden, replaced and suspended runs, and the history
  * limits.
  */
 

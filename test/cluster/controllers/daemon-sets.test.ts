@@ -1,4 +1,4 @@
-/** Tests of DaemonSets: one pod per eligible node, update limits, revisions and failed pods. */
+/** Tests DaemonSets: one pod per eligible node, update limits, revisions and failed pods. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

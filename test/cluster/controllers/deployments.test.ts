@@ -1,5 +1,5 @@
 /**
- * Tests of Deployments: rollout limits after every event, Recreate, scaling, pausing, deadlines, history and rollback.
+ * Tests Deployments: rollout limits after every event, Recreate, scaling, pausing, deadlines, history and rollback.
  */
 
 import assert from 'node:assert/strict'

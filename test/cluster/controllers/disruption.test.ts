@@ -1,4 +1,4 @@
-/** Tests of disruption budgets and evictions: evictions consume the disruptions that the loop allows. */
+/** Tests disruption budgets and evictions: evictions consume the disruptions that the loop allows. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of the requirements for every control loop. A rejected write for one object does not block other objects, and
+ * Tests the requirements for every control loop. A rejected write for one object does not block other objects, and
  * if a manager is killed during a write, the next manager finishes the work. The test fails if a loop has no row here.
  * Each loop also has its own test file, which kills loops with several writes at each of these writes.
  */

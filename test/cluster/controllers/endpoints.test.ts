@@ -1,5 +1,5 @@
 /**
- * Tests of Endpoints and EndpointSlices that follow the pods of Services. The tests make pods ready by writing their
+ * Tests Endpoints and EndpointSlices that follow the pods of Services. The tests make pods ready by writing their
  * status.
  */
 

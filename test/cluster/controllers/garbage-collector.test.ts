@@ -1,5 +1,5 @@
 /**
- * Tests of the garbage collector against a real server, with its own service account. Covers the cases in Kubernetes'
+ * Tests the garbage collector against a real server, with its own service account. Covers the cases in Kubernetes'
  * own tests, and additional failure modes: cycles, types that appear and disappear, faults, and a manager that stops
  * halfway.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of Jobs whose pods are completed by status writes: completions, failures, indexes, suspension and deadlines.
+ * Tests Jobs whose pods are completed by status writes: completions, failures, indexes, suspension and deadlines.
  */
 
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of workload fields added since Kubernetes 1.24: ordinals, claim retention, parallel updates, terminating pods,
+ * Tests workload fields added since Kubernetes 1.24: ordinals, claim retention, parallel updates, terminating pods,
  * container metrics, scheduling gates and topology hints.
  */
 

@@ -1,4 +1,4 @@
-/** Tests of the conditions of a terminating namespace. */
+/** Tests the conditions of a terminating namespace. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

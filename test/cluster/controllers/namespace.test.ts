@@ -1,5 +1,5 @@
 /**
- * Tests of the namespace loop in a real `orch up`. A deleted namespace is emptied and removed, or its status names the
+ * Tests the namespace loop in a real `orch up`. A deleted namespace is emptied and removed, or its status names the
  * objects that block its removal.
  */
 

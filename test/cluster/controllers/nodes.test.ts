@@ -1,4 +1,4 @@
-/** Tests of lost, tainted, evicted and deleted nodes, and their pod CIDRs, with a simulated clock. */
+/** Tests lost, tainted, evicted and deleted nodes, and their pod CIDRs, with a simulated clock. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

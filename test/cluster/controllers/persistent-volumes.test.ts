@@ -1,4 +1,4 @@
-/** Tests of claims and volumes: binding, phases, reclaiming and provisioning. */
+/** Tests claims and volumes: binding, phases, reclaiming and provisioning. */
 
 import assert from 'node:assert/strict'
 import {

@@ -1,5 +1,5 @@
 /**
- * Tests of ReplicaSets and ReplicationControllers: pod counts, adoption and release of pods, no duplicates, and
+ * Tests ReplicaSets and ReplicationControllers: pod counts, adoption and release of pods, no duplicates, and
  * deletion order.
  */
 

@@ -1,4 +1,4 @@
-/** Tests of the resourcequota loop: limits are applied, usage is counted, and wrong usage is corrected. */
+/** Tests the resourcequota loop: limits are applied, usage is counted, and wrong usage is corrected. */
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of control loops that delete objects while etcd is restored from a backup. A restore recreates deleted objects
+ * Tests control loops that delete objects while etcd is restored from a backup. A restore recreates deleted objects
  * with their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Tests of token Secrets in a real `orch up`: the loop fills the Secret, the token authenticates its account, and both
+ * Tests token Secrets in a real `orch up`: the loop fills the Secret, the token authenticates its account, and both
  * are deleted with the account.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Tests of the serviceaccount loop in a real `orch up`. Every namespace has a default account, which is recreated after
+ * Tests the serviceaccount loop in a real `orch up`. Every namespace has a default account, which is recreated after
  * a deletion. If a manager is killed, the next manager continues its work.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Tests of StatefulSets: ordered pods with stable names and claims, partitioned updates, revisions and their history.
+ * Tests StatefulSets: ordered pods with stable names and claims, partitioned updates, revisions and their history.
  */
 
 import assert from 'node:assert/strict'

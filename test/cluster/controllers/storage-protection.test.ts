@@ -1,4 +1,4 @@
-/** Tests of the storage protection loops in a real `orch up`: deleted storage is removed only when it is unused. */
+/** Tests the storage protection loops in a real `orch up`: deleted storage is removed only when it is unused. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Tests of Jobs since Kubernetes 1.26, whose pods have a finalizer until the Job has counted them: policies, failures
+ * Tests Jobs since Kubernetes 1.26, whose pods have a finalizer until the Job has counted them: policies, failures
  * per index, and strict statuses.
  */
 

@@ -1,4 +1,4 @@
-/** Tests of the deletion of finished Jobs after their TTL, with a simulated clock. */
+/** Tests the deletion of finished Jobs after their TTL, with a simulated clock. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

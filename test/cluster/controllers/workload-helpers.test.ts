@@ -1,5 +1,5 @@
 /**
- * Tests of the helpers for workload loops: expectations, batches, deletion order, hashes and the interval between
+ * Tests the helpers for workload loops: expectations, batches, deletion order, hashes and the interval between
  * scans.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of mutual authentication between the API server and node agents. The certificate that the server presents to
+ * Tests mutual authentication between the API server and node agents. The certificate that the server presents to
  * agents grants no API access, and an agent must present a certificate for its node.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of exec over a WebSocket with `v5.channel.k8s.io`, as in kubectl since version 1.31, on a node that speaks only
+ * Tests exec over a WebSocket with `v5.channel.k8s.io`, as in kubectl since version 1.31, on a node that speaks only
  * SPDY. The node ends its commands like a kubelet: it sends the outcome, resets the streams and closes the connection.
  */
 import assert from 'node:assert/strict'

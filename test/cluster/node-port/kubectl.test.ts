@@ -1,5 +1,5 @@
 /**
- * Tests of Debian's kubectl with a server that connects to a simulated node: logs, exec, cp, attach, port-forward and
+ * Tests Debian's kubectl with a server that connects to a simulated node: logs, exec, cp, attach, port-forward and
  * proxies, over SPDY.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the server and the node port with clients other than kubectl: WebSockets, permissions, rejections, forbidden
+ * Tests the server and the node port with clients other than kubectl: WebSockets, permissions, rejections, forbidden
  * node addresses, and tunnels that end when the server stops.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Tests of port forwarding as in kubectl since version 1.31: SPDY in the binary messages of a WebSocket. The client is
+ * Tests port forwarding as in kubectl since version 1.31: SPDY in the binary messages of a WebSocket. The client is
  * in this file.
  */
 import assert from 'node:assert/strict'

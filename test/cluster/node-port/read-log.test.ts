@@ -1,4 +1,4 @@
-/** Tests of container logs: which lines a client can select, and which lines are dropped. */
+/** Tests container logs: which lines a client can select, and which lines are dropped. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ContainerLog } from '../../../src/cluster/node-port/container-log.ts'

@@ -1,4 +1,4 @@
-/** Tests of kubectl with simulated containers: cp in both directions, commands, exit codes, attach and run. */
+/** Tests kubectl with simulated containers: cp in both directions, commands, exit codes, attach and run. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Tests of the limits for users who may create pods and run commands on simulated nodes. The effect of each attack is
+ * Tests the limits for users who may create pods and run commands on simulated nodes. The effect of each attack is
  * bounded.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Tests of the resource usage of simulated containers: the numbers, and the two formats in which a node's port serves
+ * Tests the resource usage of simulated containers: the numbers, and the two formats in which a node's port serves
  * them.
  */
 import assert from 'node:assert/strict'

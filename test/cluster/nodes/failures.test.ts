@@ -1,5 +1,5 @@
 /**
- * Tests of failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, and
+ * Tests failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, and
  * real nodes.
  */
 

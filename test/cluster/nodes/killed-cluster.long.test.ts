@@ -1,5 +1,5 @@
 /**
- * Tests of a simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and
+ * Tests a simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and
  * rolled out. The cluster reaches the same final state as an undisturbed one, violates no limit, and creates no object
  * twice.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of the kinds Exec, Attach and PortForward, and of followed logs, with kubectl: files in KWOK's format determine
+ * Tests the kinds Exec, Attach and PortForward, and followed logs, with kubectl: files in KWOK's format determine
  * what clients of simulated containers see.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of Logs and ClusterLogs objects: files in one directory become the logs of simulated containers. */
+/** Tests Logs and ClusterLogs objects: files in one directory become the logs of simulated containers. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'

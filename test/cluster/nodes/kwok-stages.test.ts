@@ -1,4 +1,4 @@
-/** Tests of Stage objects: files in KWOK's format determine the lifecycle of simulated pods and nodes. */
+/** Tests Stage objects: files in KWOK's format determine the lifecycle of simulated pods and nodes. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { parseYamlDocuments } from '../../../src/api/codec/yaml-text.ts'

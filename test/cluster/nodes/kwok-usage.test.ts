@@ -1,5 +1,5 @@
 /**
- * Tests of ResourceUsage and ClusterResourceUsage objects: files in KWOK's format determine how much CPU and memory
+ * Tests ResourceUsage and ClusterResourceUsage objects: files in KWOK's format determine how much CPU and memory
  * containers use.
  */
 import assert from 'node:assert/strict'

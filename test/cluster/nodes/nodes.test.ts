@@ -1,4 +1,4 @@
-/** Tests of simulated nodes with a real server: they register, send heartbeats and run the pods bound to them. */
+/** Tests simulated nodes with a real server: they register, send heartbeats and run the pods bound to them. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests of changes to running pods on simulated nodes: sidecars, ephemeral containers and in-place resizes. */
+/** Tests changes to running pods on simulated nodes: sidecars, ephemeral containers and in-place resizes. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

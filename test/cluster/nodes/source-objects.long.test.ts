@@ -1,4 +1,4 @@
-/** Tests of the ConfigMaps and Secrets in volumes: concurrent reads are limited, and outdated data is dropped. */
+/** Tests the ConfigMaps and Secrets in volumes: concurrent reads are limited, and outdated data is dropped. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../../src/base/time/clock.ts'

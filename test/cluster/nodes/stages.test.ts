@@ -1,4 +1,4 @@
-/** Tests of the Stage format: expressions, delays, templates and unsupported fields. */
+/** Tests the Stage format: expressions, delays, templates and unsupported fields. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

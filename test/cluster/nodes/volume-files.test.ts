@@ -1,4 +1,4 @@
-/** Tests of the contents of volumes: atomic updates, the downward API, size limits and token lifetimes. */
+/** Tests the contents of volumes: atomic updates, the downward API, size limits and token lifetimes. */
 import assert from 'node:assert/strict'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

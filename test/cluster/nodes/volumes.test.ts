@@ -1,4 +1,4 @@
-/** Tests of Pods with volumes on simulated nodes, and of their containers: files, logs, commands and ports. */
+/** Tests Pods with volumes on simulated nodes, and their containers: files, logs, commands and ports. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

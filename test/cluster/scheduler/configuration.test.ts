@@ -1,4 +1,4 @@
-/** Tests of reading the configuration of kube-scheduler, and of the errors for invalid configurations. */
+/** Tests reading the configuration of kube-scheduler, and the errors for invalid configurations. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

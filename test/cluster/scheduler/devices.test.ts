@@ -1,5 +1,5 @@
 /**
- * Tests of dynamic resource allocation by the scheduler, with its own account: each claim gets devices, or the Pod
+ * Tests dynamic resource allocation by the scheduler, with its own account: each claim gets devices, or the Pod
  * reports why not.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the order of scheduling attempts: by priority and time, after backoff, and after relevant changes. */
+/** Tests the order of scheduling attempts: by priority and time, after backoff, and after relevant changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Heap } from '../../../src/base/collections/heap.ts'

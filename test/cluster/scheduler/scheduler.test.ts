@@ -1,5 +1,5 @@
 /**
- * Tests of the scheduler against a real server, with its own account and permissions. Each Pod gets a node, or the
+ * Tests the scheduler against a real server, with its own account and permissions. Each Pod gets a node, or the
  * reason why no node fits.
  */
 

@@ -1,4 +1,4 @@
-/** Tests of the scores of feasible nodes, plugin by plugin, with the same numbers as in kube-scheduler 1.23. */
+/** Tests the scores of feasible nodes, plugin by plugin, with the same numbers as in kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodesToFind } from '../../../src/cluster/scheduler/find-node.ts'

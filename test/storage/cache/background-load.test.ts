@@ -1,5 +1,5 @@
 /**
- * Tests of a cache with many objects that is loaded after the start. Until it is loaded, the cache returns the objects
+ * Tests a cache with many objects that is loaded after the start. Until it is loaded, the cache returns the objects
  * that were fetched or changed, and never reports an unknown object as absent.
  */
 import assert from 'node:assert/strict'

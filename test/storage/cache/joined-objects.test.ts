@@ -1,5 +1,5 @@
 /**
- * Tests of groups of joined objects. A group always contains the items of the given objects, and the memory is limited.
+ * Tests groups of joined objects. A group always contains the items of the given objects, and the memory is limited.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of caches that are added while the feed is running. They contain everything written before, during and after
+ * Tests caches that are added while the feed is running. They contain everything written before, during and after
  * their list exactly once, even if the list is ahead of the feed or the feed is interrupted.
  */
 import assert from 'node:assert/strict'

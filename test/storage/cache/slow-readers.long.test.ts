@@ -1,5 +1,5 @@
 /**
- * Tests of clients that request a lot of data and read slowly. The server buffers only a limited amount for them, and
+ * Tests with clients that request a lot of data and read slowly. The server buffers only a limited amount for them, and
  * their responses are complete and consistent despite concurrent writes.
  */
 import assert from 'node:assert/strict'

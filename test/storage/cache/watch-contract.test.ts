@@ -1,5 +1,5 @@
 /**
- * Tests of the guarantees of watches under load, through a real server. Each watch reports every selected change once
+ * Tests the guarantees of watches under load, through a real server. Each watch reports every selected change once
  * and in order, regardless of where it starts and how often it resumes. A bookmark never precedes the events that it
  * covers. A watch whose client does not read is closed without affecting others. The expected events are computed from
  * the log. ORCH_LONG=1 runs forty times as much.

@@ -1,4 +1,4 @@
-/** Tests of the ciphers, configuration errors, and the handling of values that no provider can decrypt. */
+/** Tests the ciphers, configuration errors, and the handling of values that no provider can decrypt. */
 import assert from 'node:assert/strict'
 import { createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Tests of encryption at rest from an operator's view: the content of the file, lost keys, new keys, and rewriting
+ * Tests encryption at rest from an operator's view: the content of the file, lost keys, new keys, and rewriting
  * existing data.
  */
 import assert from 'node:assert/strict'

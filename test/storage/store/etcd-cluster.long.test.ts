@@ -1,5 +1,5 @@
 /**
- * Tests of the store over three etcd members with TLS: several servers, members that crash and return, and failures to
+ * Tests the store over three etcd members with TLS: several servers, members that crash and return, and failures to
  * open.
  */
 import assert from 'node:assert/strict'

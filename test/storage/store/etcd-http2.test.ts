@@ -1,5 +1,5 @@
 /**
- * Tests of the HTTP/2 client for etcd, with Node's implementation as the server, and with a peer that sends individual
+ * Tests the HTTP/2 client for etcd, with Node's implementation as the server, and with a peer that sends individual
  * frames, many of them invalid.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the journal of a store on etcd: the guarantees of every journal, and its behavior with several servers on
+ * Tests the journal of a store on etcd: the guarantees of every journal, and its behavior with several servers on
  * one etcd, leases, foreign compaction, and a store that goes back in time. Also tests the keys in etcd with and
  * without a journal.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of lifetimes implemented as etcd leases: leases that expire too early, leases that are not granted, and leases
+ * Tests lifetimes implemented as etcd leases: leases that expire too early, leases that are not granted, and leases
  * that survive a crash of etcd.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of the store over etcd in the workers of one server, with one thread that watches for all of them. Each worker
+ * Tests the store over etcd in the workers of one server, with one thread that watches for all of them. Each worker
  * fulfills the store contract, and so do several workers together, even next to another server on the same etcd.
  * Neither a lost message, nor the end of the watching thread, nor an etcd that is disconnected or goes back in time
  * causes a stale read or a missing change.

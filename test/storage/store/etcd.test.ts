@@ -1,4 +1,4 @@
-/** Tests of the store over one etcd member without TLS: its own behavior, in addition to the suite for all backends. */
+/** Tests the store over one etcd member without TLS: its own behavior, in addition to the suite for all backends. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Connection } from '../../../src/storage/store/etcd/connection.ts'

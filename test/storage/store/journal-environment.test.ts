@@ -1,5 +1,5 @@
 /**
- * Tests of the journal of the embedded store in combination with other features: stores of several workers, encryption,
+ * Tests the journal of the embedded store in combination with other features: stores of several workers, encryption,
  * deletes on a full disk that leave no record, lifetimes, and a directory in the previous format. lmdb-journal.test.ts
  * tests the journal itself.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests of a queue on the store. Keys are added and then deleted in batches while the log is compacted. The file must
+ * Tests a queue on the store. Keys are added and then deleted in batches while the log is compacted. The file must
  * stop growing, because freed space is reused.
  */
 import assert from 'node:assert/strict'

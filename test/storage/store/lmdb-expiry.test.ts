@@ -1,5 +1,5 @@
 /**
- * Tests of lifetimes in the embedded store, with a manual clock. Lifetimes continue while the store is closed, many
+ * Tests lifetimes in the embedded store, with a manual clock. Lifetimes continue while the store is closed, many
  * simultaneous expirations are processed in steps with commits in between, and obsolete lifetimes leave nothing behind.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of a store on a full device, a small tmpfs. Writes that add data are rejected individually, deletes succeed
+ * Tests a store on a full device, a small tmpfs. Writes that add data are rejected individually, deletes succeed
  * regardless of the other writes in the batch, and a server with such a store can be restarted. The smallest values
  * take the longest, so they get the smallest device unless ORCH_LONG is 1.
  */

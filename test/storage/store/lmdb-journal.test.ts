@@ -1,5 +1,5 @@
 /**
- * Tests of the journal of the embedded store: the guarantees of every journal, and the removal of a journal that was
+ * Tests the journal of the embedded store: the guarantees of every journal, and the removal of a journal that was
  * disabled.
  */
 import assert from 'node:assert/strict'

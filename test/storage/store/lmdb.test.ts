@@ -1,4 +1,4 @@
-/** Tests of the embedded store: the store contract, and guarantees about restarts, the directory and limits. */
+/** Tests the embedded store: the store contract, and guarantees about restarts, the directory and limits. */
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
 import { temporaryDirectory } from './directory.ts'
 import { type Opened, restartSuite, storeSuite } from './suite.ts'

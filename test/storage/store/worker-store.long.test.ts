@@ -1,5 +1,5 @@
 /**
- * Tests of the embedded store in the workers of one server. Each store fulfills the store contract, and so do several
+ * Tests the embedded store in the workers of one server. Each store fulfills the store contract, and so do several
  * stores together. Additional guarantees are tested too: a commit of one store is included in the revisions of all
  * stores before it is acknowledged, a read by one store protects its revision from compaction by another, and a worker
  * that exits does not block other workers.

@@ -1,5 +1,5 @@
 /**
- * Tests of behavior common to all orchctl commands: sources of objects, connections to the server, and interruptions.
+ * Tests behavior common to all orchctl commands: sources of objects, connections to the server, and interruptions.
  */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'

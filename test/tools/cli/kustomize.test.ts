@@ -1,5 +1,5 @@
 /**
- * Tests of kustomizations. The test builds valid and invalid kustomizations. In the long variant, it compares the
+ * Tests kustomizations. The test builds valid and invalid kustomizations. In the long variant, it compares the
  * results with kubectl's, if the version of kubectl supports the fields. No server is needed. `rows/apply.ts` covers
  * `apply -k` and similar commands.
  */

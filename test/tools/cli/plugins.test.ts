@@ -1,4 +1,4 @@
-/** Tests of plugins: programs on the PATH that run as commands but never replace a built-in command. */
+/** Tests plugins: programs on the PATH that run as commands but never replace a built-in command. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

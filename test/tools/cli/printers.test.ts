@@ -1,4 +1,4 @@
-/** Tests of tables without a server, from the data that servers may send to the output on the terminal. */
+/** Tests tables without a server, from the data that servers may send to the output on the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTable } from '../../../src/client/requests/table.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of the rollout history of workloads. The test creates the revisions that controllers would create. kubectl and
+ * Tests the rollout history of workloads. The test creates the revisions that controllers would create. kubectl and
  * orchctl then read the revisions and roll back side by side. The progress of a rollout is tested with statuses,
  * without a server.
  */

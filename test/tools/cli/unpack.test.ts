@@ -1,4 +1,4 @@
-/** Tests of invalid or truncated archives from containers: no file stays open, and nothing more is unpacked. */
+/** Tests invalid or truncated archives from containers: no file stays open, and nothing more is unpacked. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

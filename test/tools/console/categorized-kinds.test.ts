@@ -1,4 +1,4 @@
-/** Tests of the categories in the console's sidebar. */
+/** Tests the categories in the console's sidebar. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allKinds } from '../../../src/api/kinds/all.ts'

@@ -1,4 +1,4 @@
-/** Tests of the console in a real browser, page by page, and its files and one-time link over plain HTTP. */
+/** Tests the console in a real browser, page by page, and its files and one-time link over plain HTTP. */
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

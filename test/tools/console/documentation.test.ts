@@ -1,4 +1,4 @@
-/** Tests of the documentation that the server serves at /docs. */
+/** Tests the documentation that the server serves at /docs. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'

@@ -1,6 +1,7 @@
 /**
- * Tests of hostile pages in a real browser with the administrator's client certificate: a page from another origin, and
- * a page that a hostile aggregated server sends through this server. Neither can act on behalf of the administrator.
+ * Tests with hostile pages in a real browser with the administrator's client certificate: a page from another origin,
+ * and a page that a hostile aggregated server sends through this server. Neither can act on behalf of the
+ * administrator.
  */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Tests of console tables: the first page of many objects, in the order of the server, and live changes to that page.
+ * Tests console tables: the first page of many objects, in the order of the server, and live changes to that page.
  */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests of operations pages in a real browser, each with its objects. Also tests the other ways to sign in, and pages
+ * Tests operations pages in a real browser, each with its objects. Also tests the other ways to sign in, and pages
  * whose watch falls behind, whose credentials expire, or whose user has few permissions.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of the back-pressure that a full socket applies to its writers. */
+/** Tests the back-pressure that a full socket applies to its writers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** Tests of the index of policies and bindings by the labels that their selectors require. */
+/** Tests the index of policies and bindings by the labels that their selectors require. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MatchResources } from '../../../../src/api/kinds/admissionregistration/types/match-resources.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of the data that policies request from other parts of the server: permissions with selectors, and parameters on
+ * Tests the data that policies request from other parts of the server: permissions with selectors, and parameters on
  * which the write depends.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of hostile webhooks. In every case, the failure policy decides within the timeout, other requests are
+ * Tests with hostile webhooks. In every case, the failure policy decides within the timeout, other requests are
  * unaffected, memory is bounded, and only configured hosts are called.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of match conditions of webhooks: CEL expressions that decide whether a webhook is called. */
+/** Tests match conditions of webhooks: CEL expressions that decide whether a webhook is called. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../../support/in-process.ts'

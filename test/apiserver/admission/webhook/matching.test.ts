@@ -1,5 +1,5 @@
 /**
- * Tests of the labels against which a webhook's namespaceSelector is evaluated, and of whether the write depends on
+ * Tests the labels against which a webhook's namespaceSelector is evaluated, and whether the write depends on
  * these labels.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of local limits on webhook calls. A webhook's responses or delays must not cause the server to skip another
+ * Tests local limits on webhook calls. A webhook's responses or delays must not cause the server to skip another
  * webhook that would deny the request, not even with `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of admission webhooks with a real server: requests, their order, and the effects of responses. */
+/** Tests admission webhooks with a real server: requests, their order, and the effects of responses. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tests of reservations: a commit reserves free keys and releases other keys, atomically. */
+/** Tests reservations: a commit reserves free keys and releases other keys, atomically. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {

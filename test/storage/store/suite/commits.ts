@@ -1,4 +1,4 @@
-/** Tests of commits: a compare-and-set on one key, with guards on other keys. Each commit gets the next revision. */
+/** Tests commits: a compare-and-set on one key, with guards on other keys. Each commit gets the next revision. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {

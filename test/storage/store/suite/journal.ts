@@ -1,5 +1,5 @@
 /**
- * Tests of the guarantees of a journal, for every store that retains a journal across compaction and restarts: changes
+ * Tests the guarantees of a journal, for every store that retains a journal across compaction and restarts: changes
  * with their notes and old states, bounded by age and size, without the values that the journal excludes.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests of lifetimes: keys that expire. */
+/** Tests lifetimes: keys that expire. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { maxLifetimeSeconds, type Store, StoreError } from '../../../../src/storage/store/store.ts'

@@ -1,4 +1,4 @@
-/** Tests of lists: ranges of keys in byte order, at any revision in the history window. */
+/** Tests lists: ranges of keys in byte order, at any revision in the history window. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {

@@ -1,4 +1,4 @@
-/** Tests of watches: every change after a revision is reported once, in order and without gaps. */
+/** Tests watches: every change after a revision is reported once, in order and without gaps. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { type Revision, RevisionGone, type Store, StoreError } from '../../../../src/storage/store/store.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests of the HTTP/1.1 response parser, with whole responses and byte by byte: which responses are accepted, which are
+ * Tests the HTTP/1.1 response parser, with whole responses and byte by byte: which responses are accepted, which are
  * rejected, and whether the connection is reused.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * Tests of streamed requests and responses over real connections, to Node's HTTP server and to servers that send raw
+ * Tests streamed requests and responses over real connections, to Node's HTTP server and to servers that send raw
  * bytes.
  */
 import assert from 'node:assert/strict'
