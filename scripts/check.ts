@@ -16,7 +16,7 @@ const oneThread = '--singleThreaded'
 const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]
 
 const checks: readonly (readonly [string, readonly string[]])[] = [
-  ['format and lint', [join(root, 'node_modules/.bin/biome'), 'check', '--error-on-warnings', '.']],
+  ['format and lint', [process.execPath, 'scripts/check-format.ts']],
   ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.', oneThread, ...incremental('types')]],
   [
     'types of the console',
