@@ -1,6 +1,6 @@
 /**
- * Tests that open damaged data files, one process for each kind of damage: flipped bits, zeroed or swapped pages, or a
- * truncated end. The store must return the data that was written, report an object as unreadable, or report that the
+ * Tests that open damaged data files in a separate process: flipped bits, zeroed or swapped pages, or a truncated end.
+ * The store must return the data that was written, report an object as unreadable, or report that the
  * file is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the
  * test opens more files.
  */
@@ -141,25 +141,26 @@ for (const mode of ['--before', '--background'] as const)
 async function readAll(t: TestContext, mode: Mode): Promise<void> {
   const { directory, removeDirectory } = await temporaryDirectory()
   t.after(removeDirectory)
-  const revision = await makeData(join(directory, 'sound'))
-  const used = usedPart(await readFile(join(directory, 'sound/data.mdb')))
-  const [sound] = await readDamaged(mode, [join(directory, 'sound')], revision)
-  assert.ok(sound?.report?.read !== undefined && !('sentence' in sound.report), sound?.stderr ?? 'no report')
-  const truth = sound.report.read as Read
-  const counts = { sentence: 0, named: 0, 'all there': 0 }
-  for (const [kind, damage] of Object.entries(damages)) {
-    const places = Array.from({ length: filesPerKind }, (_, seed) => join(directory, `${kind}-${seed}`))
-    for (const [seed, place] of places.entries()) {
-      await mkdir(place)
-      await writeFile(join(place, 'data.mdb'), damage(Buffer.from(used), seeded(seed)))
-    }
-    for (const [seed, outcome] of (await readDamaged(mode, places, revision)).entries())
-      try {
-        counts[assertTrue(truth, outcome)]++
-      } catch (cause) {
-        throw new Error(`${kind}, seed ${seed}: ${(cause as Error).message}`, { cause })
-      }
+  const sound = join(directory, 'sound')
+  const revision = await makeData(sound)
+  const used = usedPart(await readFile(join(sound, 'data.mdb')))
+  const damaged = Object.keys(damages).flatMap((kind) =>
+    Array.from({ length: filesPerKind }, (_, seed) => ({ kind, seed, place: join(directory, `${kind}-${seed}`) })),
+  )
+  for (const { kind, seed, place } of damaged) {
+    await mkdir(place)
+    await writeFile(join(place, 'data.mdb'), damages[kind]!(Buffer.from(used), seeded(seed)))
   }
+  const [first, ...outcomes] = await readDamaged(mode, [sound, ...damaged.map(({ place }) => place)], revision)
+  assert.ok(first?.report?.read !== undefined && !('sentence' in first.report), first?.stderr ?? 'no report')
+  const truth = first.report.read as Read
+  const counts = { sentence: 0, named: 0, 'all there': 0 }
+  for (const [i, outcome] of outcomes.entries())
+    try {
+      counts[assertTrue(truth, outcome)]++
+    } catch (cause) {
+      throw new Error(`${damaged[i]!.kind}, seed ${damaged[i]!.seed}: ${(cause as Error).message}`, { cause })
+    }
   const files = counts.sentence + counts.named + counts['all there']
   assert.equal(files, filesPerKind * Object.keys(damages).length)
   t.diagnostic(JSON.stringify(counts))
