@@ -8,13 +8,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { parseFlags, UsageError } from '../../src/base/flags/flags.ts'
+import { allManagerFlags } from '../../src/server/flags/controller-manager.ts'
+import { startControllerManager } from '../../src/server/manager/controller-manager.ts'
 import { openssl } from '../api/pki/openssl.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { serve } from '../support/in-process.ts'
-import { someOf } from '../support/long.ts'
 import { startManager } from '../support/manager.ts'
+import { orchctl } from '../support/orchctl.ts'
 import { runCommand } from '../support/run-command.ts'
-import { root, startServer } from '../support/server.ts'
+import { root } from '../support/server.ts'
+import { openTestLog } from '../support/test-log.ts'
 import { until } from '../support/until.ts'
 
 const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
@@ -32,7 +36,7 @@ async function fetchFrom(port: number, path: string, token?: string): Promise<{ 
 }
 
 test('a controller manager works with a separate API server', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const admin = server.client()
   const keyFile = join(server.directory, 'sa.key')
   writeFileSync(keyFile, openssl(['genrsa', '-traditional', '2048']))
@@ -58,7 +62,7 @@ test('a controller manager works with a separate API server', async (t) => {
     }
     assert.equal((await admin.post(requests, { metadata: { name: 'jane' }, spec })).status, 201)
     const approve = ['certificate', 'approve', 'jane', `--kubeconfig=${server.directory}/admin.kubeconfig`]
-    const { code, stderr } = await runCommand(join(root, 'bin/orchctl'), approve)
+    const { code, stderr } = await orchctl(approve)
     assert.equal(code, 0, stderr)
     assert.equal((await admin.get(`${requests}/jane`)).body.status.certificate, undefined)
   })
@@ -169,19 +173,26 @@ test('an invalid command line of the controller manager is reported in one line'
           `--cluster-signing-kubelet-client-key-file=${pki}/ca.key`,
         ],
       ],
-      /for all signers/,
+      /applies to all signers/,
     ],
     [['--root-ca-file=/nowhere'], /--root-ca-file: cannot read/],
     [[`--service-account-private-key-file=${pki}/ca.crt`], /contains no private key/],
     [['--cluster-signing-duration=1m'], /at least 10m/],
     [['--concurrent-namespace-syncs=0'], /--concurrent-namespace-syncs/],
   ]
-  for (const [flags, message] of someOf(wrong, 4)) {
-    const ran = await runCommand(join(root, 'bin/orch'), ['controller-manager', config, '--secure-port=0', ...flags])
-    assert.equal(ran.code, 1, flags.join(' '))
-    assert.match(ran.stderr, message)
-    assert.equal(ran.stderr.trim().split('\n').length, 1, ran.stderr)
+  const given = [config, '--secure-port=0']
+  for (const [flags, message] of wrong) {
+    const starting = async () => {
+      const manager = await startControllerManager(parseFlags(allManagerFlags, [...given, ...flags]), openTestLog())
+      await manager.stop()
+    }
+    await assert.rejects(starting, (error) => error instanceof UsageError && message.test(error.message))
   }
+  const [flags, message] = wrong[0]!
+  const ran = await runCommand(join(root, 'bin/orch'), ['controller-manager', ...given, ...flags])
+  assert.equal(ran.code, 1)
+  assert.match(ran.stderr, message)
+  assert.equal(ran.stderr.trim().split('\n').length, 1, ran.stderr)
   const { stdout } = await runCommand(join(root, 'bin/orch'), ['controller-manager', '--help'])
   for (const title of ['Connection', 'Control loop', 'Signing', 'Leader election', 'Serving', 'Logging'])
     assert.ok(stdout.includes(`${title} flags:`), title)

@@ -1,6 +1,6 @@
 /**
- * Tests that a client that has only a token and the address of a real `orch up` can join its cluster, with the real
- * programs over TLS.
+ * Tests that a client that has only a token and the address of a real `orch up` can join its cluster over TLS. The
+ * program `orch` creates a token, joins a node and reports a wrong token. The other commands run in this process.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
-import { parseFlags } from '../../../src/base/flags/flags.ts'
+import { parseFlags, UsageError } from '../../../src/base/flags/flags.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { parserFor } from '../../../src/client/node/config-parser.ts'
 import { HttpTransport } from '../../../src/client/node/http-transport.ts'
@@ -20,12 +20,33 @@ import { Client } from '../../../src/client/requests/client.ts'
 import { nodeAgentFlags } from '../../../src/server/flags/node-agent.ts'
 import { startNodeAgent } from '../../../src/server/node-agent/node-agent.ts'
 import { NodeCredentials } from '../../../src/server/node-agent/node-credentials.ts'
-import { runCommand } from '../../support/run-command.ts'
+import { joinFlags, join as runJoin } from '../../../src/tools/joining/join.ts'
+import { JoinError } from '../../../src/tools/joining/join-error.ts'
+import { tokenCommand } from '../../../src/tools/joining/token-commands.ts'
+import { orchctl } from '../../support/orchctl.ts'
+import { type Ran, runCommand } from '../../support/run-command.ts'
 import { root, startUp } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
 import { until } from '../../support/until.ts'
 
-const orch = (...args: string[]) => runCommand(join(root, 'bin/orch'), args)
+type Run = (command: 'join' | 'token', ...args: string[]) => Promise<Ran>
+
+const orch: Run = (...args) => runCommand(join(root, 'bin/orch'), args)
+
+/** Runs a command in this process, and returns what the program would print. */
+const orchHere: Run = async (command, ...args) => {
+  let stdout = ''
+  let stderr = ''
+  try {
+    if (command === 'token') await tokenCommand(args, (line) => (stdout += `${line}\n`))
+    else await runJoin(parseFlags(joinFlags, args), (line) => (stderr += `${line}\n`))
+    return { code: 0, stdout, stderr }
+  } catch (error) {
+    // The program reports any other error as a bug.
+    if (!(error instanceof UsageError || error instanceof JoinError)) throw error
+    return { code: 1, stdout, stderr: `${stderr}orch: ${error.message}\n` }
+  }
+}
 
 interface Request {
   readonly spec: { readonly signerName: string }
@@ -51,8 +72,9 @@ test('nodes and users can join a cluster', async (t) => {
     ) ?? []
   const [id = ''] = token.split('.')
   const out = (name: string) => join(server.directory, `${name}.kubeconfig`)
-  const joinAs = (name: string, ...flags: string[]) =>
-    orch('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
+  const joinWith = (run: Run, name: string, ...flags: string[]) =>
+    run('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
+  const joinAs = (name: string, ...flags: string[]) => joinWith(orchHere, name, ...flags)
 
   await t.test('without credentials, a client can read only cluster-info in its namespace', async () => {
     const { token: _, ...bare } = server.credentials()
@@ -73,10 +95,10 @@ test('nodes and users can join a cluster', async (t) => {
   })
 
   await t.test('the join command creates a working kubeconfig that only its owner can read', async () => {
-    const { code, stderr } = await joinAs('n1', `--token=${token}`, `--ca-cert-hash=${hash}`)
+    const { code, stderr } = await joinWith(orch, 'n1', `--token=${token}`, `--ca-cert-hash=${hash}`)
     assert.equal(code, 0, stderr)
     assert.equal(statSync(out('n1')).mode & 0o777, 0o600)
-    const who = await runCommand(join(root, 'bin/orchctl'), [`--kubeconfig=${out('n1')}`, 'auth', 'whoami'])
+    const who = await orchctl([`--kubeconfig=${out('n1')}`, 'auth', 'whoami'])
     assert.match(who.stdout, /system:node:n1[\s\S]*system:nodes/)
   })
 
@@ -96,7 +118,7 @@ test('nodes and users can join a cluster', async (t) => {
   })
 
   await t.test('a token for one node cannot join as another node', async () => {
-    const bound = await orch('token', 'create', config, '--node-name=n4')
+    const bound = await orchHere('token', 'create', config, '--node-name=n4')
     assert.match(bound.stdout, / --node-name n4 /)
     const [, boundToken = ''] = /--token (\S+)/.exec(bound.stdout) ?? []
     const refused = await joinAs('n5', `--token=${boundToken}`, `--ca-cert-hash=${hash}`)
@@ -116,14 +138,18 @@ test('nodes and users can join a cluster', async (t) => {
     'a wrong token secret, a wrong hash and an existing file are each rejected with a one-line error',
     async () => {
       const wrong = `${id}.ffffffffffffffff`
-      for (const [flags, message] of [
-        [['n3', `--token=${wrong}`], /does not match the token/],
-        [['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`], /does not match --ca-cert-hash/],
-        [['n3', '--token=short'], /a token must have the form/],
-        [['n1', `--token=${token}`], /already exists/],
+      for (const [run, flags, message] of [
+        [orch, ['n3', `--token=${wrong}`], /does not match the token/],
+        [
+          orchHere,
+          ['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`],
+          /does not match --ca-cert-hash/,
+        ],
+        [orchHere, ['n3', '--token=short'], /a token must have the form/],
+        [orchHere, ['n1', `--token=${token}`], /already exists/],
       ] as const) {
         const [name, ...rest] = flags
-        const { code, stderr } = await joinAs(name, ...rest)
+        const { code, stderr } = await joinWith(run, name, ...rest)
         assert.equal(code, 1)
         assert.match(stderr, message)
         assert.ok(!stderr.includes('ffffffffffffffff') && !stderr.includes('    at '), stderr)
@@ -223,11 +249,11 @@ test('nodes and users can join a cluster', async (t) => {
   }
 
   await t.test('tokens are listed without their secrets, and deleted tokens can neither join nor sign', async () => {
-    const listed = await orch('token', 'list', config)
+    const listed = await orchHere('token', 'list', config)
     assert.match(listed.stdout, new RegExp(`^${id} .*authentication,signing.*for n1$`, 'm'))
     assert.ok(!listed.stdout.includes(token.split('.')[1]!))
-    assert.equal((await orch('token', 'delete', id, config)).stdout, `deleted token ${id}\n`)
-    assert.match((await orch('token', 'delete', id, config)).stderr, /token \S+ not found/)
+    assert.equal((await orchHere('token', 'delete', id, config)).stdout, `deleted token ${id}\n`)
+    assert.match((await orchHere('token', 'delete', id, config)).stderr, /token \S+ not found/)
     assert.equal((await server.client(token).get('/api')).status, 401)
     const info = '/api/v1/namespaces/kube-public/configmaps/cluster-info'
     await until(
