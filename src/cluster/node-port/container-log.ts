@@ -47,7 +47,7 @@ export class ContainerLog {
     this.appendLines(body.split('\n').map((line) => ({ time, stream, text: line })))
   }
 
-  /** Appends lines, whose times must not decrease. */
+  /** Appends lines. Their times must not decrease. */
   appendLines(lines: readonly LogLine[]): void {
     if (this.#isEnded) return
     for (const line of lines) {

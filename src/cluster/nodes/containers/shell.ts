@@ -255,7 +255,7 @@ async function whoami(_args: readonly string[], { user, print, printError }: She
   return 1
 }
 
-/** Prints the user and the group, or with `-u` or `-g` one of them. */
+/** Implements `id`, which prints the user and group IDs. With `-u` or `-g`, prints only one of them. */
 async function id([flag]: readonly string[], { user, group, print }: ShellPlace): Promise<number> {
   const named = (number: number) => `${number}${number === 0 ? '(root)' : ''}`
   const text = flag === '-u' ? user : flag === '-g' ? group : `uid=${named(user)} gid=${named(group)}`

@@ -12,9 +12,9 @@ import { LogLineReader } from './log-line-reader.ts'
 
 /** Number of bytes to read from the end of a file. */
 const maxBytes = 256 * 1024
-/** Maximum number of bytes to read at a time from a file that grows. */
+/** Maximum number of bytes to read at a time from a growing file. */
 const maxGrowth = 64 * 1024
-/** Interval in milliseconds between two reads of a file that grows. */
+/** Interval in milliseconds between two reads of a growing file. */
 const pollMs = 500
 /** Maximum number of files that are followed at the same time. */
 const maxFollowed = 100

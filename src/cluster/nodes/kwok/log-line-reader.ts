@@ -14,7 +14,7 @@ interface ParsedLine extends LogLine {
 
 const runtimeLine = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,20}) (stdout|stderr) ([FP])(?::\S*)? (.*)$/s
 
-/** Appends the lines of a text that arrives in parts to a log. */
+/** Splits text that arrives in parts into lines, and appends them to a log. */
 export class LogLineReader {
   readonly #log: ContainerLog
   readonly #now: () => number

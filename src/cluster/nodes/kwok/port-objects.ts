@@ -8,7 +8,7 @@ import { array, fields, number, text } from '../stages/fields.ts'
 import { StageError } from '../stages/stage-error.ts'
 import type { RuleType } from './pod-rules.ts'
 
-/** Serves the connections to a port. */
+/** How to serve connections to a port: by forwarding them to another server, or with predefined HTTP responses. */
 export type PortService =
   | { readonly type: 'target'; readonly host: string; readonly port: number }
   | { readonly type: 'http'; readonly routes: readonly HttpRoute[] }
