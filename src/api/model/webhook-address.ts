@@ -29,7 +29,7 @@ export function checkWebhookUrl(text: string, path: FieldPath): FieldError[] {
 
 const schemeForm = /^([A-Za-z][A-Za-z0-9+.-]*):/
 const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=-]*)(?::\d*)?$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no URL may hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: URLs must not contain control characters
 const neverInUrl = /[\0-\x1f\x7f]|%(?![0-9A-Fa-f]{2})/
 
 /** Splits a URL for validation. Returns undefined if it cannot be a URL. */

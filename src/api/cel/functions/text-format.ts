@@ -35,7 +35,7 @@ const escapes: { readonly [letter: string]: string } = {
 
 function quote({ budget }: Run, text: string): string {
   budget.allocate(2 * text.length)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must be escaped
   return `"${text.toWellFormed().replaceAll(/[\u0007\b\f\n\r\t\v\\"]/g, (letter) => escapes[letter]!)}"`
 }
 

@@ -17,7 +17,7 @@ const reading: Costs = {
 const maxUrl = 65_536
 
 const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a URL has none
+// biome-ignore lint/suspicious/noControlCharactersInRegex: URLs must not contain control characters
 const control = /[\u0000-\u001f\u007f]/
 const badEscape = /%(?![0-9a-fA-F]{2})/
 

@@ -110,7 +110,7 @@ interface CardProps {
 /** Makes wide content scrollable on its own, also with the keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be accessible by keyboard
     <section class="scroll" aria-label={label} tabIndex={0}>
       {children}
     </section>

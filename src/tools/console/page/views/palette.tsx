@@ -86,7 +86,7 @@ function Goals({ goals, selectedIndex, onTake }: GoalsProps) {
   return (
     <div id="goals" role="listbox" aria-label="Where to">
       {goals.map((goal, i) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field, which keeps the focus
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the text field keeps the focus and handles the keys
         <div
           key={goal.to}
           class="goal"

@@ -97,7 +97,7 @@ export function Output({ label, text }: { readonly label: string; readonly text:
     if (element !== null) isAtEnd.current = element.scrollTop + element.clientHeight > element.scrollHeight - 20
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be accessible by keyboard
     <pre class="output" aria-label={label} role="log" ref={view} onScroll={onScroll} tabIndex={0}>
       {text}
     </pre>

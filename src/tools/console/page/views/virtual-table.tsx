@@ -64,7 +64,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
       ref={view}
       onScroll={onScroll}
       onKeyDown={onKeyDown}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be accessible by keyboard
       tabIndex={0}
     >
       <table aria-rowcount={sorted.length + 1} style={isNarrow ? {} : { minWidth: `${total}ch` }}>
