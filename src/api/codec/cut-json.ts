@@ -21,7 +21,7 @@ interface CutMember {
   readonly within: Cut | undefined
 }
 
-/** Number of bytes of a document to read between yields. This takes at most a few milliseconds. */
+/** Number of bytes to read between yields. Reading them takes at most a few milliseconds. */
 const bytesPerSlice = 16 * 1024
 
 const quote = 0x22
@@ -54,7 +54,7 @@ export class Cutter {
   #used = 0
   #json: Buffer = Buffer.alloc(0)
   #at = 0
-  /** The position of the last yield. */
+  /** Offset in the document at the last yield. */
   #yieldedAt = 0
   /** Whether the current value contains the last selected field, so that the scan may stop inside the value. */
   #isLast = true

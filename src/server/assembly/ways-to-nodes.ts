@@ -56,7 +56,10 @@ function warnOfSuperuser(pem: string, log: Log): void {
     )
 }
 
-/** Returns the addresses to which the server may connect. `ownAddress` is the server's own listening address, if any. */
+/**
+ * Returns the policy for connections to addresses that users specify. `ownAddress` is the server's own listening
+ * address, if any.
+ */
 export function addressPolicy(options: ServerOptions, ownAddress: () => Address | undefined): AddressPolicy {
   return new AddressPolicy({ allowed: options.allowedProxyCidrs, advertised: options.advertiseAddress, ownAddress })
 }

@@ -1,8 +1,7 @@
 /**
- * The identity that this server presents to aggregated API servers: a client certificate, from flags or self-signed,
- * and the CAs, header names and common names that a backend uses to authenticate it. The self-signed certificate is
- * stored in `pki/front-proxy` in the data directory. It is shared by all servers on one store and renewed before it
- * expires.
+ * The identity that this server presents to aggregated API servers: a client certificate, and the CAs, header names and
+ * common names that backends need to verify it. If flags name no certificate, a self-signed certificate is stored in
+ * `pki/front-proxy` in the data directory, shared by all servers on one store, and renewed before it expires.
  */
 import { join } from 'node:path'
 import { type CertifiedKey, openAuthority, proxyName } from '../../api/pki/authority.ts'

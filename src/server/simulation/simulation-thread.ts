@@ -178,7 +178,7 @@ class SimulationThread {
     return await pendingCertificate.promise
   }
 
-  /** Asks the server's thread, which decides to which addresses the server may connect. */
+  /** Asks the server for the address of a host, because only the server knows which addresses are allowed. */
   async #resolveAddress(host: string, port: number): Promise<string> {
     const id = ++this.#lastLookup
     const outcome = await new Promise<ResolvedHost>((resolve) => {

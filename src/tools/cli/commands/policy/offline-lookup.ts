@@ -42,7 +42,7 @@ export class OfflineLookup implements Lookup {
       .map((object) => storedObject(type, object))
   }
 
-  /** Reports all objects as new. They never change afterwards. */
+  /** Calls `reset` once, because the objects never change. */
   follow(_type: StoredType, { reset }: Follower): boolean {
     reset()
     return true
