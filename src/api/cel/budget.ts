@@ -25,7 +25,7 @@ const maxAllocated = 10_000_000
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** When the clock was first checked. The work before the first check is negligible. */
+  /** When the clock was started, at the latest when it was first checked. The work before that is negligible. */
   #began: number | undefined
   #steps = 0
   #allocated = 0
@@ -47,10 +47,15 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
+  /** Starts the clock. Must be called before work that may take milliseconds between two checks. */
+  startClock(): void {
+    this.#began ??= threadMicroseconds()
+  }
+
   #look(): void {
     this.#steps = 0
-    this.#began ??= threadMicroseconds()
-    if (threadMicroseconds() - this.#began > maxTime) throw new BudgetExceeded()
+    this.startClock()
+    if (threadMicroseconds() - this.#began! > maxTime) throw new BudgetExceeded()
   }
 
   /** Counts memory against the budget. Must be called before a result of the given size is created. */

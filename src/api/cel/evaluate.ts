@@ -139,7 +139,7 @@ class Compiler {
     const loop = loops[node.macro]({ predicate: predicate!, transform: transform!, hasPredicate: !!predicate })
     const { begin, each } = foldCosts[node.macro]
     return (frame) => {
-      const { count, at } = isPair ? pairsOf(range(frame)) : itemsOf(range(frame))
+      const { count, at } = isPair ? pairsOf(frame, range(frame)) : itemsOf(frame, range(frame))
       frame.budget.charge(begin)
       return loop(frame, (visit) => {
         for (let i = 0; i < count; i++) {
@@ -268,18 +268,23 @@ function bound(value: Evaluate, transform: Evaluate, slot: number): Evaluate {
 }
 
 /** Returns the items that a macro with two variables iterates over: index and element, or key and value. */
-function pairsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
+function pairsOf(frame: Frame, range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   const pair = (key: Value, value: Value) => [key, value] as unknown as Value
   if (range instanceof CelList) return { count: range.size, at: (i) => pair(i, range.get(i)) }
-  const { count, at } = itemsOf(range)
+  const { count, at } = itemsOf(frame, range)
   return { count, at: (i) => pair(at(i), (range as CelMap).get(at(i))!) }
 }
 
+/** Duration of listing one key of a map, in steps of the budget. */
+const stepsPerKey = 8
+
 /** Returns the items that a macro with one variable iterates over: the elements of a list, or the keys of a map. */
-function itemsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
+function itemsOf({ budget }: Frame, range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   if (range instanceof CelList) return { count: range.size, at: (index) => range.get(index) }
   if (range instanceof CelMap) {
+    budget.startClock()
     const keys = range.keys()
+    budget.work(stepsPerKey * keys.length)
     return { count: keys.length, at: (index) => keys[index]! }
   }
   throw new CelError('no such overload')

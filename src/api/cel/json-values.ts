@@ -99,6 +99,10 @@ export class JsonList extends CelList {
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType
+  /** Listing many keys takes milliseconds, so it happens once. */
+  #keys: readonly string[] | undefined
+  /** The maps in this map, so that their keys are also listed once. */
+  #maps: Map<string, JsonMap> | undefined
 
   constructor(json: JsonObject, declared: DeclaredType) {
     super()
@@ -107,16 +111,29 @@ export class JsonMap extends CelMap {
   }
 
   get size(): number {
-    return Object.keys(this.json).length
+    return this.keys().length
   }
 
   get(key: Value): Value | undefined {
     const value = typeof key === 'string' ? own(this.json, key) : undefined
-    return value === undefined ? undefined : fromJson(value, this.declared.elem!)
+    return value === undefined ? undefined : this.part(key as string, value, this.declared.elem!)
   }
 
   keys(): readonly string[] {
-    return Object.keys(this.json)
+    this.#keys ??= Object.keys(this.json)
+    return this.#keys
+  }
+
+  /** Returns the CEL value of a member. */
+  protected part(key: string, value: Json, declared: DeclaredType): Value {
+    const map = this.#maps?.get(key)
+    if (map !== undefined) return map
+    const part = fromJson(value, declared)
+    if (part instanceof JsonMap) {
+      this.#maps ??= new Map()
+      this.#maps.set(key, part)
+    }
+    return part
   }
 }
 
@@ -127,7 +144,7 @@ class JsonFields extends JsonMap {
     const field = fields && fieldNamed(fields, key as string)
     if (field === undefined) return undefined
     const value = own(this.json, properties?.get(key as string) ?? (key as string))
-    return value === undefined ? undefined : fromJson(value, field)
+    return value === undefined ? undefined : this.part(key as string, value, field)
   }
 
   /** A field whose value is null counts as absent, although rules can compare it with null. */

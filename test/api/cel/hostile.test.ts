@@ -1,8 +1,10 @@
 /** Tests rules that are written to block the server. The server rejects each rule or soon aborts it. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
+import { Budget, BudgetExceeded } from '../../../src/api/cel/budget.ts'
+import { lengthOf } from '../../../src/api/cel/compare.ts'
 import type { JsonObject } from '../../../src/api/json/json.ts'
+import { threadMicroseconds } from '../../../src/base/concurrency/thread-time.ts'
 import { TimeSlice } from '../../../src/base/concurrency/time-slice.ts'
 import { assertBrief, assertCheap } from '../../support/effort.ts'
 import { compileForJsonSliced, type Data, outcomeOf } from './evaluate-rule.ts'
@@ -46,6 +48,9 @@ describe('compilation of hostile rules', () => {
       assert.equal((await new TimeSlice().run(compileForJsonSliced(others))).outcome, 'program'),
     )
   })
+  test('the compilation of a rule yields before it parses', () => {
+    assert.deepEqual(compileForJsonSliced('(').next(), { done: false, value: undefined })
+  })
   test('a rule with 50,000 unary operators is accepted', () => {
     assert.equal(outcomeOf(`${'!'.repeat(50_000)}true`), true)
   })
@@ -70,6 +75,30 @@ describe('evaluation of hostile rules', () => {
   })
   ends('a pattern on a large string', 'self.matches("(a|aa|aaa)*b(a|aa)*c")', { schema: text, self: large })
   ends('a pattern from the data', 'self.matches(self)', { schema: text, self: large.slice(0, 4000) })
+
+  test('loops over the same map list its keys once', () => {
+    let lists = 0
+    const self = new Proxy(Object.fromEntries(many.slice(0, 50).map((key) => [key, key])), {
+      ownKeys: (target) => {
+        lists++
+        return Reflect.ownKeys(target)
+      },
+    })
+    const schema = { type: 'object', properties: { map: { type: 'object', additionalProperties: text } } }
+    const rule = 'self.map.all(a, self.map.all(b, a != "" && self.map.size() > 0))'
+    assert.equal(outcomeOf(rule, { schema, self: { map: self }, limit: 100_000_000 }), true)
+    assert.equal(lists, 1)
+  })
+  test('the time before the first check of the clock counts once the clock was started', () => {
+    const budget = new Budget(1000)
+    budget.startClock()
+    for (const began = threadMicroseconds(); threadMicroseconds() - began < 50_000; );
+    assert.throws(() => budget.work(100_000), BudgetExceeded)
+  })
+  test('the length of a long string counts characters of two code units once', () => {
+    const long = 'a'.repeat(1000)
+    assert.deepEqual([long, `${long}é世`, `${long}\u{1f600}`, `${long}\ud83d`].map(lengthOf), [1000, 1002, 1001, 1000])
+  })
 
   test('a pattern prone to backtracking runs in linear time', async () => {
     const data = { schema: text, self: `${'a'.repeat(2000)}!` }
