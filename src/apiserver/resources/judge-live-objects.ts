@@ -15,8 +15,9 @@ import { type InvocationParts, invocationsOf } from '../admission/policy/invocat
 import { actionsFor, evaluatePolicy } from '../admission/policy/judge-request.ts'
 import { formFor } from '../admission/policy/matching.ts'
 import { requestData } from '../admission/policy/request-data.ts'
-import type { Resource } from '../registry/catalogue/resource.ts'
+import { keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { formsOf } from '../registry/reads/object-forms.ts'
+import { readStoredSliced } from '../registry/reads/read-stored.ts'
 import { admittedType } from '../registry/writes/admission-request.ts'
 import { storedTypes, type VisibleTypesParts } from './visible-types.ts'
 
@@ -70,8 +71,9 @@ export async function judgeLiveObjects(
         began = performance.now()
       }
       if (signal.aborted) return
-      const object = parts.lookup.readUncached(type, name)
-      if (object === undefined) continue
+      const cached = resource.cache.get(keyOf(resource, name.namespace, name.name))
+      if (cached === undefined) continue
+      const object = await timeSlice.run(readStoredSliced(resource.kind, cached))
       const request = requestFor(parts, resource, { operation, object })
       if (isExempt(request)) continue
       candidates ??= new Candidates([policy], request)
