@@ -9,7 +9,7 @@ import type { PodInfo } from './pod-info.ts'
 export interface BoundPodsParts {
   /** How long the watch may take to show a Pod on its node, in milliseconds. */
   readonly confirmMs: number
-  /** Returns whether the watch has not shown the Pod on its node yet. */
+  /** Returns whether the scheduler still waits for the watch to show the Pod on its node. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
   /** Called for a Pod that the watch has not shown on its node in time. */
   readonly check: (pod: PodInfo) => void
