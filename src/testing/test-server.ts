@@ -28,7 +28,7 @@ export interface TestServerOptions {
    * both cases, for kubectl and other programs.
    */
   readonly transport?: 'in-process' | 'tls'
-  /** Snapshot from which to start instead of a new cluster. */
+  /** Snapshot to start from. By default, the server starts with a new cluster. */
   readonly from?: Snapshot
   /** Initial time of the clock. Defaults to now. */
   readonly startAt?: Date | string | number

@@ -48,7 +48,7 @@ export function declaredBelow(schema: Json | undefined, prefix: string): Declare
   return declared
 }
 
-/** Caches the types of nested schemas. In a schema that contains rules, each level needs these types. */
+/** Caches the types of nested schemas, because rules at several levels of a schema need the same types. */
 const known = new WeakMap<JsonObject, DeclaredType | undefined>()
 
 /** Returns a size limit of a schema. A negative limit is converted to zero. */

@@ -104,7 +104,7 @@ class PiecewiseParser {
     return this.#result
   }
 
-  /** Parses everything before a comma of the innermost level. */
+  /** Cuts the document at a comma of the innermost level, and parses the members before the comma. */
   #cut(innermost: Level, comma: number): void {
     let outer: Level | undefined
     for (const level of this.#levels.slice(0, this.#depth)) {

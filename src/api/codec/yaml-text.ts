@@ -75,7 +75,7 @@ interface Anchored {
   readonly size: number
   /** How many levels of objects and lists are inside the value. */
   readonly height: number
-  /** Number of values inside the value, including the value itself. */
+  /** Number of JSON values in the anchor's value, including nested values and the value itself. */
   readonly count: number
 }
 

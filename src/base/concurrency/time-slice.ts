@@ -136,7 +136,7 @@ function beginStretch(turn: number, now: number): void {
 /** The event-loop turn in which suspended work is about to resume. */
 interface Turn {
   readonly turn: number
-  /** Whether the time budget of this event-loop turn is not used up. */
+  /** Whether time remains in the budget of this event-loop turn. */
   readonly hasTime: boolean
 }
 
