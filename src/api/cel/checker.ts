@@ -7,7 +7,7 @@ import { operands } from './ast.ts'
 import { fieldNamed, plainReservedSince } from './declared-type.ts'
 import { functions } from './functions/all.ts'
 import type { Issue } from './issues.ts'
-import type { Overload } from './overload.ts'
+import type { Functions, Overload } from './overload.ts'
 import {
   type CelType,
   formatType,
@@ -62,6 +62,8 @@ export interface CheckOptions {
    */
   readonly version?: number | undefined
   readonly findStruct?: FindStruct | undefined
+  /** Functions in addition to those of CEL and Kubernetes. */
+  readonly ownFunctions?: Functions | undefined
 }
 
 /** Type-checks an expression. Sets the type of every node and the available overloads of every call. */
@@ -85,13 +87,15 @@ class Checker {
   readonly #variables: ReadonlyMap<string, CelType>
   readonly #version: number
   readonly #findStruct: FindStruct | undefined
+  readonly #ownFunctions: Functions | undefined
   /** Variables of the enclosing macros. The innermost come last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
-  constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct }: CheckOptions) {
+  constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct, ownFunctions }: CheckOptions) {
     this.#variables = variables
     this.#version = version ?? Number.POSITIVE_INFINITY
     this.#findStruct = findStruct
+    this.#ownFunctions = ownFunctions
   }
 
   check(node: Node): CelType {
@@ -190,9 +194,9 @@ class Checker {
     const args = operands(node).map((operand) => (isFormat(node) ? this.#mixed(operand) : this.check(operand)))
     const isMember = node.target !== undefined
     if (node.name === '_?._') return this.#optionalField(node, resolve(args[0]!))
-    const overloads = functions
-      .get(node.name)
-      ?.filter(({ since = 0, forMutations }) => since <= this.#version && (!forMutations || this.#findStruct))
+    const overloads = (this.#ownFunctions?.get(node.name) ?? functions.get(node.name))?.filter(
+      ({ since = 0, forMutations }) => since <= this.#version && (!forMutations || this.#findStruct),
+    )
     if (overloads === undefined || overloads.length === 0) return this.#undeclared(node.at, node.name)
     const matching = matchingOverloads(overloads, { args, isMember })
     if (matching.length === 0) return this.#report(node.at, noOverload(node, args))

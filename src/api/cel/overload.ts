@@ -15,6 +15,7 @@ export interface Run {
   readonly pattern: (text: string) => Pattern
 }
 
+/** Computes the result of a call. Throws CelError if the arguments are invalid. */
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
 /** Properties of an argument that are known before evaluation, for the cost estimate. */
@@ -40,6 +41,7 @@ export interface Costs {
   readonly estimate?: (args: readonly Estimated[]) => CallEstimate
 }
 
+/** A variant of a function, created with `define`. */
 export interface Overload extends Costs {
   /**
    * Kubernetes minor version that introduced the function. Undefined if all versions that support rules have the
@@ -65,6 +67,7 @@ export interface Signature {
   readonly result: CelType
 }
 
+/** The overloads of each function, by name. */
 export type Functions = ReadonlyMap<string, readonly Overload[]>
 
 /**

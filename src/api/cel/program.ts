@@ -10,6 +10,7 @@ import { estimateCost } from './cost.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { compile, type Evaluate } from './evaluate.ts'
 import { type Issue, SyntaxIssue, showIssues } from './issues.ts'
+import type { Functions } from './overload.ts'
 import { parse } from './parser.ts'
 import type { Pattern, ReadPattern } from './regex.ts'
 import type { CelType } from './types.ts'
@@ -61,17 +62,19 @@ export interface Environment {
    * create objects.
    */
   readonly findStruct?: FindStruct | undefined
+  /** Functions in addition to those of CEL and Kubernetes. */
+  readonly ownFunctions?: Functions | undefined
 }
 
 /** Compiles a rule. Yields between the stages of compilation, because the rule may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
-  const { variables, version, costVersion, hasUnknownSizes, findStruct, result = 'bool' } = environment
+  const { variables, version, costVersion, hasUnknownSizes, findStruct, ownFunctions, result = 'bool' } = environment
   // Yields first, because an object may contain hundreds of expressions that cannot be parsed.
   yield
   const { root, issue } = parsed(text, environment)
   if (root === undefined) return failed(text, [issue])
   yield
-  const { type, issues, used } = check(root, typesOf(variables), { version, findStruct })
+  const { type, issues, used } = check(root, typesOf(variables), { version, findStruct, ownFunctions })
   if (issues.length > 0) return failed(text, issues)
   if (result !== 'any' && type.kind !== result)
     return { outcome: 'invalid', why: `cel expression must evaluate to a ${result}` }

@@ -14,6 +14,7 @@ export class Double {
   }
 }
 
+/** An unsigned integer. */
 export class Uint {
   readonly value: bigint
 
@@ -31,6 +32,7 @@ export class Timestamp {
   }
 }
 
+/** A duration, which may be negative. */
 export class Duration {
   readonly nanos: bigint
 

@@ -29,6 +29,8 @@ export async function answerRequest(call: PortCall): Promise<Answer> {
   const path = [action, ...rest].join('/')
   if (path === 'stats/summary' && isReading)
     return { status: 200, headers: json, text: JSON.stringify(summaryOf(node, call.now())) }
+  const metrics = action === 'metrics' && isReading ? await node.metrics?.([action, ...rest]) : undefined
+  if (metrics !== undefined) return { status: 200, headers: metricsText, parts: metrics }
   if (path === 'metrics/resource' && isReading)
     return { status: 200, headers: metricsText, text: resourceMetricsOf(node, call.now()) }
   if (action === 'containerLogs' && isReading) return answerLog(call, rest)

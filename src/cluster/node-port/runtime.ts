@@ -21,6 +21,11 @@ export interface NodeRuntime {
   pod(place: PodPlace): PodRuntime | undefined
   /** Returns the current usage of the running pods, for `/stats/summary` and `/metrics/resource`. */
   usage(): NodeUsage
+  /**
+   * Returns the metrics at a path that begins with `metrics`, in the Prometheus text format. Returns undefined if the node
+   * has no metrics of its own at this path.
+   */
+  metrics?(path: readonly string[]): Promise<AsyncIterable<Buffer> | undefined>
 }
 
 /** Memory of a node and the usage of its pods. Times are in milliseconds since 1970. */

@@ -220,7 +220,7 @@ function indexByNode(pods: Informer<Pod>) {
 }
 
 function runtimesOf(
-  { nodes, pods, clientOf, vendor, clock, kwok }: SimulationParts,
+  { nodes, nodeObjects, pods, clientOf, vendor, clock, kwok }: SimulationParts,
   shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'written' | 'outages' | 'speed' | 'usageOf'>,
 ): NodeRuntime[] {
   const byNode = indexByNode(pods)
@@ -234,6 +234,7 @@ function runtimesOf(
         pods: byNode,
         client: () => clientOf(name),
         amounts,
+        node: () => nodeObjects.get({ name }),
         memory,
         vendor,
         clock,

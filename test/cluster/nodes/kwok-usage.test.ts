@@ -161,7 +161,7 @@ test('usage expressions support the functions of KWOK', () => {
     ['node.SinceSecond() / 10.0', 10],
     ['node.spec.x', 3],
     ['"Quantity(" == "Quantity(" && container.name == "c" ? 1 : 2', 1],
-    ['Now() == timestamp("2030-01-01T00:01:40Z") ? 1 : 0', 1],
+    ['Now() > timestamp("2020-01-01T00:00:00Z") ? 1 : 0', 1],
     ['size(pod.metadata.labels)', 0],
   ] as const)
     assert.equal(compileUsage(expression)(scope), expected, expression)

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { posix } from 'node:path'
 import type { Duplex, Writable } from 'node:stream'
+import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -24,6 +25,8 @@ import type { NodeOutages } from '../failures/node-outages.ts'
 import type { CommandSettings } from '../kwok/exec-objects.ts'
 import type { KwokObjects } from '../kwok/kwok-objects.ts'
 import type { Following } from '../kwok/log-files.ts'
+import { metricText } from '../kwok/metric-text.ts'
+import { metricSubjects } from '../kwok/node-measurements.ts'
 import type { NodeAmounts } from '../volumes/downward.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import type { CommandMemory, Environment } from './command-memory.ts'
@@ -47,11 +50,13 @@ export interface SimulatedNodeParts {
   readonly speed: number
   readonly client: () => Client
   readonly amounts: NodeAmounts
+  /** Returns the Node object, or undefined if it does not exist. */
+  readonly node: () => Node | undefined
   readonly memory: CommandMemory
   /** Files that simulated commands have created. */
   readonly written: WrittenFiles
   /** KWOK objects that simulated nodes support. Undefined if this simulation does not support them. */
-  readonly kwok?: Pick<KwokObjects, 'logs' | 'commands' | 'ports'> | undefined
+  readonly kwok?: Pick<KwokObjects, 'logs' | 'commands' | 'ports' | 'metrics'> | undefined
   /** Finds resource usage that KWOK objects, such as ResourceUsage, define for containers. */
   readonly usageOf?: FindUsage | undefined
   readonly vendor: Vendor
@@ -92,6 +97,14 @@ export class SimulatedNode implements NodeRuntime {
     const { pods, amounts, clock } = this.#parts
     const used = this.#meter.read(pods.get(this.name), clock.now())
     return { startedAt: this.#startedAt, memoryBytes: bytesIn(amounts.memory), pods: used }
+  }
+
+  async metrics(path: readonly string[]): Promise<AsyncIterable<Buffer> | undefined> {
+    const { kwok, pods, clock, node } = this.#parts
+    const rules = await kwok?.metrics.at(path, this.name)
+    if (rules === undefined) return undefined
+    const measured = { node: node(), pods: [...pods.get(this.name)], usage: this.usage(), now: clock.now() }
+    return metricText(rules, metricSubjects(measured))
   }
 }
 

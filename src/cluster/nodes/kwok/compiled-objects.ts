@@ -94,7 +94,7 @@ export function firstObjects(informer: Pick<KwokInformer, 'objects'>): readonly 
 }
 
 /** Returns the result of a compilation, or the StageError that explains why an object is invalid. */
-export function compiledOr<T>(compile: () => T): T | StageError {
+function compiledOr<T>(compile: () => T): T | StageError {
   try {
     return compile()
   } catch (error) {

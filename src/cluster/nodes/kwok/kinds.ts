@@ -60,6 +60,7 @@ export const kwokKinds = {
   clusterExec: cluster('ClusterExec', 'clusterexecs', 'The environment of commands in simulated pods.'),
   portForward: namespaced('PortForward', 'portforwards', 'The ports of the simulated pod with the same name.'),
   clusterPortForward: cluster('ClusterPortForward', 'clusterportforwards', 'The ports of simulated pods.'),
+  metric: cluster('Metric', 'metrics', 'The metrics that simulated nodes serve at a path.'),
 } as const satisfies { readonly [name: string]: KindNames }
 
 /** The names of a KWOK kind and its scope. */

@@ -7,6 +7,7 @@ import { type FollowOptions, followObjects } from './follow-objects.ts'
 import { type KwokKind, kwokKinds } from './kinds.ts'
 import { LogFiles } from './log-files.ts'
 import { LogObjects } from './log-objects.ts'
+import { MetricObjects } from './metric-objects.ts'
 import { PodRules } from './pod-rules.ts'
 import { PortServices, type ResolveAddress } from './port-services.ts'
 import { StageObjects } from './stage-objects.ts'
@@ -18,6 +19,7 @@ export interface KwokObjects {
   readonly logs: LogObjects
   readonly commands: PodRules<CommandSettings>
   readonly ports: PortServices
+  readonly metrics: MetricObjects
   /** Sources that only keep the informers up to date and trigger no keys. */
   readonly sources: readonly Source[]
 }
@@ -38,12 +40,14 @@ export function followKwokObjects(client: Client, options: KwokOptions): KwokObj
   const attaches = pair(kwokKinds.attach, kwokKinds.clusterAttach)
   const execs = pair(kwokKinds.exec, kwokKinds.clusterExec)
   const forwards = pair(kwokKinds.portForward, kwokKinds.clusterPortForward)
-  const followed = [...usages, ...logs, ...attaches, ...execs, ...forwards]
+  const metrics = followObjects(client, kwokKinds.metric, options)
+  const followed = [...usages, ...logs, ...attaches, ...execs, ...forwards, metrics]
   return {
     stages: new StageObjects(followObjects(client, kwokKinds.stage, options)),
     usage: new UsageObjects(...usages),
     logs: new LogObjects({ logs, attaches }, new LogFiles(options.logDirectory, options.clock)),
     commands: new PodRules(execRules, ...execs),
+    metrics: new MetricObjects(metrics),
     ports: new PortServices(...forwards, options.resolveAddress),
     sources: followed.map(({ feed }) => ({ feed, connect: () => () => {} })),
   }

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../../api/json/json.ts'
 import { asJson, timestamp } from '../../../api/model/object.ts'
+import { type Sliced, slicedValue, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
@@ -12,10 +13,11 @@ import { nameOfKey, objectKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { readTemplatedStage } from '../stages/read-templated-stage.ts'
 import { StageError } from '../stages/stage-error.ts'
-import { compiledOr, firstObjects, maxObjects } from './compiled-objects.ts'
+import { firstObjects, maxObjects } from './compiled-objects.ts'
 import { execRules } from './exec-objects.ts'
 import { type KwokCondition, type KwokObject, kwokKinds, kwokType } from './kinds.ts'
 import { attachRules, logRules } from './log-objects.ts'
+import { readMetric } from './metric-objects.ts'
 import { type RuleType, readClusterRules, readOwnRules } from './pod-rules.ts'
 import { portRules } from './port-objects.ts'
 import { usageRules } from './usage-objects.ts'
@@ -32,23 +34,23 @@ export interface ReportParts {
 }
 
 /** Parses an object of one kind. Throws StageError if the object is not supported. */
-type Reader = (object: Json) => unknown
+type Reader = (object: Json) => Sliced<unknown>
 
 const ownReader =
   <R>(type: RuleType<R>): Reader =>
   (object) =>
-    readOwnRules(type, object)
+    slicedValue(readOwnRules(type, object))
 
 const clusterReader =
   <R>(type: RuleType<R>): Reader =>
   (object) =>
-    readClusterRules(type, object)
+    slicedValue(readClusterRules(type, object))
 
 /** Returns a reader for each KWOK kind. */
 function readersOf({ readsLogs }: Pick<ReportParts, 'readsLogs'>): { [name in keyof typeof kwokKinds]: Reader } {
   const ifLogsAreRead = (reader: Reader) => (readsLogs ? reader : refuseLogs)
   return {
-    stage: readTemplatedStage,
+    stage: (object) => slicedValue(readTemplatedStage(object)),
     resourceUsage: ownReader(usageRules),
     clusterResourceUsage: clusterReader(usageRules),
     logs: ifLogsAreRead(ownReader(logRules)),
@@ -59,6 +61,7 @@ function readersOf({ readsLogs }: Pick<ReportParts, 'readsLogs'>): { [name in ke
     clusterExec: clusterReader(execRules),
     portForward: ownReader(portRules),
     clusterPortForward: clusterReader(portRules),
+    metric: readMetric,
   }
 }
 
@@ -103,7 +106,7 @@ function reportLoop(
     reconcile: async (key, signal) => {
       const object = informer.get(nameOfKey(key))
       if (object === undefined) return 'done'
-      const condition = conditionOf(object, informer, { read, now: clock.now() })
+      const condition = await conditionOf(object, informer, { read, now: clock.now() })
       const previous = object.status?.conditions?.find(({ type: each }) => each === condition.type)
       if (previous?.status === condition.status && previous.message === condition.message) return 'done'
       const others = (object.status?.conditions ?? []).filter(({ type: each }) => each !== condition.type)
@@ -119,12 +122,12 @@ function reportLoop(
   }
 }
 
-function conditionOf(
+async function conditionOf(
   object: KwokObject,
   informer: Informer<KwokObject>,
   { read, now }: { readonly read: Reader; readonly now: number },
-): KwokCondition {
-  const result = compiledOr(() => read(asJson(object)))
+): Promise<KwokCondition> {
+  const result = await readSliced(read, object)
   const isIncluded = informer.type.namespaced || informer.size <= maxObjects || firstObjects(informer).includes(object)
   const [reason, message] =
     result instanceof StageError
@@ -134,4 +137,14 @@ function conditionOf(
         : ['TooManyObjects', `only the first ${maxObjects} objects by name apply`]
   const status = reason === 'Supported' ? 'True' : 'False'
   return { type: 'Supported', status, reason, message, lastTransitionTime: timestamp(now) }
+}
+
+/** Reads an object in several turns, because compiling many expressions takes long. Returns the error, if any. */
+async function readSliced(read: Reader, object: KwokObject): Promise<unknown> {
+  try {
+    return await new TimeSlice().run(read(asJson(object)))
+  } catch (error) {
+    if (error instanceof StageError) return error
+    throw error
+  }
 }
