@@ -12,6 +12,7 @@ import { methods } from '../../../src/storage/store/etcd/messages.ts'
 import { Session } from '../../../src/storage/store/etcd/session.ts'
 import { rounds, seed, tell } from '../../fuzz/scale.ts'
 import { endHeaders, endStream, frame, headerBlock, number } from '../../support/http2-frames.ts'
+import { soon } from '../../support/until.ts'
 import { seeded } from './random-source.ts'
 
 const grpc = { ':status': 200, 'content-type': 'application/grpc' } as const
@@ -261,7 +262,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     await withSession(server, async (session) => {
       const messages = session.stream(methods.range, message(1), new AbortController().signal)
       assert.equal((await messages.next()).value?.toString(), 'text')
-      while (!session.isClosed) await new Promise(setImmediate)
+      await soon(() => session.isClosed)
       assert.match((await failureOf(messages.next())).message, /data exceeds the flow-control window/)
     })
   })
@@ -302,10 +303,10 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
     })
     await withSession(server, async (session) => {
       const answer = call(session)
-      while (session.usable) await new Promise(setImmediate)
+      await soon(() => !session.usable)
       assert.equal((await failureOf(call(session))).sent, false)
       assert.equal((await answer).toString(), 'text')
-      while (!session.isClosed) await new Promise(setImmediate)
+      await soon(() => session.isClosed)
     })
   })
 

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { serve } from '../../../support/in-process.ts'
+import { untilTrue } from '../../../support/until.ts'
 import { configurationPath, configure, everything, unconfigure, Webhooks, webhook } from '../../../support/webhooks.ts'
 
 const server = await serve({ after })
@@ -238,7 +239,7 @@ test('webhooks are called for custom kinds, all subresources and connect request
   assert.equal((await client.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition)).status, 201)
   const path = `/apis/${group}/v2/namespaces/hooked/widgets`
   const widget = { apiVersion: `${group}/v2`, kind: 'Widget', metadata: { name: 'w' }, spec: { n: 1 } }
-  while ((await client.get(path)).status !== 200);
+  await untilTrue(async () => (await client.get(path)).status === 200)
   const rules = [{ operations: ['*'], apiGroups: [group, ''], apiVersions: ['v1'], resources: ['*/*'] }]
   await withConfigured('validating', [webhook(webhooks, '/allow', { rules })], async () => {
     assert.equal((await client.post(path, widget)).status, 201)
