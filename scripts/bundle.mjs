@@ -114,6 +114,10 @@ function scriptOptions(name) {
     platform: 'node',
     format: 'cjs',
     target: 'node24',
+    // Every start reads the whole file, and white space and comments were a quarter of it. Names and lines of moderate
+    // length keep stack traces useful.
+    minifyWhitespace: true,
+    lineLimit: 160,
     // All imports are either part of the file or part of Node.
     supported: { 'dynamic-import': false },
     plugins: [nativeOfLmdb],
