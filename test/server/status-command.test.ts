@@ -54,7 +54,6 @@ test('errors of orch status are one line long', () => {
   const config = { kind: 'Config', clusters: [{ name: 'c', cluster }], contexts, users, 'current-context': 'c' }
   writeFileSync(stranger, JSON.stringify(config))
   for (const [args, message] of [
-    [['--kubeconfig', join(directory, 'none')], /^orch: no kubeconfig found: .*none: no such file or directory\n$/],
     [['--kubeconfig', stranger], /^orch: .*forbidden.*\n$/],
     [['--kubeconfg=x'], /^orch: unknown flag --kubeconfg; did you mean --kubeconfig\?.*\n$/],
     [['now'], /^orch: unexpected argument "now": flags begin with --\n$/],
@@ -62,5 +61,28 @@ test('errors of orch status are one line long', () => {
     const { stderr, stdout, status: code } = status(...args)
     assert.match(stderr, message)
     assert.deepEqual([stdout, code], ['', 1])
+  }
+})
+
+test('orch status names the next step if there is no kubeconfig or no server', () => {
+  const stopped = join(directory, 'stopped.kubeconfig')
+  const cluster = { server: 'https://127.0.0.1:1' }
+  const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]
+  const users = [{ name: 'u', user: {} }]
+  writeFileSync(
+    stopped,
+    JSON.stringify({ kind: 'Config', clusters: [{ name: 'c', cluster }], contexts, users, 'current-context': 'c' }),
+  )
+  for (const [file, message] of [
+    [
+      join(directory, 'none'),
+      /^orch: no kubeconfig found: .*\nStart a server with `orch up`, or specify the kubeconfig/,
+    ],
+    [stopped, /^orch: cannot connect to https:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*\n.*is the server running\?/],
+  ] as const) {
+    const { stderr, status: code } = status('--kubeconfig', file)
+    assert.match(stderr, message)
+    assert.equal(stderr.trimEnd().split('\n').length, 2)
+    assert.equal(code, 1)
   }
 })

@@ -205,7 +205,9 @@ function chooseContext(sources: readonly Source[], { context, server, clusterNam
   const name = context ?? currentName(sources)
   if (name === undefined && (server ?? clusterName) !== undefined) return noEntry
   if (name === undefined)
-    throw new ConfigError(`${filesOf(sources)}: no current-context is set; specify one with --context`)
+    throw new ConfigError(
+      `${filesOf(sources)}: no current-context is set: set one with orchctl config use-context NAME`,
+    )
   return findEntry(sources, 'context', name)
 }
 

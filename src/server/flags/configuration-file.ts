@@ -58,15 +58,16 @@ export async function readConfigurationFile(file: string, groups: FlagGroups): P
       `${position === undefined ? file : `${file}:${position.line}:${position.column}`}: ${message}`,
     )
   }
-  return new ConfigurationReader(groups, fail).read(await parse(file, text))
+  const { value, duplicates } = await parse(file, text)
+  const [duplicate] = duplicates
+  if (duplicate !== undefined) throw fail(duplicate.split('.'), `the field ${duplicate} occurs twice`)
+  return new ConfigurationReader(groups, fail).read(value)
 }
 
-async function parse(file: string, text: string): Promise<Json> {
+async function parse(file: string, text: string) {
   const { parseYaml } = await import('../../api/codec/yaml.ts')
   try {
-    const { value, duplicates } = parseYaml(Buffer.from(text), maxBytes)
-    if (duplicates.length > 0) throw new Error(`the field ${duplicates[0]} occurs twice`)
-    return value
+    return parseYaml(Buffer.from(text), maxBytes)
   } catch (error) {
     throw new UsageError(`${file}: ${messageOf(error).replace(/^the body (?:is not valid YAML: )?/, '')}`)
   }

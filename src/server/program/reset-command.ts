@@ -58,7 +58,7 @@ async function entriesOf(directory: string): Promise<readonly string[]> {
   const others = entries.filter((entry) => !ownEntries.has(entry))
   if (others.length > 0)
     throw new UsageError(
-      `${directory} also contains ${JSON.stringify(others[0])}, which the server did not create: nothing was deleted`,
+      `${directory} also contains ${JSON.stringify(others[0])}, which the server did not create: nothing was deleted; move it elsewhere and try again`,
     )
   if (!entries.includes('data.mdb') && !entries.includes('pki'))
     throw new UsageError(`${directory} is not the data directory of a server: nothing was deleted`)

@@ -3,13 +3,14 @@
  * its data, and the time of the last backup. It uses only the server's health checks and metrics, so it also works from
  * another machine.
  */
-import { type Flags, flag, parseFlags, text } from '../../base/flags/flags.ts'
+import { type Flags, flag, parseFlags, text, UsageError } from '../../base/flags/flags.ts'
 import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
 import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import { errorOf } from '../../client/requests/status-error.ts'
 import type { Transport } from '../../client/requests/transport.ts'
+import { connectionSentence } from '../../tools/cli/program/explain-error.ts'
 import { bytesText } from '../backup/progress-line.ts'
 
 export const statusFlags = {
@@ -24,9 +25,23 @@ export const statusFlags = {
 const timeoutMs = 10_000
 const maxBytes = 32 * 1024 * 1024
 
+interface Status {
+  readonly report: string
+  readonly ready: boolean
+}
+
 /** Runs `orch status`. Returns the report and whether the server is ready. */
-export async function statusCommand(args: readonly string[]): Promise<{ report: string; ready: boolean }> {
+export async function statusCommand(args: readonly string[]): Promise<Status> {
   const { kubeconfig } = parseFlags(statusFlags, args)
+  try {
+    return await readStatus(kubeconfig)
+  } catch (error) {
+    const sentence = connectionSentence(error)
+    throw sentence === undefined ? error : new UsageError(sentence)
+  }
+}
+
+async function readStatus(kubeconfig: string): Promise<Status> {
   const files = kubeconfig === '' ? usualFiles(processEnvironment()) : [kubeconfig]
   const { transport: config } = readClientConfig({ files, parse: await parserFor(files) })
   const transport = new HttpTransport(config)

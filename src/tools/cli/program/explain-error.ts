@@ -3,7 +3,7 @@
 import { ApiError } from '../../../api/model/api-error.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import { codeOf, isError, messageOf } from '../../../base/text/errors.ts'
-import { ConfigError } from '../../../client/node/kubeconfig-files.ts'
+import { ConfigError, MissingConfigError } from '../../../client/node/kubeconfig-files.ts'
 import { NameError } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 import { TransportError } from '../../../client/requests/transport.ts'
@@ -36,10 +36,18 @@ const userErrorTypes = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
+  const connection = connectionSentence(error)
+  if (connection !== undefined) return `error: ${connection}`
   if (userErrorTypes.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
-  if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
   // All other errors are bugs in this program, so print the stack trace.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
+}
+
+/** Explains why a command cannot reach a server, and what to do about it. Undefined for all other errors. */
+export function connectionSentence(error: unknown): string | undefined {
+  if (error instanceof MissingConfigError)
+    return `${error.message}\nStart a server with \`orch up\`, or specify the kubeconfig of a server with --kubeconfig.`
+  return error instanceof TransportError ? `${withCauses(error)}${nextStep(error)}` : undefined
 }
 
 const maxCauses = 4

@@ -92,7 +92,8 @@ export const creating: Part = {
       stdout: 'deployment.apps/offline\n',
     }),
     r('create role', 'offline --verb=get --resource=pods --dry-run=client --kubeconfig=none', {
-      stderr: 'error: no kubeconfig found: DIR/none: no such file or directory\n',
+      stderr:
+        'error: no kubeconfig found: DIR/none: no such file or directory\nStart a server with `orch up`, or specify the kubeconfig of a server with --kubeconfig.\n',
       code: 1,
     }),
     r('create configmap', 'lit --from-literal=a=1 --from-literal=b=x=y --from-file=key=data.txt', {
