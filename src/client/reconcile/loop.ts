@@ -11,7 +11,7 @@ import type { Backoff } from '../../base/concurrency/backoff.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 import { isMissingRight, type MissingRights } from './missing-rights.ts'
-import { isRejection, RefusedSteps } from './refused-steps.ts'
+import { isErrorResponse, RefusedSteps } from './refused-steps.ts'
 import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
@@ -172,7 +172,7 @@ class LoopRun {
 
   #failed(key: string, error: unknown): void {
     const { log } = this.#records
-    if (isRejection(error)) this.#refused.failed(key, error)
+    if (isErrorResponse(error)) this.#refused.failed(key, error)
     else log.error('reconcile failed; will retry', { loop: this.#loop.name, key, ...errorFields(error) })
   }
 

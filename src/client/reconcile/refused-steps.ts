@@ -1,18 +1,20 @@
 /**
- * Logs writes that the server rejected because of the object, such as a Pod that exceeds a quota or that admission
- * rejects. Users cause such rejections, so the log contains one line per key, without a stack, until the step succeeds.
- * The loops also report the rejections as Events of the object.
+ * Logs the error responses that a loop received: a write that the server rejected because of the object, such as a Pod
+ * that exceeds a quota, or a stored object that the server cannot read. The message of the server explains such an
+ * error, so the log contains one line per key, without a stack, until the step succeeds. The loops also report rejected
+ * writes as Events of the object.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { StatusError } from '../requests/status-error.ts'
 
+/** Status codes of writes that the server rejected because of the object. */
 const rejections = new Set([400, 403, 413, 422])
 
-/** Whether an error means that the server rejected a write, rather than that the loop or the server failed. */
-export function isRejection(error: unknown): error is StatusError | ApiError {
-  return (error instanceof StatusError || error instanceof ApiError) && rejections.has(error.code)
+/** Whether an error is a response of the server, rather than a failure of the loop itself. */
+export function isErrorResponse(error: unknown): error is StatusError | ApiError {
+  return error instanceof StatusError || error instanceof ApiError
 }
 
 export class RefusedSteps {
@@ -30,11 +32,9 @@ export class RefusedSteps {
     const cause = causeOf(error)
     if (this.#logged.get(key) === cause) return
     this.#logged.set(key, cause)
-    this.#log.warn('the server rejected a write by a control loop; will retry', {
-      loop: this.#loop,
-      key,
-      error: error.message,
-    })
+    const fields = { loop: this.#loop, key, error: error.message }
+    if (rejections.has(error.code)) this.#log.warn('the server rejected a write by a control loop; will retry', fields)
+    else this.#log.error('reconcile failed; will retry', fields)
   }
 
   succeeded(key: string): void {

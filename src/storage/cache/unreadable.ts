@@ -2,7 +2,7 @@
  * A stored value that cannot be decoded because it is damaged or was written by a newer version of the program. The
  * cache reports such a value separately and serves all other objects as usual.
  */
-import { NewerValue, type UnreadableValue } from '../../api/codec/stored.ts'
+import { EncryptedValue, NewerValue, type UnreadableValue } from '../../api/codec/stored.ts'
 
 /** A stored object that cannot be decoded. */
 export class Unreadable {
@@ -11,6 +11,8 @@ export class Unreadable {
   readonly why: string
   /** Whether the value is intact but can only be read by a newer version of the program. */
   readonly newer: boolean
+  /** What the administrator can do about it. */
+  readonly remedy: string
   /** The namespace of the object, or '' for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
@@ -21,9 +23,16 @@ export class Unreadable {
     this.revision = revision
     this.why = fault.message
     this.newer = fault instanceof NewerValue
+    this.remedy = remedyFor(fault)
     const place = key.slice(prefix.length)
     const slash = place.indexOf('/')
     this.namespace = slash < 0 ? '' : place.slice(0, slash)
     this.name = place.slice(slash + 1)
   }
+}
+
+function remedyFor(fault: UnreadableValue): string {
+  if (fault instanceof NewerValue) return 'use that one'
+  if (fault instanceof EncryptedValue) return 'correct that file and restart the server, or delete the object'
+  return 'delete it, or restore it from a backup'
 }

@@ -250,7 +250,7 @@ test('a missing permission is reported once until it is granted', async (t) => {
   assert.match(lines[1]!, /has the required permission again/)
 })
 
-test('a rejected reconcile step is logged once, without a stack trace, until the step succeeds', async (t) => {
+test('an error response to a reconcile step is logged once, without a stack trace, until the step succeeds', async (t) => {
   const rejected = (name: string, why: string, code = 403) =>
     new StatusError({
       kind: 'Status',
@@ -265,6 +265,7 @@ test('a rejected reconcile step is logged once, without a stack trace, until the
   const failures = [
     ...['web-a1', 'web-b2', 'web-c3'].map((name) => rejected(name, 'exceeded quota: small')),
     rejected('web-d4', 'denied by the webhook'),
+    ...['web-d4', 'web-d4'].map((name) => rejected(name, 'the stored value is damaged', 500)),
     new Error('broken'),
     undefined,
     rejected('web-e5', 'exceeded quota: small'),
@@ -290,6 +291,7 @@ test('a rejected reconcile step is logged once, without a stack trace, until the
     [
       ['warning', 'exceeded quota: small', false],
       ['warning', 'denied by the webhook', false],
+      ['error', 'the stored value is damaged', false],
       ['error', 'broken', true],
       ['warning', 'exceeded quota: small', false],
     ],

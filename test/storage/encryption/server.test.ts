@@ -117,7 +117,7 @@ test('an object that cannot be decrypted is reported and can be deleted, and oth
   await server.store.commit({ key: 'objects/core/secrets/default/bare', expected: 0, value: Buffer.from([2, 0, 1]) })
   await untilTrue(async () => (await client.get(`${path}/broken`)).status === 500)
   assert.match((await client.get(`${path}/broken`)).body.message, /encrypted by aesgcm with the key "lost"/)
-  assert.match((await client.get(`${path}/bare`)).body.message, /is not encrypted/)
+  assert.match((await client.get(`${path}/bare`)).body.message, /is not encrypted.*; correct that file/)
   const { items } = (await client.get(path)).body
   assert.deepEqual(
     items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),

@@ -201,8 +201,7 @@ export function keyOf(resource: Resource, namespace: string, name: string): stri
 export function notFoundError(resource: Resource, namespace: string, name: string): ApiError {
   const held = resource.cache.unreadable(keyOf(resource, namespace, name))
   if (held === undefined) return notFound(resource, name)
-  const remedy = held.newer ? 'use that one' : 'delete it, or restore it from a backup'
-  return unreadable(resource, name, `${held.why}; ${remedy}`)
+  return unreadable(resource, name, `${held.why}; ${held.remedy}`)
 }
 
 /** Returns the group and kind for an error message. For a view such as Scale, this is the kind of the view. */
