@@ -31,7 +31,7 @@ async function done(method: string, path: string, body?: unknown, type?: string)
 async function eventTexts(path: string, count: number): Promise<string[]> {
   const events: WatchEvent[] = []
   const enough = new AbortController()
-  const patience = AbortSignal.any([enough.signal, AbortSignal.timeout(20_000)])
+  const patience = AbortSignal.any([enough.signal, AbortSignal.timeout(60_000)])
   for await (const event of client.watch(path, patience)) if (events.push(event) === count) break
   enough.abort()
   return events.map(({ type, object }) => `${type} ${object.metadata.name}`)

@@ -45,7 +45,7 @@ function temporaryDirectory(t: TestContext): string {
 /** Starts a server that fails to start. Returns its exit code and output. */
 async function failedStart(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
   const [code] = await once(child, 'close')

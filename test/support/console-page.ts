@@ -30,7 +30,7 @@ export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
     open: async (url, options = {}) => {
       const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
       const page = await context.newPage()
-      page.setDefaultTimeout(20_000)
+      page.setDefaultTimeout(60_000)
       const { origin } = new URL(url)
       page.on('request', (request) => {
         if (new URL(request.url()).origin !== origin) faults.push(`a request to another host: ${request.url()}`)

@@ -162,7 +162,7 @@ test('custom resources can have their own types', async () => {
   }
   const crds = { group: 'apiextensions.orch.io', version: 'v1', plural: 'customresourcedefinitions', namespaced: false }
   await client.create(crds, definition)
-  for await (const event of client.watch(crds, { signal: AbortSignal.timeout(20_000) })) if (isEstablished(event)) break
+  for await (const event of client.watch(crds, { signal: AbortSignal.timeout(60_000) })) if (isEstablished(event)) break
   const createdWidget = await client.create(Widget, { metadata: inDefault('w'), spec: { size: 3 } })
   assert.deepEqual([createdWidget.apiVersion, createdWidget.spec.size], ['example.com/v1', 3])
 })

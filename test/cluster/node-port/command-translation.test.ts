@@ -75,7 +75,7 @@ async function exec(query: string, inputs: readonly string[] = []) {
   const url = `${api.server.url.replace('https', 'wss')}${pods}/p/exec?command=x&${query}`
   const env = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: join(api.directory, 'ca.crt') }
   const args = [script, url, 'v5.channel.k8s.io,v4.channel.k8s.io', 'admin-token', JSON.stringify(inputs)]
-  const child = spawn(process.execPath, args, { env, timeout: 20_000 })
+  const child = spawn(process.execPath, args, { env, timeout: 60_000 })
   const facts: { open?: string; message?: string; close?: number }[] = []
   for await (const line of createInterface(child.stdout)) facts.push(JSON.parse(line))
   const textOf = (channel: number) =>

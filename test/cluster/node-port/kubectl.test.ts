@@ -33,7 +33,7 @@ async function kubectl(args: readonly string[], input = '') {
   return { stdout, stderr, code }
 }
 
-test('kubectl logs prints the whole log or its last lines', { timeout: 20_000 }, async () => {
+test('kubectl logs prints the whole log or its last lines', { timeout: 120_000 }, async () => {
   assert.equal((await kubectl(['logs', 'web'])).stdout, 'first\nsecond\nthird\n')
   assert.equal(
     (await kubectl(['logs', 'web', '--tail=1', '--timestamps'])).stdout,
@@ -43,7 +43,7 @@ test('kubectl logs prints the whole log or its last lines', { timeout: 20_000 },
   assert.match(previous.stderr, /previous terminated container "c" in pod "web" not found/)
 })
 
-test('kubectl exec transfers input, output and exit codes', { timeout: 20_000 }, async () => {
+test('kubectl exec transfers input, output and exit codes', { timeout: 120_000 }, async () => {
   const large = randomBytes(3_000_000)
   writeFileSync(join(container.directory, 'large'), large)
   const ran = await kubectl(['exec', '-i', 'web', '--', 'sh', '-c', 'cat; echo oops >&2; exit 3'], 'from afar\n')
@@ -55,7 +55,7 @@ test('kubectl exec transfers input, output and exit codes', { timeout: 20_000 },
   assert.match(none.stderr, /ENOENT/)
 })
 
-longTest('kubectl cp copies files in both directions', { timeout: 20_000 }, async () => {
+longTest('kubectl cp copies files in both directions', { timeout: 120_000 }, async () => {
   const bytes = randomBytes(2_000_000)
   writeFileSync(join(home, 'sent'), bytes)
   const there = await kubectl(['cp', join(home, 'sent'), `web:${container.directory}/taken`])
@@ -65,7 +65,7 @@ longTest('kubectl cp copies files in both directions', { timeout: 20_000 }, asyn
   assert.ok(readFileSync(join(home, 'back')).equals(bytes))
 })
 
-longTest('kubectl port-forward supports concurrent connections', { timeout: 20_000 }, async () => {
+longTest('kubectl port-forward supports concurrent connections', { timeout: 120_000 }, async () => {
   const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
   try {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
@@ -104,7 +104,7 @@ async function echo(port: number, bytes: Buffer): Promise<void> {
 longTest(
   'kubectl attach and kubectl logs --follow end when the server stops',
   {
-    timeout: 30_000,
+    timeout: 120_000,
   },
   async () => {
     const attached = spawn('kubectl', ['attach', '-i', 'web'], { env })

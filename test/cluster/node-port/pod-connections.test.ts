@@ -133,7 +133,7 @@ async function webSocket(path: string, protocol: string, inputs: readonly string
   const env = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: join(api.directory, 'ca.crt') }
   const child = spawn(process.execPath, [script, url, protocol, token, JSON.stringify(inputs)], {
     env,
-    timeout: 20_000,
+    timeout: 60_000,
   })
   const facts: { open?: string; message?: string; close?: number; error?: true }[] = []
   for await (const line of createInterface(child.stdout)) facts.push(JSON.parse(line))

@@ -44,7 +44,7 @@ const kubectl = (args: readonly string[], input = '') => runKubectl(server, args
 const exec = async (command: readonly string[], options: readonly string[] = [], input = '') =>
   await kubectl(['exec', ...options, 'web', '-c', 'a', '--', ...command], input)
 
-test('kubectl cp copies a directory into a container and back', { timeout: 30_000 }, async () => {
+test('kubectl cp copies a directory into a container and back', { timeout: 120_000 }, async () => {
   const [sent, received] = [join(server.directory, 'sent'), join(server.directory, 'received')]
   mkdirSync(join(sent, 'inner'), { recursive: true })
   const bytes = randomBytes(300_000)
@@ -59,7 +59,7 @@ test('kubectl cp copies a directory into a container and back', { timeout: 30_00
   assert.equal(readFileSync(join(received, 'inner', 'small'), 'utf8'), 'text')
 })
 
-test('containers of a pod share the files of an emptyDir and nothing else', { timeout: 30_000 }, async () => {
+test('containers of a pod share the files of an emptyDir and nothing else', { timeout: 120_000 }, async () => {
   const file = join(server.directory, 'shared')
   writeFileSync(file, 'shared')
   await kubectl(['cp', file, 'web:/scratch/shared', '-c', 'a'])
@@ -73,7 +73,7 @@ test('containers of a pod share the files of an emptyDir and nothing else', { ti
   assert.equal(readFileSync(copied, 'utf8'), 'value')
 })
 
-test('commands print processes, pass input and return exit codes', { timeout: 30_000 }, async () => {
+test('commands print processes, pass input and return exit codes', { timeout: 120_000 }, async () => {
   assert.match((await exec(['ps', 'aux'])).stdout, /1 root {6}0:00 \["\/server","--port=80"\]\n/)
   assert.equal((await exec(['cat'], ['-i'], 'input')).stdout, 'input')
   assert.equal((await exec(['sh', '-c', 'test -d /scratch && test -f /none'])).code, 1)
@@ -82,7 +82,7 @@ test('commands print processes, pass input and return exit codes', { timeout: 30
   assert.equal((await exec(['tar', 'xf', '-'], ['-i'], 'x'.repeat(2000))).code, 2)
 })
 
-test('kubectl run -i and kubectl attach end with the container', { timeout: 30_000 }, async () => {
+test('kubectl run -i and kubectl attach end with the container', { timeout: 120_000 }, async () => {
   const ran = await kubectl(['run', 'once', '-i', '--image=i', '--restart=Never', '--', 'sh', '-c', 'sleep 2; exit 3'])
   assert.equal(ran.code, 3, ran.stderr)
   await kubectl(['run', 'short', '--image=i', '--restart=Never', '--', 'sleep', '4'])
