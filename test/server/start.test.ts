@@ -42,6 +42,9 @@ function temporaryDirectory(t: TestContext): string {
   return directory
 }
 
+/** Flags for servers that write no kubeconfig and serve only a few requests. */
+const oneWorker = ['--admin-kubeconfig=', '--workers=1']
+
 /** Starts a server that fails to start. Returns its exit code and output. */
 async function failedStart(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -312,7 +315,7 @@ test('a server prevents other servers from using its data directory', async (t) 
   await t.test('without a token file, every static token is invalid', async (t) => {
     const child = spawn(
       join(root, 'bin/orch'),
-      ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
+      ['apiserver', `--data-dir=${server.directory}/data`, ...oneWorker, `--secure-port=${server.port}`],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     )
     const ended = once(child, 'exit')
@@ -350,7 +353,8 @@ test("the server writes the administrator's key without following an existing fi
   // The shell replaces itself with the server, so `$$` is the server's process ID, which used to be part of a temporary
   // file name.
   const script = 'ln -s "$0" "$1.$$"; ln -s "$0" "$1.tmp"; shift; exec "$@"'
-  const args = ['apiserver', '--secure-port=0', `--data-dir=${directory}/data`, `--admin-kubeconfig=${config}`]
+  const data = `--data-dir=${directory}/data`
+  const args = ['apiserver', '--secure-port=0', data, `--admin-kubeconfig=${config}`, '--workers=1']
   const child = spawn('sh', ['-c', script, victim, config, join(root, 'bin/orch'), ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -376,7 +380,7 @@ test('a full disk is reported and does not kill the server with a signal', async
   assert.equal(mounted.status, 0, `this test needs to mount a small tmpfs (root): ${mounted.stderr}`)
   mkdirSync(join(directory, 'data'))
   writeFileSync(join(directory, 'filler'), Buffer.alloc(1536 * 1024))
-  const { code, said } = await failedStart([`--data-dir=${directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
+  const { code, said } = await failedStart([`--data-dir=${directory}/data`, ...oneWorker, '--secure-port=0'])
   assert.match(said, /not enough space in .*data: \d+ bytes are free/)
   assert.equal(code, 1)
 })
