@@ -8,6 +8,7 @@ import type { Order } from '../../api/codec/member-order.ts'
 import type { JsonObject } from '../../api/json/json.ts'
 import { status } from '../../api/schema/meta-types.ts'
 import { partialObjectMetadata } from '../../api/schema/partial-metadata.ts'
+import { type Sliced, TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { CachedObject } from './cached-object.ts'
 
 /** The type of a watch event. Watchers with different selectors can see the same change as different types. */
@@ -17,6 +18,10 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
+  /**
+   * Encodes like `encode`, but yields periodically. Undefined if encoding takes little time even for a large object.
+   */
+  encodeSliced?(type: EventType, object: CachedObject): Sliced<Buffer>
   /**
    * Returns the encoded event in parts, which avoids copying the object. Returns undefined if the object itself must be
    * re-encoded.
@@ -47,6 +52,8 @@ export class CacheEvent {
   readonly object: CachedObject
   readonly deleted: boolean
   readonly #encoded = new Map<string, Buffer>()
+  /** Encodings in progress, which all watchers share. */
+  readonly #encoding = new Map<string, Promise<void>>()
   #lastKnown: CachedObject | undefined
 
   constructor(object: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
@@ -74,6 +81,32 @@ export class CacheEvent {
     return before ? 'DELETED' : undefined
   }
 
+  /**
+   * Encodes an event about a large object in time slices. Resolves when `bytes` returns the result at once. Returns
+   * undefined if there is nothing to wait for.
+   */
+  encodeAhead(form: EventForm, type: EventType): Promise<void> | undefined {
+    const name = `${form.name} ${type}`
+    if (!takesLong(form, this.objectFor(type)) || this.#encoded.has(name)) return undefined
+    let encoding = this.#encoding.get(name)
+    if (encoding === undefined) {
+      encoding = this.#encodeSliced(form, type)
+      this.#encoding.set(name, encoding)
+    }
+    return encoding
+  }
+
+  async #encodeSliced(form: EventForm, type: EventType): Promise<void> {
+    const name = `${form.name} ${type}`
+    try {
+      const bytes = await new TimeSlice().run(form.encodeSliced!(type, this.objectFor(type)))
+      this.#encoded.set(name, copyToOwnBuffer(bytes))
+    } finally {
+      this.#encoding.delete(name)
+    }
+  }
+
+  /** Returns the encoded event. Encodes it at once unless `encodeAhead` has encoded it. */
   bytes(form: EventForm, type: EventType): Buffer {
     const name = `${form.name} ${type}`
     let bytes = this.#encoded.get(name)
@@ -83,6 +116,14 @@ export class CacheEvent {
     }
     return bytes
   }
+}
+
+/** Minimum size in bytes of an object whose encoding can take more than a few milliseconds. */
+const largeObject = 64 * 1024
+
+/** Returns whether the encoding of an event about the object must be interrupted. */
+export function takesLong({ encodeSliced }: EventForm, { json }: CachedObject): boolean {
+  return encodeSliced !== undefined && json.length > largeObject
 }
 
 /** Copies bytes out of a larger shared buffer, so that a cached event does not keep the whole buffer in memory. */

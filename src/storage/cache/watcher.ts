@@ -26,8 +26,6 @@ interface PendingEvent {
   readonly type: EventType
 }
 
-type Prepare = NonNullable<EventForm['prepare']>
-
 /** Maximum number of events to prepare for encoding together. */
 const atOnce = 100
 
@@ -47,7 +45,10 @@ export class Watcher {
   /** The encoding for the next event, which can differ from that of later events. */
   #form: EventForm
   #queue: Buffer[] = []
-  /** Events that wait for a remote call to encode them. Later events wait too, to preserve the order. */
+  /**
+   * Events whose encoding needs a remote call or several turns of the event loop. Later events wait too, to preserve the
+   * order.
+   */
   #waiting: PendingEvent[] = []
   #bytes = 0
   #closed = false
@@ -64,6 +65,11 @@ export class Watcher {
 
   get closed(): boolean {
     return this.#closed
+  }
+
+  /** The encoding for the next event. */
+  get form(): EventForm {
+    return this.#form
   }
 
   /** Returns the encoding for the next event, and then switches to the encoding for later events. */
@@ -95,31 +101,32 @@ export class Watcher {
     this.revision = event.revision
     const type = event.typeFor(this.selection.matches)
     if (type === undefined || this.#closed) return
-    if (this.#form.prepare === undefined) this.#enqueue(event.bytes(this.nextForm(), type))
-    else this.#tell({ event, type }, this.#form.prepare)
-  }
-
-  /** Encodes and queues an event as soon as possible, but after the events that are already waiting. */
-  #tell(pending: PendingEvent, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
-    const preparing = isFirst ? prepare([objectIn(pending)]) : undefined
+    const preparing = isFirst
+      ? (this.#form.prepare?.([event.objectFor(type)]) ?? event.encodeAhead(this.#form, type))
+      : undefined
     if (isFirst && preparing === undefined) {
-      this.#write(pending)
+      this.#enqueue(event.bytes(this.nextForm(), type))
       return
     }
-    this.#waiting.push(pending)
+    this.#waiting.push({ event, type })
     if (this.#waiting.length > maxQueuedEvents) this.close()
-    else if (preparing !== undefined) void this.#writeWaiting(preparing, prepare)
+    else if (preparing !== undefined) void this.#writeWaiting(preparing)
   }
 
-  async #writeWaiting(first: Promise<void>, prepare: Prepare): Promise<void> {
+  /** Encodes and queues the waiting events in order. */
+  async #writeWaiting(first: Promise<void>): Promise<void> {
     try {
       await first
       for (let ready = 1; this.#waiting.length > 0 && !this.#closed; ready = Math.min(this.#waiting.length, atOnce)) {
         const some = this.#waiting.slice(0, ready)
-        await prepare(some.map(objectIn))
-        this.#waiting.splice(0, ready)
-        for (const pending of some) this.#write(pending)
+        await this.#form.prepare?.(some.map(objectIn))
+        for (const pending of some) {
+          await pending.event.encodeAhead(this.#form, pending.type)
+          // The event waits until it is queued, so that later events cannot overtake it.
+          this.#waiting.shift()
+          this.#write(pending)
+        }
       }
     } catch (error) {
       this.#fail(error)

@@ -24,7 +24,15 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents } from '../../../storage/cache/event.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import type { Virtual } from '../../registry/catalogue/served.ts'
-import { formOf, isAsStored, preparing, readMetadata, readVersion } from '../../registry/reads/conversion.ts'
+import {
+  formOf,
+  isAsStored,
+  preparing,
+  readMetadata,
+  readMetadataSliced,
+  readVersion,
+  readVersionSliced,
+} from '../../registry/reads/conversion.ts'
 import type { Form } from './forms.ts'
 import { partialObjects } from './protobuf-form.ts'
 
@@ -255,6 +263,9 @@ export function projectedEvents(view: View<Resource>): EventForm {
   if (view.projection.as !== 'Table') return metadataEvents(view, name)
   const shown = (columns: 'columns' | 'rows'): Shown => ({
     show: (object) => tableOfOne(view, readVersion(view.resource, object), columns),
+    *showSliced(object) {
+      return tableOfOne(view, yield* readVersionSliced(view.resource, object), columns)
+    },
     bookmark: (document) => bookmarkTable(view, document, columns),
   })
   const rest = { ...eventForm(view, `${name} rest`, shown('rows')), ...preparing(view.resource) }
@@ -265,19 +276,26 @@ export function projectedEvents(view: View<Resource>): EventForm {
 function metadataEvents(view: View<Resource>, name: string): EventForm {
   const parsed = eventForm(view, name, {
     show: (object) => partial(view, readMetadata(view.resource, object)),
+    *showSliced(object) {
+      return partial(view, yield* readMetadataSliced(view.resource, object))
+    },
     bookmark: (document) => partial(view, asObject(document)),
   })
   if (!isAsStored(view.resource)) return parsed
   const start = Buffer.from(
     `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(metaVersion(view))},"metadata":`,
   )
-  const encode: EventForm['encode'] = (type, object) => {
-    const metadata = metadataText(object.json)
-    return metadata === undefined
-      ? parsed.encode(type, object)
-      : eventWith(type, Buffer.concat([start, metadata, endOfDocument]))
+  const encodeText = (type: EventType, { json }: CachedObject) => {
+    const metadata = metadataText(json)
+    return metadata && eventWith(type, Buffer.concat([start, metadata, endOfDocument]))
   }
-  return { ...parsed, encode }
+  return {
+    ...parsed,
+    encode: (type, object) => encodeText(type, object) ?? parsed.encode(type, object),
+    *encodeSliced(type, object) {
+      return encodeText(type, object) ?? (yield* parsed.encodeSliced(type, object))
+    },
+  }
 }
 
 const endOfDocument = Buffer.from('}\n')
@@ -285,18 +303,22 @@ const endOfDocument = Buffer.from('}\n')
 /** Functions that project the objects and bookmarks in watch events. */
 interface Shown {
   readonly show: (object: CachedObject) => JsonObject
+  readonly showSliced: (object: CachedObject) => Sliced<JsonObject>
   readonly bookmark: (document: JsonObject) => JsonObject
 }
 
-function eventForm(view: View, name: string, { show, bookmark }: Shown): EventForm {
+function eventForm(view: View, name: string, { show, showSliced, bookmark }: Shown) {
   const order = shownOrder(view)
   const write = (type: EventType | 'BOOKMARK', shown: JsonObject) => eventWith(type, jsonDocument(shown, order))
   return {
     name,
     encode: (type, object) => write(type, show(object)),
+    *encodeSliced(type, object) {
+      return eventWith(type, Buffer.from(`${yield* textSliced(yield* showSliced(object), order)}\n`))
+    },
     encodeBookmarkOrError: (type, document) =>
       type === 'BOOKMARK' ? write(type, bookmark(document)) : jsonEvents.encodeBookmarkOrError(type, document),
-  }
+  } satisfies EventForm
 }
 
 /**

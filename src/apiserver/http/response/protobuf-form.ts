@@ -24,7 +24,13 @@ import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
 import type { EventForm } from '../../../storage/cache/event.ts'
 import { WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Resource, ServedType } from '../../registry/catalogue/resource.ts'
-import { lastMessageOf, messageOf } from '../../registry/reads/messages.ts'
+import {
+  findMessage,
+  lastMessageOf,
+  lastMessageSliced,
+  messageOf,
+  messageSliced,
+} from '../../registry/reads/messages.ts'
 import type { Form, MessageType, SharedForm } from './forms.ts'
 
 /** The Protobuf schemas by kind. */
@@ -136,6 +142,13 @@ export function protobufEvents(resource: Resource, shared: SharedForm): EventFor
     eventType === 'DELETED' ? lastMessageOf(resource, object) : messageOf(resource, object)
   return {
     name: `protobuf ${resource.apiVersion} ${type.apiVersion} ${type.kind}`,
+    *encodeSliced(eventType, object) {
+      const message =
+        eventType === 'DELETED'
+          ? yield* lastMessageSliced(resource, object)
+          : (findMessage(resource, object) ?? (yield* messageSliced(resource, object)))
+      return frameOf(eventType, documentFor(shared, one, message))
+    },
     encode: (eventType, object) => frameOf(eventType, documentFor(shared, one, read(eventType, object))),
     encodeBookmarkOrError: (eventType, document) =>
       frameOf(

@@ -7,6 +7,7 @@
  */
 
 import { jsonDocument, parseOwnSliced } from '../../../api/codec/json.ts'
+import { textSliced } from '../../../api/codec/sliced-json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { OtherVersions } from '../../../api/merge/change.ts'
 import { internalError } from '../../../api/model/api-error.ts'
@@ -59,8 +60,10 @@ export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
 /** Like `jsonOf`, but works in steps, and calls the conversion webhook itself if necessary. */
 export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buffer> {
   const { kind } = resource
-  if (resource.stored !== undefined)
-    return jsonDocument(asJson(yield* readVersionSliced(resource, stored)), orderOf(kind))
+  if (resource.stored !== undefined) {
+    const object = asJson(yield* readVersionSliced(resource, stored))
+    return Buffer.from(`${yield* textSliced(object, orderOf(kind))}\n`)
+  }
   return kind.evolution === undefined ? stored.json : yield* kind.evolution.readJsonSliced(stored)
 }
 
@@ -132,6 +135,9 @@ export function eventsOf(resource: Resource): EventForm {
   return {
     name: `json ${formOf(resource)}`,
     encode: (type, object) => eventWith(type, jsonOf(resource, object)),
+    *encodeSliced(type, object) {
+      return eventWith(type, yield* jsonSliced(resource, object))
+    },
     parts: (type, object) => eventParts(type, jsonOf(resource, object)),
     encodeBookmarkOrError: encodeControlEventInJson(orderOf(resource.kind)),
     ...preparing(resource),

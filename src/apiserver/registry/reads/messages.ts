@@ -32,6 +32,11 @@ export function messageOf(resource: Resource, object: CachedObject): EncodedObje
   return findMessage(resource, object) ?? runToCompletion(messageSliced(resource, object))
 }
 
+/** Encodes the last state of a deleted object in several steps, without caching the encoding. */
+export function lastMessageSliced(resource: Resource, object: CachedObject): Sliced<EncodedObject> {
+  return encodeSliced(resource, object)
+}
+
 /** Encodes the last state of a deleted object, without caching the encoding. */
 export function lastMessageOf(resource: Resource, object: CachedObject): EncodedObject {
   return runToCompletion(encodeSliced(resource, object))

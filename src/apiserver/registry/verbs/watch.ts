@@ -13,7 +13,7 @@ import { expired, noSuchPath } from '../../../api/model/api-error.ts'
 import { parseVersion } from '../../../api/model/resource-version.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
-import type { CacheEvent, EventForm, EventType } from '../../../storage/cache/event.ts'
+import { type CacheEvent, type EventForm, type EventType, takesLong } from '../../../storage/cache/event.ts'
 import type { Selection, Watcher } from '../../../storage/cache/watcher.ts'
 import { concerns } from '../../../storage/cache/watchers.ts'
 import { RevisionGone } from '../../../storage/store/store.ts'
@@ -114,7 +114,7 @@ async function* replay(resource: Resource, { start, memory, onSent, ...reader }:
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
     await prepare?.(slice)
-    yield* chunks.add(added(watcher, slice))
+    yield* addObjects(chunks, watcher, slice)
     if (performance.now() > deadline) watcher.close()
     if (watcher.closed) return
     if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
@@ -156,7 +156,7 @@ async function* catchUp(
       const { events, through } = behind ? await readLog(resource, position) : inWindow(resource, position)
       if (through === undefined) break
       await prepare?.(toldObjects(watcher, events))
-      yield* chunks.add(encodeMatching(watcher, events))
+      yield* addEvents(chunks, watcher, events)
       position = through
       if (timeSlice.charge(stepCost)) await timeSlice.yieldIfDue()
     }
@@ -203,6 +203,40 @@ async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T>
       `too old resource version: ${revision}. List again and watch from the resourceVersion of the new list.`,
     )
   }
+}
+
+/** Adds the initial objects of a slice. Encodes large objects in time slices. */
+async function* addObjects(
+  chunks: EventChunks,
+  watcher: Watcher,
+  objects: readonly CachedObject[],
+): AsyncGenerator<Buffer> {
+  const timeSlice = new TimeSlice()
+  let begin = 0
+  for (const [i, object] of watcher.form.encodeSliced === undefined ? [] : objects.entries()) {
+    if (!takesLong(watcher.form, object)) continue
+    yield* chunks.add(added(watcher, objects.slice(begin, i)))
+    yield* chunks.add([[await timeSlice.run(watcher.nextForm().encodeSliced!('ADDED', object))]])
+    begin = i + 1
+  }
+  yield* chunks.add(added(watcher, begin === 0 ? objects : objects.slice(begin)))
+}
+
+/** Adds the events that the watcher's selection matches. Encodes events about large objects in time slices. */
+async function* addEvents(
+  chunks: EventChunks,
+  watcher: Watcher,
+  events: readonly CacheEvent[],
+): AsyncGenerator<Buffer> {
+  let begin = 0
+  for (const [i, event] of watcher.form.encodeSliced === undefined ? [] : events.entries()) {
+    const type = typeFor(watcher.selection, event)
+    if (type === undefined || !takesLong(watcher.form, event.objectFor(type))) continue
+    yield* chunks.add(encodeMatching(watcher, events.slice(begin, i)))
+    await event.encodeAhead(watcher.form, type)
+    begin = i
+  }
+  yield* chunks.add(encodeMatching(watcher, begin === 0 ? events : events.slice(begin)))
 }
 
 function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<readonly Buffer[]> {

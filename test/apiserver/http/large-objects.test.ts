@@ -1,15 +1,19 @@
-/** Tests that the server formats the large objects of a list in steps, with the same result as small objects. */
+/** Tests that lists and watches format large objects in steps, with the same result as small objects. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parse } from 'yaml'
 import { DocumentWorker } from '../../../src/api/codec/document-worker.ts'
 import type { JsonObject } from '../../../src/api/json/json.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { type Form, jsonForm, prettyForm, yamlForm } from '../../../src/apiserver/http/response/forms.ts'
 import { listText } from '../../../src/apiserver/http/verbs/list-parts.ts'
 import { TimeSlice } from '../../../src/base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../src/storage/cache/cached-object.ts'
+import type { WatchEvent } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
+import { watchFrames } from '../../support/protobuf-client.ts'
+import { caOf } from '../../support/raw-http.ts'
 
 const wide = (keys: number) => Object.fromEntries(Array.from({ length: keys }, (_, i) => [`key-${i}`, `line ${i}\n`]))
 const forms: readonly (readonly [string, Form])[] = [
@@ -86,4 +90,67 @@ test('a large object can be read as a table and as metadata', async () => {
   const read = async (as: string) => (await client.get(`${configMaps}/large`, { accept: meta(as) })).body
   assert.equal((await read('Table')).rows[0].cells[0], 'large')
   assert.deepEqual((await read('PartialObjectMetadata')).metadata, stored.metadata)
+})
+
+const kinds = ['ADDED', 'MODIFIED', 'DELETED']
+const counts = [3_001, 3_002, 3_002]
+
+/** Creates an object, watches it from the start while it is changed and deleted, and returns the watch. */
+async function changesOf<T>(name: string, watching: (path: string) => Promise<T>): Promise<T> {
+  const metadata = { name }
+  const { status, body } = await client.post(configMaps, { metadata, data })
+  assert.equal(status, 201)
+  const before = Number(body.metadata.resourceVersion) - 1
+  const query = `watch=1&timeoutSeconds=2&fieldSelector=metadata.name%3D${name}`
+  const events = watching(`${configMaps}?${query}&resourceVersion=${before}`)
+  await client.put(`${configMaps}/${name}`, { metadata, data: { ...data, added: 'x' } })
+  await client.delete(`${configMaps}/${name}`)
+  return await events
+}
+
+test('watches show each state of a large object as a table and as metadata', async () => {
+  const changes = async (name: string, as: string) => {
+    const { text } = await changesOf(name, (path) => client.get(path, { accept: meta(as) }))
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)) as WatchEvent[]
+  }
+  const tables = await changes('tables', 'Table')
+  assert.deepEqual(
+    tables.map(({ type }) => type),
+    kinds,
+  )
+  assert.deepEqual(
+    tables.map(({ object }) => object.rows[0].cells[1]),
+    counts,
+  )
+  assert.deepEqual(
+    tables.map(({ object }) => object.columnDefinitions.length > 0),
+    [true, false, false],
+  )
+  const partial = await changes('partial', 'PartialObjectMetadata')
+  assert.deepEqual(
+    partial.map(({ type, object }) => [type, object.metadata.name]),
+    kinds.map((kind) => [kind, 'partial']),
+  )
+})
+
+test('watches in Protobuf show each state of a large object and its initial state', async () => {
+  const own = { port: server.port, ca: caOf(server) }
+  const watched = { accept: vendorOf('orch').protobufMediaType, message: 'core.v1.ConfigMap' }
+  const { events } = await changesOf('frames', (path) =>
+    watchFrames(own, path, { ...watched, done: ({ length }) => length === kinds.length }),
+  )
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    kinds,
+  )
+  assert.deepEqual(
+    events.map(({ object }) => Object.keys(object.data).length),
+    counts,
+  )
+  const initial = `${configMaps}?watch=1&fieldSelector=metadata.name%3Dlarge`
+  const listed = await watchFrames(own, initial, { ...watched, done: ({ length }) => length === 1 })
+  assert.deepEqual(listed.events[0].object.data, data)
 })
