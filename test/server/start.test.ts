@@ -90,6 +90,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
     ['--advertise-address=010.0.0.1'],
     /--advertise-address: "010\.0\.0\.1" is not an IP address: use an address such as 127\.0\.0\.1/,
   ],
+  [['--metrics-url=http://a'], /--metrics-url: "http:\/\/a" is not an https URL/],
   [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a port range/],
   [
     ['--kubelet-preferred-address-types=Elsewhere'],

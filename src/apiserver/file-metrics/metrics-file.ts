@@ -73,10 +73,14 @@ export interface CustomEntry extends MetricEntry {
   readonly selector: LabelMatcher
 }
 
+/** The metrics of a file or a URL. */
 export interface MetricsFile {
   readonly custom: readonly CustomEntry[]
   readonly external: readonly MetricEntry[]
 }
+
+/** A file without entries. */
+export const noMetrics: MetricsFile = { custom: [], external: [] }
 
 const maxEntries = 1000
 

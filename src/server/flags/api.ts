@@ -69,6 +69,25 @@ export const apiFlags = {
     read: text,
     help: 'YAML or JSON file with custom and external metrics for HorizontalPodAutoscalers; the server then serves custom.metrics and external.metrics, and reloads the file when it changes',
   }),
+  metricsUrl: flag({
+    name: 'metrics-url',
+    value: 'URL',
+    read: readMetricsUrl,
+    help: 'https URL of custom and external metrics, in the JSON form of --metrics-file, which the server reads every 15 seconds; cannot be combined with --metrics-file',
+  }),
+  metricsCaFile: flag({
+    name: 'metrics-ca-file',
+    value: 'FILE',
+    read: text,
+    help: 'PEM bundle of CAs for verifying the certificate of --metrics-url; defaults to the public CAs known to Node.js',
+  }),
+}
+
+function readMetricsUrl(value: string): string {
+  const isHttps = URL.canParse(value) && new URL(value).protocol === 'https:'
+  if (value !== '' && !isHttps)
+    throw new UsageError(`${JSON.stringify(value)} is not an https URL: use a URL such as https://metrics.example.com`)
+  return value
 }
 
 function readProfile(value: string): ProfileName {
