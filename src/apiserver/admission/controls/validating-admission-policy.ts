@@ -61,15 +61,16 @@ async function evaluatePolicies(
   const denied: Reported[] = []
   const notes = new AuditNotes(request)
   const timeSlice = new TimeSlice()
-  const data = new Map<ObjectForm, Promise<RequestData>>()
+  const data = new Map<ObjectForm, RequestData>()
   const { metrics } = parts
   for (const invocation of await invocationsOf(parts, request, candidates)) {
-    await timeSlice.yieldIfDue()
+    const rest = timeSlice.yieldIfDue()
+    if (rest !== undefined) await rest
     const { policy, binding, form, parameters } = invocation
-    const formData = data.get(form) ?? requestData(request, form, parts)
+    const formData = data.get(form) ?? (await requestData(request, form, parts))
     data.set(form, formData)
     const { decisions, annotations, conditions } = await evaluatePolicy(policy, {
-      data: await formData,
+      data: formData,
       parameters,
       timeSlice,
       onEnd: policyExplainer(request, { control: name, step: 'validate', invocation }),
@@ -84,10 +85,14 @@ async function evaluatePolicies(
       })
     for (const decision of decisions) {
       const { violation } = decision
-      const actions = violation === undefined ? ['Allow'] : actionsFor(decision, binding)
       const checked = { policy, binding, error: decision.error, ms: decision.ms }
-      for (const action of actions) metrics.validated(checked, action.toLowerCase() as EnforcementAction)
-      if (violation !== undefined) denied.push(...report(request, notes, { invocation, violation, decision }))
+      if (violation === undefined) {
+        metrics.validated(checked, 'allow')
+        continue
+      }
+      for (const action of actionsFor(decision, binding))
+        metrics.validated(checked, action.toLowerCase() as EnforcementAction)
+      denied.push(...report(request, notes, { invocation, violation, decision }))
     }
   }
   notes.write()

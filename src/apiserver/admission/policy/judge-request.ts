@@ -3,8 +3,8 @@ import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts'
-import { errorText, evaluateConditions } from './conditions.ts'
-import { Evaluation } from './evaluation.ts'
+import { type ConditionsOutcome, errorText, evaluateConditions } from './conditions.ts'
+import { Evaluation, type Outcome } from './evaluation.ts'
 import type { ValidatingPolicy } from './families.ts'
 import type { Parameters } from './parameters.ts'
 import type { Binding } from './policies.ts'
@@ -75,7 +75,8 @@ export async function evaluatePolicy(
     judging.fail(parameters.why, { index: 0, error: 'invalid_error', ms: 0, isAlwaysDenied: true })
     return judging
   }
-  const compiled = await policy.compiled()
+  const compiling = policy.compiled()
+  const compiled = compiling instanceof Promise ? await compiling : compiling
   for (const object of parameters.objects) {
     const params = object === undefined ? null : asJson(object)
     const evaluation = new Evaluation(data, { variables: compiled.variables, params, timeSlice })
@@ -101,19 +102,24 @@ class Judging implements Judgement {
 
   /** Evaluates the policy once, and reports the first expression that does not allow the request. */
   async judge(compiled: CompiledPolicy, evaluation: Evaluation): Promise<Ended> {
-    const matched = await evaluateConditions(compiled.conditions, evaluation)
-    if (matched.outcome !== 'met') {
-      this.conditions.push(matched.outcome)
-      const { name, source: expression } = matched.condition
-      if (matched.outcome === 'unmet') return { said: `condition ${name} is false`, expression, hasEffect: false }
-      this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0, isAlwaysDenied: false })
-      return { said: matched.why, expression, hasEffect: true }
+    if (compiled.conditions.length > 0) {
+      const matched = await evaluateConditions(compiled.conditions, evaluation)
+      if (matched.outcome !== 'met') return this.#end(matched)
     }
-    let ended: Ended = { said: 'allowed', expression: undefined, hasEffect: false }
-    for (const [index, validation] of compiled.validations.entries()) {
-      const fault = await this.#validate(validation, evaluation, index)
-      if (fault !== undefined && ended.expression === undefined)
-        ended = { said: fault, expression: validation.source, hasEffect: true }
+    let ended = allowed
+    // There may be many policies, and waiting for a value that is ready takes longer than a short expression.
+    for (let index = 0; index < compiled.validations.length; index++) {
+      const validation = compiled.validations[index]!
+      const began = performance.now()
+      const evaluating = evaluation.evaluate(validation)
+      const outcome = evaluating instanceof Promise ? await evaluating : evaluating
+      const ms = performance.now() - began
+      if ('value' in outcome && outcome.value === true) {
+        this.decisions.push({ violation: undefined, index, error: 'no_error', ms, isAlwaysDenied: false })
+        continue
+      }
+      const fault = await this.#reject(validation, evaluation, { outcome, index, ms })
+      if (ended === allowed) ended = { said: fault, expression: validation.source, hasEffect: true }
     }
     for (const annotation of compiled.annotations) {
       const outcome = await evaluation.evaluate(annotation)
@@ -132,24 +138,34 @@ class Judging implements Judgement {
     this.decisions.push({ ...circumstances, violation })
   }
 
-  /** Evaluates one validation. Returns the message of the violation, or undefined if the expression is true. */
-  async #validate(validation: CompiledValidation, evaluation: Evaluation, index: number): Promise<string | undefined> {
-    const began = performance.now()
-    const outcome = await evaluation.evaluate(validation)
-    const ms = performance.now() - began
+  /** Records that the match conditions are not met. */
+  #end(matched: Exclude<ConditionsOutcome, { outcome: 'met' }>): Ended {
+    this.conditions.push(matched.outcome)
+    const { name, source: expression } = matched.condition
+    if (matched.outcome === 'unmet') return { said: `condition ${name} is false`, expression, hasEffect: false }
+    this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0, isAlwaysDenied: false })
+    return { said: matched.why, expression, hasEffect: true }
+  }
+
+  /** Records a validation that is not true. Returns the message of the violation. */
+  async #reject(
+    validation: CompiledValidation,
+    evaluation: Evaluation,
+    { outcome, index, ms }: { readonly outcome: Outcome; readonly index: number; readonly ms: number },
+  ): Promise<string> {
     if ('error' in outcome) {
       const circumstances = { index, error: outcome.errorType, ms, isAlwaysDenied: false }
       this.fail(errorText(validation.source, outcome.error), circumstances)
       return outcome.error
     }
-    const isMet = outcome.value === true
-    const violation = isMet
-      ? undefined
-      : { message: await messageOf(validation, evaluation), reason: validation.reason }
+    const message = await messageOf(validation, evaluation)
+    const violation = { message, reason: validation.reason }
     this.decisions.push({ violation, index, error: 'no_error', ms, isAlwaysDenied: false })
-    return violation?.message
+    return message
   }
 }
+
+const allowed: Ended = { said: 'allowed', expression: undefined, hasEffect: false }
 
 const maxMessage = 5 * 1024
 /** Maximum length of an audit annotation's value. Longer values are truncated. */

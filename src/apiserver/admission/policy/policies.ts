@@ -59,8 +59,8 @@ export interface Policy<C extends CommonExpressions = CommonExpressions> {
   readonly matcher: Matcher
   /** The bindings in evaluation order. */
   readonly bindings: readonly Binding[]
-  /** Compiles the expressions of the policy on first use. */
-  compiled(): Promise<C>
+  /** Compiles the expressions of the policy on first use. Returns a promise until they are compiled. */
+  compiled(): C | Promise<C>
 }
 
 interface StoredPolicy<S> {
@@ -93,7 +93,7 @@ interface KnownPolicy<C extends CommonExpressions> extends Omit<Policy<C>, 'bind
   readonly state: string
   /** The spec as JSON. */
   readonly spec: string
-  compiled: Promise<C> | undefined
+  compiled: C | Promise<C> | undefined
 }
 
 /** The bindings that name a policy, which need not exist. */
@@ -173,9 +173,11 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     return { name, settings, matcher, bindings, compiled: () => (policy.compiled ??= this.#compile(policy)) }
   }
 
-  async #compile({ spec }: KnownPolicy<C>): Promise<C> {
+  async #compile(policy: KnownPolicy<C>): Promise<C> {
     const readPattern = await this.#loadPatterns()
-    return await new TimeSlice().run(this.#family.compile(JSON.parse(spec) as S, { readPattern }))
+    const compiled = await new TimeSlice().run(this.#family.compile(JSON.parse(policy.spec) as S, { readPattern }))
+    policy.compiled = compiled
+    return compiled
   }
 
   #takePolicy(name: string, policy: StoredPolicy<S> | undefined): void {

@@ -69,8 +69,8 @@ interface Series {
 /** The number and durations of evaluated expressions, either for validating or for mutating policies. */
 class Checks {
   readonly metrics: readonly [Counter, Histogram]
-  /** Metrics by binding, then by error type and enforcement action. */
-  readonly #series = new WeakMap<Binding, Map<string, Series>>()
+  /** The series of each binding by action and error type. */
+  readonly #series = new WeakMap<Binding, Map<EnforcementAction | undefined, Map<ErrorType, Series>>>()
 
   constructor(family: string, further: readonly string[]) {
     const labels = ['policy', 'policy_binding', 'error_type', ...further]
@@ -81,18 +81,19 @@ class Checks {
   }
 
   record(checked: Checked, action?: EnforcementAction): void {
-    const key = `${checked.error} ${action}`
-    const { total, duration } = this.#series.get(checked.binding)?.get(key) ?? this.#addSeries(key, checked, action)
+    const series = this.#series.get(checked.binding)?.get(action)?.get(checked.error)
+    const { total, duration } = series ?? this.#addSeries(checked, action)
     total.value++
     duration.observe(checked.ms / 1000)
   }
 
-  #addSeries(key: string, { policy, binding, error }: Checked, action?: EnforcementAction): Series {
+  #addSeries({ policy, binding, error }: Checked, action?: EnforcementAction): Series {
     const values = [policy.name, binding.name, error, ...(action === undefined ? [] : [action])]
     const [total, duration] = this.metrics
     const series = { total: total.at(...values), duration: duration.at(...values) }
-    const ofBinding = this.#series.get(binding) ?? new Map<string, Series>()
-    this.#series.set(binding, ofBinding.set(key, series))
+    const ofBinding = this.#series.get(binding) ?? new Map<EnforcementAction | undefined, Map<ErrorType, Series>>()
+    const ofAction = ofBinding.get(action) ?? new Map<ErrorType, Series>()
+    this.#series.set(binding, ofBinding.set(action, ofAction.set(error, series)))
     return series
   }
 }
