@@ -12,8 +12,9 @@ import { parseFlags } from '../../src/base/flags/flags.ts'
 import { openLog } from '../../src/base/telemetry/log.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { type ApiServer, startApiServer } from '../../src/server/assembly/api-server.ts'
-import { startOwnControlLoops } from '../../src/server/cluster/control-loops.ts'
+import { type LoopFiles, startOwnControlLoops } from '../../src/server/cluster/control-loops.ts'
 import { readLoopFiles } from '../../src/server/cluster/server-with-loops.ts'
+import { simulatedNodes } from '../../src/server/cluster/simulated-nodes.ts'
 import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
 import { upFlags } from '../../src/server/flags/up.ts'
 import { openConsole } from '../../src/server/program/console-link.ts'
@@ -55,14 +56,24 @@ export async function serve(t: Ending, flags: readonly string[] = []): Promise<R
 
 /**
  * Starts a server with the control loops of `orch up`. Loops that create pods run only if `--controllers` names them.
- * Nodes run only if the flags request them.
+ * Nodes run only if the flags request them. They run in this thread, like those of `orch/testing`, because starting a
+ * thread from the sources costs more than half a second of CPU time.
  */
 export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAll)
 }
 
+/** Like `serveUp`, but the nodes run in a separate thread, as those of `orch up`. Only these nodes support KWOK. */
+export async function serveUpWithThread(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
+  return await serveWith(t, flags, runAllWithThread)
+}
+
 /** Starts a server with the given arguments. Uses the given store unless the arguments specify another store. */
-type Run = (args: readonly string[], place: { store: MemoryStore; write: (line: string) => void }) => Promise<Started>
+type Run = (args: readonly string[], place: Place) => Promise<Started>
+interface Place {
+  readonly store: MemoryStore
+  readonly write: (line: string) => void
+}
 type Started = Pick<ApiServer, 'url' | 'stop'>
 
 async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise<Restartable> {
@@ -123,7 +134,14 @@ const runServer: Run = async (args, { store, write }) => {
   return server
 }
 
-const runAll: Run = async (args, { store, write }) => {
+const runAll: Run = (args, place) => runUp(args, place, { inProcessNodes: simulatedNodes })
+const runAllWithThread: Run = (args, place) => runUp(args, place, {})
+
+async function runUp(
+  args: readonly string[],
+  { store, write }: Place,
+  nodes: Pick<LoopFiles, 'inProcessNodes'>,
+): Promise<Started> {
   const options = parseFlags({ ...serverFlags, ...upFlags }, [...noNodes(args), ...args])
   const { defaultLimitRange: defaultLimits } = options
   const environment = {
@@ -136,7 +154,8 @@ const runAll: Run = async (args, { store, write }) => {
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
   // As in test servers, `*` does not include the loops that need a cluster.
-  const loops = startOwnControlLoops(server, { ...options, ephemeral: true }, await readLoopFiles(options))
+  const files = { ...(await readLoopFiles(options)), ...nodes }
+  const loops = startOwnControlLoops(server, { ...options, ephemeral: true }, files)
   const stop = async () => {
     await loops.stop()
     await server.stop()

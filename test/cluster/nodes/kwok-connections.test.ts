@@ -19,7 +19,7 @@ import { LogLineReader } from '../../../src/cluster/nodes/kwok/log-line-reader.t
 import { readOwnRules } from '../../../src/cluster/nodes/kwok/pod-rules.ts'
 import { portRules } from '../../../src/cluster/nodes/kwok/port-objects.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
-import { type Restartable, serveUp } from '../../support/in-process.ts'
+import { type Restartable, serveUpWithThread } from '../../support/in-process.ts'
 import { kubectl as runKubectl, withoutCollector } from '../../support/kubectl.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
@@ -36,7 +36,7 @@ const kubectl = (args: readonly string[], input = '') => runKubectl(server, args
 before(async () => {
   mkdirSync(directory)
   const flags = ['--profile=kubernetes', '--nodes=1', `--simulation-logs=${directory}`]
-  server = await serveUp(owner, [...flags, '--allowed-proxy-cidrs=127.0.0.3/32'])
+  server = await serveUpWithThread(owner, [...flags, '--allowed-proxy-cidrs=127.0.0.3/32'])
   client = new Client(server.transport())
   const account = () => client.get(kinds.ServiceAccount, { namespace, name: 'default' }).catch(() => undefined)
   await until(account, (found) => found !== undefined)

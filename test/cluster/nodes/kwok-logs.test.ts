@@ -14,7 +14,7 @@ import { readClusterRules, readOwnRules } from '../../../src/cluster/nodes/kwok/
 import { readLoopFiles } from '../../../src/server/cluster/server-with-loops.ts'
 import { readServerFlags } from '../../../src/server/flags/command-line.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
-import { type Restartable, serveUp } from '../../support/in-process.ts'
+import { type Restartable, serveUpWithThread } from '../../support/in-process.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
 const namespace = 'default'
@@ -34,7 +34,7 @@ before(async () => {
   writeFileSync(join(parent, 'secret'), 'secret\n')
   symlinkSync(join(parent, 'secret'), join(directory, 'link.log'))
   assert.equal(spawnSync('mkfifo', [join(directory, 'pipe.log')]).status, 0)
-  server = await serveUp(owner, ['--nodes=1', `--simulation-logs=${directory}`])
+  server = await serveUpWithThread(owner, ['--nodes=1', `--simulation-logs=${directory}`])
   client = new Client(server.transport())
   const account = () => client.get(kinds.ServiceAccount, { namespace, name: 'default' }).catch(() => undefined)
   await until(account, (found) => found !== undefined)

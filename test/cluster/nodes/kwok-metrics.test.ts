@@ -13,7 +13,7 @@ import {
 import { readMetric } from '../../../src/cluster/nodes/kwok/metric-objects.ts'
 import { metricText } from '../../../src/cluster/nodes/kwok/metric-text.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
-import { type Restartable, serveUp } from '../../support/in-process.ts'
+import { type Restartable, serveUpWithThread } from '../../support/in-process.ts'
 import { kubectl as runKubectl } from '../../support/kubectl.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
@@ -25,7 +25,7 @@ let client: Client
 const kubectl = (args: readonly string[], input = '') => runKubectl(server, args, input)
 
 before(async () => {
-  server = await serveUp(owner, ['--profile=kubernetes', '--nodes=2'])
+  server = await serveUpWithThread(owner, ['--profile=kubernetes', '--nodes=2'])
   client = new Client(server.transport())
   const account = () => client.get(kinds.ServiceAccount, { namespace, name: 'default' }).catch(() => undefined)
   await until(account, (found) => found !== undefined)

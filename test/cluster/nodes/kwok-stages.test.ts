@@ -9,7 +9,7 @@ import { Client } from '../../../src/client/requests/client.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
 import { type KwokObject, kwokKinds, kwokType } from '../../../src/cluster/nodes/kwok/kinds.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
-import { type Restartable, serveUp } from '../../support/in-process.ts'
+import { type Restartable, serveUpWithThread } from '../../support/in-process.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
 const namespace = 'default'
@@ -19,7 +19,7 @@ let server: Restartable
 let client: Client
 
 before(async () => {
-  server = await serveUp(owner, ['--nodes=2'])
+  server = await serveUpWithThread(owner, ['--nodes=2'])
   client = new Client(server.transport())
   const account = () => client.get(kinds.ServiceAccount, { namespace, name: 'default' }).catch(() => undefined)
   await until(account, (found) => found !== undefined)

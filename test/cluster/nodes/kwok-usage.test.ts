@@ -13,7 +13,7 @@ import { readClusterRules, readOwnRules } from '../../../src/cluster/nodes/kwok/
 import { compileUsage } from '../../../src/cluster/nodes/kwok/usage-expression.ts'
 import { usageRules } from '../../../src/cluster/nodes/kwok/usage-objects.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
-import { type Restartable, serveUp } from '../../support/in-process.ts'
+import { type Restartable, serveUpWithThread } from '../../support/in-process.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
 const namespace = 'default'
@@ -24,7 +24,7 @@ let server: Restartable
 let client: Client
 
 before(async () => {
-  server = await serveUp(owner, ['--nodes=1'])
+  server = await serveUpWithThread(owner, ['--nodes=1'])
   client = new Client(server.transport())
   const account = () => client.get(kinds.ServiceAccount, { namespace, name: 'default' }).catch(() => undefined)
   await until(account, (found) => found !== undefined)
