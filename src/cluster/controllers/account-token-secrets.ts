@@ -22,7 +22,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 export interface TokenSecretMaking {
   readonly client: Client
   readonly vendor: Vendor
-  /** Informer limited to service account token Secrets. */
+  /** An informer for service account token Secrets only. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
 }
@@ -34,7 +34,8 @@ export async function ensureTokenSecret(
 ): Promise<StepOutcome> {
   const cachedAccount = parts.accounts.get(name)
   if (cachedAccount === undefined || hasListed(parts, cachedAccount, parts.secrets.objects())) return 'done'
-  // The cache may be stale. Reading the account and its Secrets from the server avoids creating a second Secret.
+  // The cache may be stale. The account and its Secrets are therefore read from the server, to avoid creating a second
+  // Secret.
   const account = await ignoreNotFound(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata

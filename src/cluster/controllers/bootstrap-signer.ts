@@ -1,7 +1,7 @@
 /**
  * Signs `cluster-info`, the ConfigMap in the public namespace that lets a client with only a bootstrap token verify the
  * server. Each bootstrap token that may sign gets one entry `jws-kubeconfig-<id>`: a detached JWS over the kubeconfig,
- * keyed with the token. Entries for tokens that are deleted, expired or not allowed to sign are removed.
+ * signed with the token. Entries for tokens that are deleted, expired or not allowed to sign are removed.
  *
  * A signature depends only on the kubeconfig and the token. It can be recomputed at any time and is written only if it
  * differs.
@@ -34,13 +34,13 @@ export interface BootstrapSignerParts {
   readonly clock: Clock
   /** Watches only the ConfigMap `cluster-info`. */
   readonly configMaps: Informer<ConfigMap>
-  /** Informer limited to bootstrap token Secrets. */
+  /** An informer for bootstrap token Secrets only. */
   readonly tokens: Informer<Secret>
 }
 
 const onlyKey = 'cluster-info'
 /**
- * Maximum time, in milliseconds, until the loop checks the tokens again. The limit is needed because the system clock
+ * Maximum time, in milliseconds, before the loop checks the tokens again. The limit is needed because the system clock
  * may change.
  */
 const maxWaitMs = 10 * 60_000

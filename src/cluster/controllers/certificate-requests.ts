@@ -17,8 +17,8 @@ export function isPending(request: CertificateSigningRequest): boolean {
 }
 
 /**
- * Decodes the request, or returns the parse error. A stored request may be older than the current validation rules and
- * may therefore be impossible to decode.
+ * Decodes the request, or returns the parse error. Decoding can fail because a request may have been stored before the
+ * current validation rules existed.
  */
 export function decodeRequest({ spec }: CertificateSigningRequest): CertificateRequest | MalformedInput {
   try {

@@ -41,9 +41,7 @@ export interface ControlLoop extends Availability {
   /** Source component of the loop's events, if kube-controller-manager uses a different name than the account. */
   readonly eventSource?: string
   readonly roles?: readonly string[]
-  /**
-   * Flag for the number of objects that the loop reconciles in parallel (`--concurrent-<flag>-syncs`), and its default.
-   */
+  /** Flag that sets how many objects the loop reconciles in parallel (`--concurrent-<flag>-syncs`), and its default. */
   readonly syncs?: { readonly flag: string; readonly default: number }
   /** Creates the loop, or several loops that share the name and account. Returns the reason if the loop cannot run. */
   readonly make: (context: LoopContext) => Loop | readonly Loop[] | NotRunning
@@ -52,11 +50,11 @@ export interface ControlLoop extends Availability {
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the loop cannot run even with the default flags. The reason is then not worth logging. */
+  /** Whether the loop does not run with the default flags either, so that the reason is not worth logging. */
   readonly isUsual?: boolean
 }
 
-/** The clients, informers and options that a control loop is created with. */
+/** The clients, informers and options for creating a control loop. */
 export interface LoopContext {
   /** Client that authenticates as the service account of the loop. */
   readonly client: Client
@@ -72,9 +70,9 @@ export interface LoopContext {
   readonly options: LoopOptions
 }
 
-/** Options of the loops: settings from flags, and services that only a server in the same process can provide. */
+/** Options of the loops: settings from flags, and facilities that only a server in the same process can provide. */
 export interface LoopOptions {
-  /** How long a quota must be unchanged before it is recounted, in milliseconds. */
+  /** Time in milliseconds that a quota must remain unchanged before it is recounted. */
   readonly quotaSyncMs: number
   /** Runs a function while no quota-related write is in progress. Undefined if other processes also handle writes. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
@@ -109,7 +107,7 @@ export interface LoopOptions {
   /** Maximum number of terminated pods to keep. 0 means no limit. */
   readonly maxEndedPods?: number
   readonly autoscaling?: AutoscalingOptions
-  /** Keys of the built-in signers. If undefined, the built-in signers sign nothing. */
+  /** CA keys and lifetime limit of the built-in signers. If undefined, the signers sign nothing. */
   readonly signing?: {
     readonly authorities: SigningAuthorities
     /** Maximum lifetime of a certificate, in milliseconds. */

@@ -41,8 +41,7 @@ export interface ApprovingParts extends LivenessParts {
 }
 
 /**
- * Backoff for requests without permission. The maximum delay bounds the time until the loop notices that permission was
- * granted.
+ * Backoff for requests without permission. The loop notices newly granted permission after at most the maximum delay.
  */
 const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
 

@@ -2,7 +2,7 @@
  * Deletes obsolete CertificateSigningRequests. A request that was approved or denied, or that has failed, is deleted
  * one hour later. A pending request is deleted one day after its creation. A request is also deleted when its
  * certificate expires. Each deletion requires the resourceVersion that was checked. Requests that are not due yet are
- * checked again when they are due, and at regular intervals until then, because the clock may change.
+ * checked again when they are due and, because the clock may change, at regular intervals until then.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -30,7 +30,7 @@ const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
 /**
- * Maximum time, in milliseconds, until the loop checks a request again, even if the request is due much later. The
+ * Maximum time, in milliseconds, before the loop checks a request again, even if the request is due much later. The
  * limit is needed because the system clock may change.
  */
 const maxWaitMs = hourMs / 6
@@ -78,8 +78,8 @@ function endOfCertificate({ status }: CertificateSigningRequest): number {
   try {
     return new X509Certificate(Buffer.from(status.certificate, 'base64')).validToDate.getTime()
   } catch {
-    // The certificate cannot be parsed, because it was stored before the server validated certificates. It then has no
-    // expiry of its own, and only the age of the request counts.
+    // The certificate cannot be parsed, because it was stored before the server validated certificates. Its expiry is
+    // therefore unknown, and only the age of the request counts.
     return Number.POSITIVE_INFINITY
   }
 }

@@ -3,8 +3,8 @@
  * rules gets the condition Failed, which lists all violations. The loop ignores requests that are not approved, are
  * already signed, have failed, or are addressed to other signers.
  *
- * The certificate is valid for the requested time, but for at least ten minutes and at most the maximum set by the
- * flag. The status is written with the resourceVersion that was checked, so that only one of two concurrent signers
+ * The certificate is valid for the requested time, but for no less than ten minutes and no more than the maximum set by
+ * the flag. The status is written with the resourceVersion that was checked, so that only one of two concurrent signers
  * succeeds and a certificate is never replaced.
  */
 

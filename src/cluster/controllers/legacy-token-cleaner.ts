@@ -33,13 +33,13 @@ export interface LegacyTokenCleanerParts {
   readonly client: Client
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Informer limited to service account token Secrets. */
+  /** An informer for service account token Secrets only. */
   readonly tokens: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
   readonly pods: Informer<Pod>
   /**
-   * How long a token must be unused before it is marked, and how long a marked token remains before its Secret is
-   * deleted, in milliseconds.
+   * Time in milliseconds for which a token must be unused before it is marked, and for which a marked token's Secret is
+   * kept before it is deleted.
    */
   readonly periodMs: number
 }
@@ -84,7 +84,7 @@ function isUnused(cleaning: Cleaning, secret: Secret): boolean {
 }
 
 /**
- * Whether the account of the token lists the Secret. A Secret without the UID of an account belongs to any account with
+ * Whether the account of the token lists the Secret. A Secret without an account UID belongs to any account that has
  * the name in the Secret.
  */
 function isListed({ vendor, accounts }: Cleaning, { metadata }: Secret): boolean {

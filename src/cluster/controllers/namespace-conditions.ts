@@ -5,7 +5,7 @@
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
 import { timestamp } from '../../api/model/object.ts'
 
-/** The remaining objects of a terminating namespace, and the failures of one pass over them. */
+/** The remaining objects of a terminating namespace, and the failures during one pass over them. */
 export interface Sweep {
   /** Types whose discovery failed. */
   readonly undiscovered: readonly string[]
@@ -37,8 +37,8 @@ interface Finding {
 }
 
 /**
- * Returns the five conditions of a terminating namespace. Each of them reports a problem that the pass has found, or
- * that there is none.
+ * Returns the five conditions of a terminating namespace. Each condition reports either a problem that the pass found
+ * or that there is none.
  */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [

@@ -7,8 +7,8 @@
  * requires an unchanged namespace.
  *
  * A restore of the store may undo the deletion at any moment. A pass therefore lists the objects first, reads the
- * namespace again, and then deletes exactly the listed objects. The deletion names the list's resourceVersion, which a
- * restore invalidates.
+ * namespace again, and then deletes exactly the listed objects. The deletion specifies the list's resourceVersion,
+ * which a restore invalidates.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'
@@ -38,7 +38,9 @@ export interface NamespaceLoopParts {
   readonly clock: Clock
 }
 
-/** Backoff between passes. The contents are polled rather than watched, at least once per maximum delay. */
+/**
+ * Backoff between passes. The contents are polled rather than watched, and the maximum delay is the longest interval.
+ */
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
 export function namespaceLoop(parts: NamespaceLoopParts): Loop {
@@ -139,7 +141,7 @@ async function sweepType(
   }
 }
 
-/** Returns the resourceVersion of a list and at most one of its objects. */
+/** Returns the resourceVersion of a list and the first of its objects, if any. */
 async function firstPage(
   client: Client,
   type: DiscoveredType,

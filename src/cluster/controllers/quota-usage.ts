@@ -72,7 +72,7 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
 }
 
 /**
- * Returns the number of objects of a type. Lists a single object and adds the remaining item count. A type that is not
+ * Returns the number of objects of a type. Lists a single object and adds the `remainingItemCount`. A type that is not
  * served has no objects.
  */
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {

@@ -2,17 +2,17 @@
  * Maintains the status of ResourceQuotas: copies the limits from the spec and counts the usage.
  *
  * The server charges and refunds usage as objects are created and deleted
- * (`apiserver/admission/controls/resource-quota.ts`). Therefore the loop recounts only after a quota has not changed
- * for `quietMs`, which is longer than any write takes. Until then, a charge may belong to an object that is not stored
- * yet, and a recount would lose the charge. A count below the charged usage takes effect only after another `quietMs`
- * without changes. Otherwise the refund for an object that the count no longer includes would be subtracted twice.
- * Resources that have no recorded usage are counted immediately. If a server is killed between a charge and its write,
- * another API server refunds the charge (`apiserver/upkeep/quota-debts.ts`).
+ * (`apiserver/admission/controls/resource-quota.ts`). The loop therefore recounts a quota only after the quota has not
+ * changed for `quietMs`, which is longer than any write takes. Until then, a charge may belong to an object that is not
+ * stored yet, and a recount would lose the charge. A count below the charged usage takes effect only after another
+ * `quietMs` without changes. Otherwise the refund for an object that the count no longer includes would be subtracted
+ * twice. Resources that have no recorded usage are counted immediately. If a server is killed between a charge and its
+ * write, another API server refunds the charge (`apiserver/upkeep/quota-debts.ts`).
  *
- * A quota that keeps changing is counted while no write is in progress, if there is only one server and it can
- * guarantee this (`whileStill`). Such a count is exact. With several servers, no process knows all writes. The first
- * count of a quota misses objects that are created or deleted while it runs, so an exact count follows soon. An exact
- * count also follows when the loop starts, because the previous process may have stopped during a count.
+ * If there is only one server and it can pause writes (`whileStill`), a quota that keeps changing is counted while no
+ * write is in progress. Such a count is exact. With several servers, no process knows all writes. The first count of a
+ * quota misses objects that are created or deleted while it runs, so an exact count follows soon. An exact count also
+ * follows when the loop starts, because the previous process may have stopped during a count.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -39,14 +39,15 @@ export interface ResourceQuotaLoopParts {
   readonly vendor: Vendor
   readonly clock: Clock
   /**
-   * How long a quota must be unchanged before it is recounted, in milliseconds. Also the interval of later recounts.
+   * Time in milliseconds for which a quota must be unchanged before it is recounted. Also the interval between later
+   * recounts.
    */
   readonly quietMs: number
   /** Runs a function while no quota-related write is in progress. Undefined if other processes also handle writes. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** The resourceVersion of a quota, when it was first seen or last counted, and the counted usage. */
+/** The resourceVersion of a quota, the time when that version was first seen or last counted, and the counted usage. */
 interface Seen {
   readonly version: string
   readonly since: number
@@ -114,7 +115,7 @@ function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
   return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
-/** Returns the milliseconds until `countBy`. Infinity if counting under load is not possible. */
+/** Returns the milliseconds until `countBy`. Returns Infinity if the quota cannot be counted under load. */
 function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
   return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }

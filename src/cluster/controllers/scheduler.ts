@@ -1,4 +1,4 @@
-/** The scheduler's entry in the table of control loops. Connects the scheduler to the informers that it needs. */
+/** The scheduler's entry in the table of control loops. Provides the scheduler with the informers that it needs. */
 
 import { type Availability, isAvailable } from '../../api/versions/availability.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'

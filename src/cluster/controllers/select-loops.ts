@@ -32,7 +32,7 @@ function checkWord(word: string, loopNames: readonly string[]): void {
   )
 }
 
-/** Whether the first word that refers to the loop includes it. Undefined if no word refers to the loop. */
+/** Whether the first flag value that refers to the loop includes it. Undefined if no value refers to the loop. */
 function isChosen(name: string, words: readonly string[]): boolean | undefined {
   const own = words.find((word) => word === name || word === `-${name}`)
   return own === undefined ? undefined : own === name

@@ -1,6 +1,6 @@
 /**
  * Finds pods by selector, and objects by the pods that they select. With indexes, the cost of a lookup depends on the
- * number of pods that share a label with the selector rather than on the number of all pods.
+ * number of pods that have a label from the selector rather than on the total number of pods.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -52,7 +52,7 @@ export class PodSelection<T extends ObjectBase> {
     return new Set(states.flatMap((pod) => this.selecting(pod)).map(objectKey))
   }
 
-  /** Returns the index keys that cover all selected pods and as few others as possible. */
+  /** Returns the index keys that cover all selected pods and as few other pods as possible. */
   #smallestCandidateSet(namespace: string | undefined, selector: SelectorObject): string[] {
     const labelChoices = requirementsOf(selector).flatMap((each) =>
       each.op === 'in' ? [[...new Set(each.values)].map((value) => indexKey(namespace, `${each.key}=${value}`))] : [],

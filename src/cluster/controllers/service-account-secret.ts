@@ -34,7 +34,7 @@ export function tokenSecretType(vendor: Vendor): string {
 export interface TokenSecretParts {
   readonly client: Client
   readonly vendor: Vendor
-  /** Informer limited to service account token Secrets. */
+  /** An informer for service account token Secrets only. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
   /** Returns the CA certificates (PEM) that clients use to verify the server, or '' if the certificates are unknown. */
@@ -105,7 +105,7 @@ async function reconcileAccount(
 
 /**
  * Returns the names of Secrets that do not exist in the store. Checks each Secret, because a restore from a backup may
- * have brought it back.
+ * have brought some of them back.
  */
 async function missingSecrets(
   { client }: TokenSecretParts,

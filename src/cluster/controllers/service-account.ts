@@ -1,6 +1,6 @@
 /**
- * Creates the service account `default` in every namespace that is not terminating, for pods that name no account, and
- * recreates it after a deletion.
+ * Creates the service account `default` in every namespace that is not terminating, for pods that do not specify an
+ * account, and recreates it after a deletion.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'

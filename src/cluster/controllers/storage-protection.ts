@@ -4,8 +4,8 @@
  * (StorageObjectInUseProtection). The loops remove the finalizer when the storage is unused, and add it to older
  * objects that lack it.
  *
- * Every pod that references a claim counts as a user, even if it is pending or has terminated, because the claim's
- * files may still be mounted or may soon be. The loop does not watch pods, because caching all of them would take a lot
+ * Every pod that references a claim counts as a user, even if it is pending or has terminated, because the claim may
+ * still be mounted or may soon be mounted. The loop does not watch pods, because caching all of them would take a lot
  * of memory. Instead, it lists the pods of the namespace when a claim is terminating, repeatedly while a pod uses the
  * claim.
  */
@@ -100,7 +100,7 @@ async function reconcile<T extends ApiObject>(
 
 /**
  * Adds the finalizer to an object, or removes it if the object is terminating. Does nothing if the object has been
- * replaced by one with another UID.
+ * replaced by one with a different UID.
  */
 async function setFinalizer<T extends ApiObject>(
   { client, informer, finalizer }: ProtectionParts<T>,

@@ -1,7 +1,7 @@
 /**
  * Runs StorageVersionMigrations. The loop records the resource version of the collection, then writes every older
- * object with an apply that changes nothing. The API server stores the result in the current form. An object that has
- * changed or disappeared since it was listed needs no rewrite, because the later write already stored the current form.
+ * object with an apply that changes nothing. The API server stores the result in the current form. An object that was
+ * changed or deleted after it was listed needs no rewrite: a later change already stored the current form.
  *
  * The recorded resource version also lets another manager continue an interrupted migration: objects that were already
  * rewritten have later versions.
@@ -90,7 +90,8 @@ async function latestVersion(client: Client, type: DiscoveredType, signal: Abort
 }
 
 /**
- * Rewrites the objects whose versions are at most the given one. Returns the reason if an object cannot be rewritten.
+ * Rewrites the objects that have not changed since the given version. Returns the reason if an object cannot be
+ * rewritten.
  */
 async function rewriteAll(
   client: Client,
@@ -150,7 +151,9 @@ const reasons = {
 
 const maxMessageLength = 1024
 
-/** Sets the condition for the result to True. If the migration has ended, sets the Running condition to False. */
+/**
+ * Sets the condition that reports the result to True. If the migration has ended, sets the Running condition to False.
+ */
 async function report(
   { client, clock, migrations }: MigratorParts,
   migration: StorageVersionMigration,

@@ -19,12 +19,12 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 export interface TokenCleanerParts {
   readonly client: Client
   readonly clock: Clock
-  /** Informer limited to bootstrap token Secrets. */
+  /** An informer for bootstrap token Secrets only. */
   readonly informer: Informer<Secret>
 }
 
 /**
- * Maximum time, in milliseconds, until the loop checks a token again, even if the token expires much later. The limit
+ * Maximum time, in milliseconds, before the loop checks a token again, even if the token expires much later. The limit
  * is needed because the system clock may change.
  */
 const maxWaitMs = 10 * 60_000

@@ -30,7 +30,7 @@ export class ActiveRules {
   readonly #onExcess: (message: string) => void
   #current: { readonly pods: readonly PodRule[]; readonly nodes: readonly NodeRule[] } | undefined
 
-  /** Creates the list of rules. `onExcess` is called with a message if there are too many rules. */
+  /** Creates the collection. `onExcess` is called with a message if there are too many rules. */
   constructor(objects: RuleObjects, onExcess: (message: string) => void = () => {}) {
     this.#objects = objects
     this.#onExcess = onExcess

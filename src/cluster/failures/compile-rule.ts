@@ -1,4 +1,4 @@
-/** Compiles a SimulationRule: the failure that it causes, and the pods or nodes that it applies to. */
+/** Compiles a SimulationRule: the failure that it causes, and the pods or nodes to which it applies. */
 
 import { createHash } from 'node:crypto'
 import type { SimulationRule } from '../../api/kinds/ops/simulation-rule.ts'
@@ -50,7 +50,7 @@ function matcherOf({ spec = {} }: SimulationRule): Matcher {
     isChosen(`${seed}/${namespace}/${name}`, probabilityPercent)
 }
 
-/** Whether a hash of the name falls into the given percentage. Hashing makes the choice reproducible for a seed. */
+/** Whether a hash of the text falls within the given percentage. Hashing makes the choice reproducible for a seed. */
 function isChosen(text: string, percent: number): boolean {
   if (percent >= 100) return true
   const fraction = createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32

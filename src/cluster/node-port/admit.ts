@@ -1,7 +1,7 @@
 /**
  * Authentication and authorization for a node's port. The API server authenticates tokens, and trusted CAs authenticate
- * client certificates. The API server must allow the user to access the node subresource that the path belongs to. Its
- * responses are cached for ten seconds.
+ * client certificates. The API server must allow the user to access the node subresource that the path belongs to. The
+ * API server's responses are cached for ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -29,7 +29,7 @@ const verbs: { readonly [method: string]: string } = {
   PATCH: 'patch',
   DELETE: 'delete',
 }
-/** Node subresources by path prefix. All other paths belong to `proxy`. */
+/** Node subresources by path prefix. All other paths belong to the `proxy` subresource. */
 const subresources: readonly (readonly [string, string])[] = [
   ['/stats', 'stats'],
   ['/metrics', 'metrics'],

@@ -69,7 +69,7 @@ export class ContainerLog {
     return this.#lines[number - this.#first]
   }
 
-  /** Resolves when later lines may exist or the log may have ended. */
+  /** Resolves when lines after this one may exist or the log may have ended. */
   async changed(after: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#isEnded || after < this.range.end) return
     await new Promise<void>((resolve) => {

@@ -1,12 +1,12 @@
 /**
- * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Only this
- * list, never the status of a Node object, determines which nodes are simulated here. With several workers, one worker
- * runs the nodes and the other workers receive the list (`tellOf`, `setElsewhere`).
+ * The simulated nodes of this process. The API server connects to the local machine only for these nodes. This list
+ * alone determines which nodes are simulated here. The status of a Node object never does. With several workers, one
+ * worker runs the nodes and the other workers receive the list (`tellOf`, `setElsewhere`).
  */
 import { type Duplex, duplexPair } from 'node:stream'
 import type { NodeRuntime, PodPlace } from './runtime.ts'
 
-/** Where the port of a simulated node listens on this machine. */
+/** The local address on which a simulated node's port listens. */
 export interface NodeAddress {
   readonly name: string
   readonly host: string
@@ -18,7 +18,7 @@ export interface LocalNode extends NodeAddress {
   connect(place: PodPlace, port: number): Duplex
 }
 
-/** Makes a node of this thread available to the server. */
+/** Makes a node in this thread available to the server. */
 export function localNode(runtime: NodeRuntime, { host, port }: Omit<NodeAddress, 'name'>): LocalNode {
   return { name: runtime.name, host, port, connect: (place, target) => connectTo(runtime, place, target) }
 }
@@ -46,13 +46,13 @@ export class LocalNodes {
     return this.#nodes.get(name) ?? this.#remoteNodes.get(name)
   }
 
-  /** Calls `onChange` with all nodes of this thread, both now and after every change. */
+  /** Calls `onChange` with all nodes in this thread, both now and after every change. */
   tellOf(onChange: (nodes: readonly NodeAddress[]) => void): void {
     this.#onChange = onChange
     this.#changed()
   }
 
-  /** Replaces the nodes of other threads. */
+  /** Replaces the list of nodes in other threads. */
   setElsewhere(nodes: readonly LocalNode[]): void {
     this.#remoteNodes = new Map(nodes.map((node) => [node.name, node]))
   }

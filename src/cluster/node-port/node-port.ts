@@ -23,7 +23,7 @@ import { ServingContexts, type ServingParts } from './serving-contexts.ts'
 
 export interface NodePortParts extends Reviewer, ServingParts {
   readonly host: string
-  /** The port to listen on. 0 selects any free port. */
+  /** Port number to listen on. 0 selects any free port. */
   readonly port: number
   /**
    * Returns the node with this name, or undefined if this port does not serve it. The name is empty if the client does
@@ -45,7 +45,7 @@ const maxConnections = 1024
 /** How long a client may take to open the requested streams, in milliseconds. */
 const openMs = 30_000
 
-/** Opens the port. Resolves when the port listens, and rejects if it cannot. */
+/** Opens the port. Resolves once the port is listening, and rejects if it cannot listen. */
 export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
   const contexts = new ServingContexts(parts)
   const server = createServer({
@@ -176,8 +176,8 @@ function pathOf({ url = '/' }: IncomingMessage): string {
 }
 
 /**
- * Returns the reason to reject a request that a web page of another origin may have caused. A browser presents the
- * user's client certificate for requests from any page.
+ * Returns the reason to reject a request that may come from a web page of another origin. A browser presents the user's
+ * client certificate for requests from any page.
  */
 function pageFault({ method = '', headers, rawHeaders }: IncomingMessage): string | undefined {
   return foreignPageFault({

@@ -5,7 +5,7 @@
 import { timestamp } from '../../api/model/object.ts'
 import type { ContainerUsage, NodeRuntime, PodUsage } from './runtime.ts'
 
-/** Returns a kubelet summary, limited to CPU and memory. */
+/** Returns the node's usage as a kubelet summary with only CPU and memory. */
 export function summaryOf(node: NodeRuntime, now: number): object {
   const { startedAt, memoryBytes, pods } = node.usage()
   const time = timestamp(now)

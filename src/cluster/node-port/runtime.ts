@@ -15,7 +15,7 @@ export interface NodeRuntime {
   readonly name: string
   /** Whether the node responds. If a node is down or partitioned, connections to it break. */
   readonly isReachable: boolean
-  /** Returns the pods on this node as API objects, for `/pods`. */
+  /** Returns the pods on this node as API objects, for the path `/pods`. */
   pods(): readonly ApiObject[]
   /** Returns a pod on this node, or undefined if the pod does not exist. */
   pod(place: PodPlace): PodRuntime | undefined
@@ -28,7 +28,7 @@ export interface NodeRuntime {
   metrics?(path: readonly string[]): Promise<AsyncIterable<Buffer> | undefined>
 }
 
-/** Memory of a node and the usage of its pods. Times are in milliseconds since 1970. */
+/** Total memory of a node and the usage of its pods. Times are in milliseconds since 1970. */
 export interface NodeUsage {
   readonly startedAt: number
   /** Total memory of the node. */
@@ -67,8 +67,8 @@ export interface PodRuntime {
   container(name: string): ContainerRuntime | undefined
   /**
    * Serves a connection to a port of the pod. Resolves when the connection is closed. If the pod does not listen on the
-   * port, rejects with the message for the client. Note that a `for await` loop over the stream destroys the stream,
-   * including its direction to the client.
+   * port, rejects with an error whose message is sent to the client. Note that a `for await` loop over the stream
+   * destroys the stream in both directions.
    */
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }

@@ -26,7 +26,7 @@ export interface ServingParts {
   readonly log: Log
 }
 
-/** Maximum duration of one timer in milliseconds, below the maximum that timers support. */
+/** Maximum duration of one timer in milliseconds, which is below the limit of Node.js timers. */
 const maxWaitMs = 24 * 60 * 60 * 1000
 const retryMs = 10_000
 
@@ -49,7 +49,8 @@ export class ServingContexts {
   }
 
   /**
-   * Makes the certificate of this node the default for clients that name no node, once the certificate is available.
+   * Makes the certificate of this node the default for clients that do not name a node, once the certificate is
+   * available.
    */
   async showByDefault(server: Server, node: string): Promise<void> {
     const { certificate, clock, log } = this.#parts

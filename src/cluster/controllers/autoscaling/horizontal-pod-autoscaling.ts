@@ -105,7 +105,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   return 'done'
 }
 
-/** The object to scale: the type of its scale subresource, and the Scale object as last read. */
+/** The object to scale: its type, which has a scale subresource, and the Scale object as last read. */
 interface Target {
   readonly type: ResourceType<Scale & ApiObject>
   readonly scale: Scale & ApiObject

@@ -32,7 +32,7 @@ export interface MetricResult {
   readonly status: MetricStatus
 }
 
-/** Formats a number as a quantity, rounded to a thousandth. */
+/** Formats a number as a quantity, rounded to three decimal places. */
 export function quantityOf(value: number, form: 'decimal' | 'binary' = 'decimal'): string {
   return formatQuantity({ nanos: BigInt(Math.round(value * 1000)) * 1_000_000n, form })
 }

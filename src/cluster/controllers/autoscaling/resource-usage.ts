@@ -32,7 +32,7 @@ export function usageOf(metrics: readonly PodMetrics[], resource: string, contai
   return usage
 }
 
-/** Returns the amount of a resource. Checks own properties only, because the name of a metric can be any string. */
+/** Returns the amount of a resource. Ignores inherited properties, because a metric name can be any string. */
 function amountOf(amounts: { readonly [resource: string]: string } = {}, resource: string): number | undefined {
   return Object.hasOwn(amounts, resource) ? numberOf(amounts[resource]) : undefined
 }
@@ -159,7 +159,7 @@ function groupPods(question: UsageQuestion): PodGroups {
 const initializationMs = 5 * 60_000
 const initialReadinessMs = 30_000
 
-/** Whether the CPU usage of a pod may be caused by its startup. */
+/** Whether a pod's CPU usage may still be inflated by its startup. */
 function isStarting(pod: Pod, now: number): boolean {
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
   const started = Date.parse(pod.status?.startTime ?? '')

@@ -4,10 +4,10 @@
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
-/** A recommendation or a scale change in the past, with its time. */
+/** A past recommendation or scale change, with its time. */
 export interface Moment {
   readonly at: number
-  /** For a recommendation, the number of replicas. For a scale change, the difference that it made. */
+  /** The recommended number of replicas or, for a scale change, the number of replicas added or removed. */
   readonly replicas: number
 }
 
@@ -73,8 +73,8 @@ function within(moments: readonly Moment[], since: number): number[] {
 }
 
 /**
- * Returns the default scaling limits. They allow scaling up to twice the current number of replicas or to four replicas
- * if four is greater, and scaling down without limit.
+ * Returns the default scaling limits. They allow scaling up to twice the current number of replicas or to four
+ * replicas, whichever is greater, and scaling down without limit.
  */
 function usualLimits({ current }: LimitQuestion): [number, number] {
   return [0, Math.max(2 * current, 4)]

@@ -25,7 +25,7 @@ export interface DesiredParts {
 }
 
 /**
- * Returns the groups of endpoints by port key. A Service without endpoints gets one empty group, so that it still has a
+ * Returns the endpoint groups by port key. A Service without endpoints gets one empty group, so that it still has a
  * slice.
  */
 export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {

@@ -124,7 +124,7 @@ type Groups = Map<string, EndpointGroup>
 type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 
-/** Groups the endpoints of all subsets by IP family and ports. Counts the addresses that are skipped. */
+/** Groups the endpoints of all subsets by IP family and ports. Also counts the skipped addresses. */
 async function copyOf(
   { subsets = [] }: Endpoints,
   maxPerSubset: number,

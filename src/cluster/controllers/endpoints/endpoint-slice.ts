@@ -67,7 +67,8 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
     sources: [
       fromInformer(services),
       changes.source(pods, selection),
-      // Node changes do not trigger a reconcile: a slice takes its zones from the nodes only when it is written.
+      // Node changes do not trigger a reconcile: a slice's zones are updated from the nodes only when the slice is
+      // written.
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],

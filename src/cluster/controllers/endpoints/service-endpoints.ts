@@ -27,9 +27,7 @@ export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSel
   )
 }
 
-/**
- * Collects the pod changes of each Service. The delay grows with the number of pods, which bounds the work per second.
- */
+/** Collects the pod changes of each Service. The delay grows with the number of pods, to bound the work per second. */
 export class PodChanges {
   readonly #podCounts = new Map<string, number>()
   readonly #minPauseMs: number
@@ -81,8 +79,8 @@ function addresses({ podIP, podIPs = [] }: NonNullable<Pod['status']>): string[]
 }
 
 /**
- * Whether a pod with an address belongs to the endpoints of its Service: it must not have ended or, by default, be
- * terminating.
+ * Whether a pod with an address belongs to the endpoints of its Service: it must not have ended and, by default, must
+ * not be terminating.
  */
 export function counts(pod: Pod, { whileTerminating }: { readonly whileTerminating: boolean }): boolean {
   return !hasEnded(pod) && (whileTerminating || !isTerminating(pod))
@@ -124,7 +122,7 @@ export interface PodPort {
   readonly appProtocol?: string
 }
 
-/** Returns the ports of a Service for a pod. Omits named ports that the pod does not have. */
+/** Returns the ports of a Service for a pod. Omits named ports that the pod does not define. */
 export function portsAt({ spec = {} }: Service, pod: Pod): PodPort[] {
   return (spec.ports ?? []).flatMap((each) => {
     const port = portNumber(each, pod)

@@ -1,7 +1,7 @@
 /**
  * Plans which slices to create, update and delete for the desired endpoints. Endpoints stay in their slice. New
- * endpoints go to slices that change anyway, then to a slice with room for all remaining endpoints, and then to new
- * slices. A slice that would be deleted is reused instead of creating a new one.
+ * endpoints go to slices that change anyway, then to an existing slice with room for all remaining endpoints, and
+ * otherwise to new slices. A slice that would be deleted is reused instead of creating a new one.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'

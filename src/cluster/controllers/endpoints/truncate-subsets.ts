@@ -31,8 +31,8 @@ export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number
 }
 
 /**
- * Returns the number of items of each list to keep, `max` in total, in proportion to the lengths of the lists. The
- * remainder from rounding goes to the first lists.
+ * Returns how many items to keep from each list, `max` in total, in proportion to the lengths of the lists. The first
+ * lists get the rounding remainder.
  */
 function shares(lengths: readonly number[], max: number): number[] {
   const total = lengths.reduce((sum, length) => sum + length, 0)

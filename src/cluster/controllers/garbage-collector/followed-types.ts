@@ -34,7 +34,8 @@ export interface FollowedTypesParts {
 }
 
 /**
- * Interval between discoveries in milliseconds. `shortestMs` is the minimum interval if definitions change constantly.
+ * Interval between discoveries in milliseconds. `shortestMs` is the minimum interval, even if definitions change
+ * constantly.
  */
 const refreshMs = 30_000
 const shortestMs = 200
@@ -47,8 +48,8 @@ interface Followed {
   /** Whether the latest list of this type has been received completely. */
   isListed: boolean
   /**
-   * Whether discovery no longer returns the type. The remaining events of its watch are processed before the type is
-   * dropped.
+   * Whether discovery no longer returns the type. The type is dropped after the remaining events of its watch have been
+   * processed.
    */
   isLeaving: boolean
 }

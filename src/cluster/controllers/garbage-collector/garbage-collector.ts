@@ -104,7 +104,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // A 404 means that the object was deleted, which its watch will report, or that its type is currently not served.
+    // A 404 means that the object was deleted, which the watch will report, or that its type is currently not served.
     collector.types.refreshSoon()
     return 'later'
   }
@@ -165,8 +165,8 @@ async function classifyOwners(
 }
 
 /**
- * Determines the state of one owner. Trusts the graph only if that keeps the object. Before a deletion, the owner is
- * read from the server.
+ * Determines the state of one owner. Trusts the graph only if doing so keeps the object. Before a deletion, the owner
+ * is read from the server.
  */
 async function classifyOwner(
   collector: Collector,
@@ -193,7 +193,9 @@ function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
   return state === 'dependents deleted' ? 'waiting' : 'solid'
 }
 
-/** An owner of a kind that is not served counts as absent only if it was deleted together with its definition. */
+/**
+ * An owner whose kind is not served counts as absent only if it was deleted together with the definition of its kind.
+ */
 async function classifyUnservedOwner(
   { types, goneOwners }: Collector,
   { namespace }: OwnerNode,
@@ -225,8 +227,8 @@ interface Removal {
 }
 
 /**
- * Deletes an object. The propagation policy is the one that its finalizers request, or Foreground if an owner waits for
- * all its descendants.
+ * Deletes an object. The propagation policy follows the object's finalizers, or is Foreground if an owner waits for all
+ * its descendants.
  */
 async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor, signal }: Removal): Promise<void> {
   const { finalizers = [], uid, resourceVersion } = live
@@ -240,7 +242,7 @@ async function remove(collector: Collector, node: OwnerNode, { live, isWaitedFor
 }
 
 /**
- * Deletes an owner whose foreground deletion nothing blocks anymore. If objects wait for each other in a cycle, stops
+ * Deletes an owner if nothing blocks its foreground deletion anymore. If objects wait for each other in a cycle, stops
  * one of them from blocking.
  */
 async function endForeground(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
@@ -264,8 +266,8 @@ const orphansAtOnce = 16
 
 /**
  * Removes the references to an owner from its dependents: first from the dependents in the graph, then from those found
- * by a search. Then removes the owner's finalizer. The owner is read before the search, so that its resourceVersion is
- * invalid if the store is restored in between.
+ * by a search. Then removes the owner's finalizer. The owner is read before the search, so that a restore of the store
+ * in between invalidates its resourceVersion.
  */
 async function orphanDependents(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   if (node.dependents !== undefined) {

@@ -1,7 +1,7 @@
 /**
  * Remembers custom objects that were deleted together with their definition. Their kind is no longer served, so they
- * cannot be read, but their dependents must be deleted. Two observations prove that such an owner is absent: the
- * collector received its deletion, and the server confirms that nothing defines its kind.
+ * cannot be read, but their dependents must be deleted. Two facts together prove that such an owner is absent: the
+ * collector has received its deletion event, and the server confirms that nothing defines its kind.
  *
  * Entries expire after one hour, and all are dropped when a type is listed again, because a restore of the store may
  * have brought back the owner and its definition. Dependents of forgotten owners are kept, and `orch check` reports
@@ -17,7 +17,7 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import type { OwnerNode } from './owner-graph.ts'
 
 const rememberedMs = 60 * 60_000
-/** Maximum number of remembered objects. Beyond this number, the oldest are dropped. */
+/** Maximum number of remembered objects. When the limit is exceeded, the oldest are dropped. */
 const maxRemembered = 8192
 
 export class GoneOwners {
@@ -41,7 +41,10 @@ export class GoneOwners {
     this.#expiryTimes.clear()
   }
 
-  /** Whether the owner in this reference was seen being deleted. `namespace` is that of the referring object. */
+  /**
+   * Whether the owner in this reference was seen being deleted. `namespace` is the namespace of the object that has the
+   * reference.
+   */
   wasSeen(reference: OwnerReference, namespace: string | undefined): boolean {
     const { kind, name, uid } = reference
     const owner = { group: groupOf(reference.apiVersion), kind, name, uid }

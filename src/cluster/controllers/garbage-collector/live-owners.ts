@@ -2,9 +2,9 @@
  * Reads the state of owners from the server for each decision. Nothing is cached, because restoring a backup brings
  * back deleted objects with their UIDs and undoes unfinished deletions.
  *
- * Callers share a read of the same owner only if the read starts after their call. A caller that reads the dependent
- * first therefore knows that no restore happened between the dependent's version and the owner's absence, because the
- * server rejects versions from before a restore.
+ * Concurrent callers share one read of an owner, but only a read that starts after their calls. A caller that reads the
+ * dependent first therefore knows that no restore happened between the dependent's version and the owner's absence,
+ * because the server rejects versions from before a restore.
  */
 
 import type { ObjectMeta } from '../../../api/model/object.ts'
@@ -76,8 +76,8 @@ export class LiveOwners {
 }
 
 /**
- * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as the path
- * of a removed version or of a changing definition, proves nothing.
+ * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as a removed
+ * version or a definition that is changing, proves nothing.
  */
 export function saysAbsent(error: unknown, name: string): boolean {
   return isNotFound(error) && error instanceof StatusError && error.status.details?.name === name

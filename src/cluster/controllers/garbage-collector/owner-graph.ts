@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that a foreground deletion of this object must wait for. */
   blocking = 0
   waits: Waits = 'no'
-  /** Sequence number of the latest list of this type when the object was last observed. */
+  /** Sequence number of the type's latest list at the time when the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -56,7 +56,7 @@ const none: readonly never[] = []
 
 export interface OwnerGraphOptions {
   readonly onAttention: (uid: string) => void
-  /** Called when an object has been deleted that others reference as their owner. */
+  /** Called when an object that others reference as their owner has been deleted. */
   readonly onGone: (node: OwnerNode) => void
 }
 
@@ -93,8 +93,8 @@ export class OwnerGraph {
   }
 
   /**
-   * Removes an object from the graph. `what` tells whether the object was deleted or its type is no longer served, in
-   * which case it may still exist.
+   * Removes an object from the graph. `what` says whether the object was deleted or its type is no longer served. In
+   * the latter case, the object may still exist.
    */
   remove(uid: string, what: 'object' | 'type'): void {
     const node = this.#nodes.get(uid)
@@ -207,8 +207,8 @@ function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
 }
 
 /**
- * Whether the dependent blocks the deletion of an owner that is itself waiting for its dependents. Such objects can
- * form a cycle.
+ * Whether the dependent blocks the deletion of an owner that is itself waiting for its dependents. Such owners can form
+ * a cycle.
  */
 function isBlockedInTurn({ node, blocks }: Owner): boolean {
   return blocks && node.waits === 'dependents deleted'
@@ -249,7 +249,7 @@ export function describes(node: OwnerNode, { node: { type, name, namespace }, ..
   return !type.namespaced || namespace === node.namespace
 }
 
-/** Returns the objects that an object's deletion waits for, based on its metadata. */
+/** Returns what an object's deletion waits for, based on the object's metadata. */
 export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {
   if (deletionTimestamp === undefined) return 'no'
   if (finalizers.includes(orphanFinalizer)) return 'dependents orphaned'

@@ -8,10 +8,7 @@ import type { JobStep } from './job-status.ts'
 import type { Counters } from './tracking.ts'
 
 export interface Account {
-  /**
-   * The counters to write. They list the pods of this step as uncounted, until the finalizers of these pods are
-   * removed.
-   */
+  /** The counters to write. The pods of this step are listed as uncounted until their finalizers are removed. */
   readonly counters: Counters
   /** Pods to release: their finalizers are removed after the Job's status lists them. */
   readonly released: readonly Pod[]

@@ -60,7 +60,7 @@ function addVariable(container: Container, annotation: string): Container {
 
 const maxGenerateName = 58
 
-/** Returns the generateName prefix of the pod for an index. */
+/** Returns the generateName prefix for the pod of an index. */
 export function generateNameWithIndex(job: string, index: number): string {
   const end = `-${index}-`
   return `${job.slice(0, maxGenerateName - end.length)}${end}`

@@ -20,8 +20,8 @@ import type { CronStatus } from './cron-status.ts'
 import { CronTimes, timestampInZone } from './cron-times.ts'
 
 /**
- * The next run of a CronJob. `at` is the scheduled time of a run that is due now, and `waitMs` is the time until the
- * next run.
+ * When a CronJob runs next. `at` is the scheduled time of a run that is due now, and `waitMs` is the time in
+ * milliseconds until the following run.
  */
 export interface Due {
   readonly at?: number

@@ -1,7 +1,7 @@
 /**
  * Computes the run times of a schedule: the next run after a given time, and the latest run before that time. Schedules
- * use the wall clock of a time zone. Runs at times that are skipped when clocks go forward are omitted. Runs at times
- * that are repeated when clocks go back happen twice. All times are milliseconds since 1970, in whole seconds.
+ * use the wall clock of a time zone. Times that are skipped when clocks go forward have no run, and times that are
+ * repeated when clocks go back have two. All times are milliseconds since 1970, in whole seconds.
  */
 import type { ParsedSchedule, ScheduleField } from '../../../api/model/cron-expression.ts'
 
@@ -54,7 +54,7 @@ export class CronTimes {
     return counted
   }
 
-  /** Whether the schedule includes this day of the wall-clock calendar. */
+  /** Whether the schedule includes this calendar day. */
   #isDue(day: number): boolean {
     const [, , dates, months, weekdays] = this.#times as readonly ScheduleField[]
     const date = new Date(day)
@@ -126,7 +126,8 @@ class ZoneClock {
   }
 
   momentsOnDay(day: number): MomentsOf {
-    // UTC offsets are shorter than a day, so the offsets around the day cover all offsets within it.
+    // UTC offsets are smaller than a day, so the offsets one day before and one day after cover all offsets within the
+    // day.
     const offsets = new Set([day - dayMs, day + dayMs, day + 2 * dayMs].map((at) => this.wall(at) - at))
     const momentsOf = (wall: number) =>
       [...offsets].map((offset) => wall - offset).filter((at) => offsets.size === 1 || this.wall(at) === wall)

@@ -8,7 +8,9 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 
-/** Failures of an index: `failures` count toward the limit, and `ignored` do not because of the Job's policy. */
+/**
+ * Failures of an index: `failures` count toward the limit, and `ignored` do not, as the Job's failure policy specifies.
+ */
 export interface IndexFailureCounts {
   readonly failures: number
   readonly ignored: number

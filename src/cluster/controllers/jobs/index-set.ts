@@ -24,7 +24,7 @@ export class IndexSet {
     return merged(Array.from(indexes, (index) => ({ first: index, last: index })))
   }
 
-  /** Parses indexes such as `0,2-4,7`. Ignores malformed parts, and indexes that are not below the limit. */
+  /** Parses indexes such as `0,2-4,7`. Ignores malformed parts, and indexes at or above the limit. */
   static parse(text: string | undefined, limit: number): IndexSet {
     const ranges: Range[] = []
     for (const part of text ? text.split(',') : []) {

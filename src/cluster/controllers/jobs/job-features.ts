@@ -1,4 +1,4 @@
-/** Job loop features that depend on the emulated Kubernetes version. */
+/** Features of the Job loop that depend on the emulated Kubernetes version. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'
@@ -17,7 +17,7 @@ export interface JobFeatures {
   /** Whether the pods of Indexed Jobs also have their index as a label. */
   readonly hasIndexLabel: boolean
   /**
-   * Whether a Job ends only after its pods have terminated. Such a Job first gets a condition that announces the end.
+   * Whether a Job ends only after its pods have terminated. Such a Job first gets a condition that announces its end.
    */
   readonly announcesEnd: boolean
   /** Whether the API server rejects statuses whose counters decrease. */

@@ -42,7 +42,7 @@ export interface PodOutcome {
 const maxPerStep = 500
 
 export interface ManageOptions {
-  /** Whether new pods may be created, or failed pods must wait for their backoff. */
+  /** Whether new pods may be created. False during the backoff after a failure. */
   readonly mayCreate: boolean
   readonly signal: AbortSignal
 }

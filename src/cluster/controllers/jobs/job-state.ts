@@ -26,13 +26,13 @@ export interface JobState {
   /** Failed indexes. Undefined if the Job has no backoffLimitPerIndex. */
   readonly failedIndexes: IndexSet | undefined
   readonly restarts: number
-  /**
-   * The pods that the loop counts when they end: the pods with the finalizer, or all pods if the Job is not tracked.
-   */
+  /** The pods that the loop counts when they end: those with the finalizer, or all pods if the Job is not tracked. */
   readonly counted: readonly Pod[]
   /** The counters of the status before this step. For a Job without tracking, the counts of the existing pods. */
   readonly counters: Counters
-  /** The last failed pod of each index that will be retried. They keep their finalizers until they are replaced. */
+  /**
+   * The last failed pod of each index that will be retried. These pods keep their finalizers until they are replaced.
+   */
   readonly replaceable: ReadonlyMap<number, Pod>
 }
 
@@ -114,7 +114,7 @@ function countIndexes(parts: IndexParts): Pick<JobState, 'doneIndexes' | 'failed
   return { doneIndexes, failedIndexes, replaceable: lastFailures(parts, settled) }
 }
 
-/** Returns the last failed pod of each index that has no active pod and has not ended. */
+/** Returns the last failed pod of each unfinished index that has no active pod. */
 function lastFailures({ job, features: { vendor }, failedPods }: IndexParts, settled: IndexSet): Map<number, Pod> {
   const last = new Map<number, Pod>()
   const failuresOf = (pod: Pod | undefined) => {

@@ -62,7 +62,7 @@ interface LoopState extends JobPodParts, JobParts {
 interface Retries {
   readonly failures: number
   readonly notBefore: number
-  /** The Job's number of failed pods at the time of this entry. */
+  /** The Job's number of failed pods when this entry was made. */
   readonly failed: number
 }
 
@@ -291,7 +291,9 @@ function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {
   return versions
 }
 
-/** Returns when to reconcile the Job next if no event arrives before: at its deadline or the end of a backoff. */
+/**
+ * Returns when to reconcile the Job next unless an event arrives earlier: at its deadline or at the end of a backoff.
+ */
 function nextLook({ clock, retries }: LoopState, { state: { job }, retryMs = 0 }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

@@ -9,7 +9,7 @@ export interface Reason {
   readonly message: string
 }
 
-/** How a Job has ended. Its remaining pods are then deleted. */
+/** How a Job ended. The remaining pods of such a Job are deleted. */
 export interface Verdict extends Partial<Reason> {
   readonly type: 'Complete' | 'Failed'
   /**

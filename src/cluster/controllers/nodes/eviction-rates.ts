@@ -63,8 +63,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means now, and takes the zone's
-   * next slot. Infinity means that eviction is paused.
+   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means that they may be evicted now
+   * and uses the zone's next slot. Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')
@@ -77,8 +77,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the eviction rate of a zone. A zone without any ready node has the normal rate, as long as another zone has
-   * ready nodes.
+   * Returns the eviction rate of a zone. A zone without ready nodes has the normal rate as long as another zone has a
+   * ready node.
    */
   #rateOf({ ready, others }: Zone): number {
     const { rate, secondaryRate, unhealthyShare, largeSize } = this.#options

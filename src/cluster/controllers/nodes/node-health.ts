@@ -48,7 +48,7 @@ export class NodeHealth {
     heard.heartbeat = heartbeat
   }
 
-  /** Returns how many more milliseconds the node may be silent. A node with 0 or less is considered lost. */
+  /** Returns for how many more milliseconds the node may be silent. At 0 or below, the node is considered lost. */
   leftMs(name: string, node: Node): number {
     const graceMs = heartbeatOf(node) === '' ? this.#times.startupGraceMs : this.#times.graceMs
     return this.#entry(name).at + graceMs - this.#clock.monotonic()

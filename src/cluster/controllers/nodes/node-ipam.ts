@@ -56,7 +56,7 @@ function follow({ pools, nodes }: State, { key, previous, object }: ObjectChange
       if (!object?.spec?.podCIDRs?.includes(text)) pool.release(text, key)
     for (const text of object?.spec?.podCIDRs ?? []) pool.occupy(text, key)
   }
-  // The deletion of the node has released a subnet, so waiting nodes may get it.
+  // The deletion of the node has released a subnet, so a waiting node may get it.
   if (object === undefined) return waiting(nodes)
   return (object.spec?.podCIDRs ?? []).length === 0 ? [key] : []
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the kinds whose objects a policy matches, in order to check the policy's expressions against their types. Rules
- * with a wildcard as group or version, and wildcard resources and subresources, name no kinds.
+ * Finds the kinds whose objects a policy matches, so that the policy's expressions can be checked against their types.
+ * Rules whose group or version is a wildcard, and wildcard resources and subresources, do not identify kinds.
  */
 
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'

@@ -131,7 +131,10 @@ interface CheckedFor {
   readonly paramsType: DeclaredType | undefined
 }
 
-/** Returns the error in an expression for objects of one type. Each variable can use the variables before it. */
+/**
+ * Returns the error in an expression for objects of one type. Each variable can refer to the variables declared before
+ * it.
+ */
 function faultIn(text: string, { spec, objectType, paramsType }: CheckedFor): string | undefined {
   const variables = new Map<string, CelType>()
   const params = paramsType !== undefined

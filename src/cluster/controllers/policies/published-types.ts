@@ -90,7 +90,8 @@ class Definitions {
   #schema(schema: JsonObject): JsonObject {
     const target = referenceOf(schema)
     if (target !== undefined) return this.expand(target)
-    // Built-in kinds mark an int-or-string field with `oneOf` or a format instead of the `x-` extension.
+    // Built-in kinds mark an int-or-string field with `oneOf` or a format instead of the `x-kubernetes-int-or-string`
+    // extension.
     const isUnion = schema.type === undefined && Array.isArray(schema.oneOf)
     if (isUnion || schema.format === 'int-or-string') return { [`${this.#prefix}int-or-string`]: true }
     const { properties, items, additionalProperties } = schema

@@ -38,7 +38,7 @@ interface Parts extends ClaimCreationParts {
 
 type ClaimStatuses = NonNullable<NonNullable<Pod['status']>['resourceClaimStatuses']>
 
-/** An entry in `spec.resourceClaims` that refers to a ResourceClaimTemplate. */
+/** An entry of a pod's `spec.resourceClaims` that refers to a ResourceClaimTemplate. */
 interface Wanted {
   readonly name: string
   readonly template: string
@@ -160,7 +160,7 @@ const suffixLength = 5
 /** Maximum length of a prefix, which leaves room for a hyphen and the suffix in a name of 63 characters. */
 const maxPrefix = 63 - 1 - suffixLength
 
-/** Returns `<pod>-<claim>-`. Shortens both names if they are too long, so that neither ends with a dot. */
+/** Returns `<pod>-<claim>-`. Shortens both names if they are too long, and then removes trailing dots. */
 function prefixOf(pod: string, claim: string): string {
   const length = pod.length + 1 + claim.length
   if (length <= maxPrefix) return `${pod}-${claim}-`

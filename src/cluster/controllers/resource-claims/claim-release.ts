@@ -62,7 +62,7 @@ async function reconcile(parts: ClaimReleaseParts, claim: ResourceClaim, signal:
 }
 
 /**
- * Whether the consumer may still use the claim. Reads a pod that is not in the cache from the server, because a
+ * Whether the consumer may still use the claim. If the pod is not in the cache, reads it from the server, because a
  * scheduler may have reserved the claim for a new pod.
  */
 async function isUsing(

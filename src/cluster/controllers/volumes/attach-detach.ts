@@ -100,7 +100,7 @@ function nodesUsing(
   return new Set(users.map(({ spec }) => spec?.nodeName ?? '').filter(Boolean))
 }
 
-/** Returns the names of the nodes on which Pods use the volume's claim. */
+/** Returns the names of the nodes whose Pods use the volume's claim. */
 function nodesFor(parts: AttachDetachParts, volume: PersistentVolume | undefined): Set<string> {
   const { namespace = '', name = '' } = volume?.spec?.claimRef ?? {}
   const claim = parts.claims.get({ namespace, name })

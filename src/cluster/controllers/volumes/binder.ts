@@ -24,7 +24,8 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
         return [
           `claim ${key}`,
           ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-          // Trigger the volumes reserved for a deleted claim. The claim itself may not name its volume yet.
+          // When a claim is deleted, trigger the volumes reserved for it. The claim itself may not have named its
+          // volume yet.
           ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
         ]
       }),
@@ -81,7 +82,7 @@ async function reconcile(binder: Binder, key: string, signal: AbortSignal): Prom
     const volume = binder.volumes.get(name)
     return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
   } catch (error) {
-    // On a conflict or a 404, another client was faster. Retry with the current object.
+    // A conflict or a 404 means that another client was faster. Retry with the current object.
     if (isConflict(error) || isNotFound(error)) return 'later'
     throw error
   }

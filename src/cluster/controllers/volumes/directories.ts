@@ -1,7 +1,7 @@
 /**
  * Directories of volumes. All are under one root, are named after their volume and have mode 0700. The loop removes
  * only directories that it created, which it identifies by a marker file next to each directory. The marker remains
- * until the volume is deleted. A directory that the loop has removed can therefore be distinguished from a directory on
+ * until the volume is deleted. The loop can therefore distinguish a directory that it has removed from a directory on
  * another machine. Symbolic links are not followed, and anything that is not a plain directory is rejected.
  */
 import { lstat, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export class VolumeDirectories {
   }
 
   pathOf(name: string): string {
-    // Rejects invalid names, because names come from API objects. A name such as `..` must not lead out of the root
+    // Rejects invalid names, because names come from API objects. A name such as `..` must not escape the root
     // directory.
     if (!isVolumeName(name))
       throw new Error(`${JSON.stringify(name)} is not the name of a volume from this provisioner`)

@@ -81,8 +81,8 @@ export async function fail(
 }
 
 /**
- * The claim is bound to another volume. This volume is released if it was provisioned with the policy Delete, and is
- * made available otherwise.
+ * Handles a volume whose claim is bound to another volume. Releases this volume if it was provisioned with the policy
+ * Delete, and otherwise makes it available.
  */
 async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { keys, client } = binder

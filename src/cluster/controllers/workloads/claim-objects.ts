@@ -110,7 +110,7 @@ async function release<T extends ObjectBase, O extends ObjectBase>(
   try {
     await ignoreNotFound(client.patch(type, nameOf(object), { patch, signal }))
   } catch (error) {
-    // Another client has released the object, or its name now belongs to a different object.
+    // The patch is invalid if another client has released the object or its name now belongs to a different object.
     if (!isInvalid(error)) throw error
   }
 }

@@ -11,8 +11,8 @@ export function findCondition<C extends Condition>(conditions: readonly C[] | un
 }
 
 /**
- * Returns the conditions with this one added or replaced. A condition with the same status and reason stays as it is.
- * With the same status, only the transition time stays.
+ * Returns the conditions with this one added or replaced. If the status and reason are unchanged, keeps the existing
+ * condition. If only the status is unchanged, keeps its transition time.
  */
 export function withCondition<C extends Condition>(conditions: readonly C[] = [], next: C): C[] {
   const previousCondition = findCondition(conditions, next.type ?? '')

@@ -70,7 +70,7 @@ export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpe
 
 /**
  * Whether a revision contains this template. Also accepts revisions without the null that `templatePatch` adds, because
- * creating a new revision would replace all pods.
+ * treating them as different would create a new revision and replace all pods.
  */
 function isOfTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
   return sameJson(asData(templateOfRevision(revision)), asData({ ...template, metadata: template.metadata ?? {} }))

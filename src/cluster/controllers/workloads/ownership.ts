@@ -34,7 +34,9 @@ export interface OwnerKind {
 
 /** Looks up objects by their controller. */
 export interface ByController<T> {
-  /** Returns the objects that the owner with this UID controls. An owner is always in the namespace of its objects. */
+  /**
+   * Returns the objects that the owner with this UID controls. An owner is always in the same namespace as its objects.
+   */
   controlledBy(namespace: string, uid: string): T[]
   /** Returns the objects of a namespace that have no controller. */
   orphans(namespace: string): T[]

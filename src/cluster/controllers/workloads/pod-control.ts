@@ -1,4 +1,4 @@
-/** Creates and deletes pods on behalf of a workload, and records an Event about the workload for each write. */
+/** Creates and deletes pods on behalf of a workload, and records each write as an Event about the workload. */
 
 import { defined } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'

@@ -43,7 +43,7 @@ export interface ReplicaLoopParts<O extends ReplicaOwner> {
   readonly recorder: EventRecorder
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Whether the emulated version has the count of terminating pods in the status. */
+  /** Whether the status in the emulated version includes the number of terminating pods. */
   readonly reportsTerminating: boolean
   readonly owners: Informer<O>
   readonly pods: Informer<Pod>
@@ -116,15 +116,15 @@ async function step<O extends ReplicaOwner>(
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   const { clock, spacing, expectations } = state
-  // Must be read before the pods. Otherwise a write that is delivered in between might be missing from the list of
-  // pods.
+  // Must be read before the list of pods. Otherwise a write that is delivered in between might be missing from the list
+  // of pods.
   const expectedMs = expectations.waitMs(owner.metadata.uid ?? '')
   const pods = await claimedPods(state, owner, signal)
   spacing.looked(key, pods.length)
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
-  // With many pods, the preceding passes over all of them take a long time, so yield before the next one.
+  // With many pods, the passes so far have taken a long time, so yield before the next one.
   await slice.yieldIfDue()
   const now = clock.now()
   const facts = { failure, terminating: terminatingPods(state, owner), now }
@@ -217,7 +217,7 @@ function* chooseSurplus<O extends ReplicaOwner>(
   return yield* firstToDelete(pods, count, context)
 }
 
-/** Returns the number of active pods per node, of this owner and of others with the same controller. */
+/** Returns the number of active pods per node, of this owner and of other owners with the same controller. */
 function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Sliced<Map<string, number>> {
   const controller = controllerOf(owner)
   const { namespace = '' } = owner.metadata

@@ -47,7 +47,7 @@ export interface ReplicaFacts {
   readonly now: number
 }
 
-/** Returns the new status of the owner, or undefined if it is unchanged. */
+/** Returns the owner's new status, or undefined if the status is unchanged. */
 export function replicaStatus(
   owner: ReplicaOwner,
   pods: readonly Pod[],
@@ -76,7 +76,7 @@ function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
 
 const failureType = 'ReplicaFailure'
 
-/** Returns the conditions after a step. The first failure stays reported until a step succeeds. */
+/** Returns the conditions after a step. Keeps reporting the first failure until a step succeeds. */
 function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
   if (failure === undefined) return withoutCondition(conditions, failureType)
   if (findCondition(conditions, failureType) !== undefined) return conditions

@@ -1,7 +1,7 @@
 /**
- * Prevents a loop from scanning large sets of pods at every event. Each scan of n pods adds n / 10 milliseconds to a
- * delay that all sets share, and the scanned set waits for that delay before its next scan. Scans therefore take a
- * small, constant share of the time, regardless of the number of pods and sets. Small sets, and sets that have not been
+ * Prevents a loop from scanning large sets of pods at every event. A scan of n pods adds n / 10 milliseconds to a delay
+ * that all sets share, and the scanned set waits for this delay before its next scan. Scans therefore take a small,
+ * constant share of the time, regardless of the number of pods and sets. Small sets, and sets that have not been
  * scanned recently, do not wait.
  */
 const msPerObject = 0.1

@@ -38,7 +38,7 @@ interface OnNode {
   readonly fitness: Fitness
   readonly pods: readonly Pod[]
   readonly surge: boolean
-  /** Collects the remaining backoff times of failed pods. */
+  /** Remaining backoff times of failed pods, collected during the step. */
   readonly pauses: number[]
 }
 

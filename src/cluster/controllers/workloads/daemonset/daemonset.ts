@@ -86,8 +86,8 @@ interface Context {
 async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context): Promise<StepOutcome> {
   const { signal } = context
   const history = await historyOf(state, set, context)
-  // Must be read before the pods. Otherwise a write that is delivered in between might be missing from the list of
-  // pods.
+  // Must be read before the list of pods. Otherwise a write that is delivered in between might be missing from the list
+  // of pods.
   const expectedMs = state.expectations.waitMs(set.metadata.uid ?? '')
   const pods = await claimedPods(state, set, context)
   const step: DaemonStep = {
@@ -130,7 +130,7 @@ function nodesFor({ nodes, vendor }: DaemonSetState, set: DaemonSet): Map<string
   return new Map([...nodes.objects()].map((node) => [node.metadata.name ?? '', fitnessOf(node)]))
 }
 
-/** Returns the pods by node, in order. Ignores pods without a target node, which other controllers delete. */
+/** Returns the pods by node, in order. Ignores pods without a target node, because other controllers delete them. */
 function sortedByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   const placed = pods.filter((pod) => targetNode(pod) !== undefined)
   const byNode = Map.groupBy(placed, (pod) => targetNode(pod)!)

@@ -41,11 +41,11 @@ export interface DaemonStep {
   readonly signal: AbortSignal
   /** Hash of the current template. Pods created from the template have it as a label. */
   readonly hash: string
-  /** For each node, whether it should run a pod of the set and whether an existing pod may stay. */
+  /** For each node, whether it should run a pod of the set, and whether an existing pod may stay there. */
   readonly nodes: ReadonlyMap<string, Fitness>
   /**
-   * Pods of the set, by the node that they run on or are intended for. Scheduled pods come first, and older pods come
-   * before newer ones.
+   * Pods of the set, by the node on which they run or for which they are intended. Scheduled pods come first, and older
+   * pods come before newer ones.
    */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>
 }

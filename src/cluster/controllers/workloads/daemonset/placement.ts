@@ -1,6 +1,6 @@
 /**
  * Decides which nodes run the pods of a DaemonSet: nodes that match the template's node name, selector and required
- * affinity, and whose taints the template tolerates. Each pod has an affinity to a single node name, and the scheduler
+ * affinity, and whose taints the template tolerates. Each pod has an affinity to a single node, to which the scheduler
  * binds it.
  */
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
@@ -69,7 +69,7 @@ export function affinityToNode(affinity: PodSpec['affinity'], node: string): Non
   return { ...affinity, nodeAffinity }
 }
 
-/** Returns the node that a pod runs on or is intended for. */
+/** Returns the name of the node on which a pod runs or for which it is intended. */
 export function targetNode({ spec }: Pod): string | undefined {
   if ((spec?.nodeName ?? '') !== '') return spec?.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

@@ -16,8 +16,8 @@ interface Limits {
 }
 
 /**
- * Returns the limits of an update. Percentages refer to the number of nodes that should run a pod and are rounded up.
- * If both limits are 0, one pod may be unavailable.
+ * Returns the limits of an update. Percentages are relative to the number of nodes that should run a pod, and are
+ * rounded up. If both limits are 0, one pod may be unavailable.
  */
 export function limitsOf({ set, nodes }: DaemonStep): Limits {
   const desiredNodes = [...nodes.values()].filter(({ shouldRun }) => shouldRun).length

@@ -25,7 +25,7 @@ export async function writeStatus(
   await ignoreNotFound(state.client.update(kinds.DaemonSet, { ...set, status }, { subresource: 'status', signal }))
 }
 
-/** Counts the nodes. Considers only the first pod of each node. */
+/** Counts the nodes. Considers only the first pod on each node. */
 function countNodes(step: DaemonStep) {
   const { minReadySeconds = 0 } = step.set.spec ?? {}
   const now = step.state.clock.now()

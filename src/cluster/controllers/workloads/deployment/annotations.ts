@@ -18,7 +18,7 @@ const keyOf = (vendor: Vendor, name: string) => vendorKey(vendor, name, 'deploym
 
 export const revisionKey = (vendor: Vendor): string => keyOf(vendor, 'revision')
 
-/** Returns the revision number (64 bits), or 0 if there is no revision number. */
+/** Returns the 64-bit revision number, or 0 if the object has none. */
 export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): bigint {
   return readRevision(annotations[revisionKey(vendor)]) ?? 0n
 }
@@ -73,8 +73,8 @@ export function withReplicasNoted(vendor: Vendor, set: ReplicaSet, { desired, ma
 }
 
 /**
- * Returns the ReplicaSet with the annotations of its Deployment and this revision. Its earlier revision number moves to
- * the history.
+ * Returns the ReplicaSet with the annotations of its Deployment and this revision. The history records its earlier
+ * revision number.
  */
 export function withRevision(
   vendor: Vendor,

@@ -3,7 +3,7 @@
  * all other ReplicaSets are scaled down. A step continues the rollout, or scales, pauses or rolls back the Deployment,
  * and writes the status. Changes to the ReplicaSets trigger the next step.
  *
- * Every write requires the resourceVersion that the decision was based on, so that a step with stale data changes
+ * Every write requires the resourceVersion on which the decision was based, so that a step with stale data changes
  * nothing. The name of a new ReplicaSet depends on its template, so that a repeated create finds the existing
  * ReplicaSet.
  */
@@ -60,8 +60,8 @@ function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Depl
 }
 
 /**
- * The deletion of a pod triggers Deployments with the Recreate strategy, which wait until all pods of old templates are
- * deleted.
+ * When a pod is deleted, triggers Deployments with the Recreate strategy, which wait until all pods of old templates
+ * are deleted.
  */
 function fromLastPods({ pods, replicaSets, deployments }: DeploymentParts): Source {
   const ownerOf = (pod: Pod): string[] => {

@@ -20,14 +20,14 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
 }
 
 /**
- * Returns the total number of pods. For each ReplicaSet, counts the existing or the desired pods, whichever are more.
- * After a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
+ * Returns the total number of pods. For each ReplicaSet, counts its existing or its desired pods, whichever number is
+ * greater. After a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
  */
 function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
 }
 
-/** Returns the number of available pods that will remain. After a scale-down, this is at most the new size. */
+/** Returns how many available pods of a ReplicaSet will remain. After a scale-down, this is at most the new size. */
 export function stayAvailable(set: ReplicaSet): number {
   return Math.min(replicasOf(set), set.status?.availableReplicas ?? 0)
 }
@@ -60,14 +60,14 @@ function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readon
 }
 
 /**
- * Whether the status of a ReplicaSet counts its pods since its size was last changed. Until then, the ReplicaSet may have
- * more pods than its new size and its status say: it may have created some just before it was scaled down.
+ * Whether a ReplicaSet's status has been recounted since its size last changed. Until then, the ReplicaSet may have
+ * more pods than its new size and its status indicate, because it may have created some just before it was scaled down.
  */
 function isCounted({ metadata, status }: ReplicaSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
-/** The ReplicaSets of a Deployment: `present` for the current template, and `old` for earlier templates. */
+/** The ReplicaSets of a Deployment: `present` has the current template, and `old` have earlier templates. */
 interface CountedSets {
   readonly present: ReplicaSet | undefined
   readonly old: readonly ReplicaSet[]

@@ -97,7 +97,7 @@ function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
   }
 }
 
-/** Returns the total number of terminating pods if all ReplicaSets report their number. */
+/** Returns the total number of terminating pods if every ReplicaSet reports its own number. */
 function terminatingIn(all: readonly ReplicaSet[]): { terminatingReplicas?: number } {
   const counts = all.map(({ status }) => status?.terminatingReplicas)
   if (!counts.every((count) => count !== undefined)) return {}

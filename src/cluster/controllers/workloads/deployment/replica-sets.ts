@@ -22,7 +22,7 @@ import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from '.
 /** Key of the label that distinguishes pods created from different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
-/** The ReplicaSets of a Deployment: `present` for the current template, and `old` for earlier templates. */
+/** The ReplicaSets of a Deployment: `present` has the current template, and `old` have earlier templates. */
 export interface Sets {
   /** ReplicaSet of the current template. Undefined if it does not exist. */
   readonly present: ReplicaSet | undefined

@@ -33,9 +33,7 @@ async function growPresent(rollout: Rollout, sets: Sets): Promise<Sets | undefin
   return scaled === present ? undefined : { ...sets, present: scaled }
 }
 
-/**
- * Scales down old ReplicaSets and returns all ReplicaSets. Returns undefined if no old pod may currently be removed.
- */
+/** Scales down old ReplicaSets and returns all ReplicaSets. Returns undefined if no old pod may be removed now. */
 async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined> {
   const { present } = sets
   const old = active(sets.old)

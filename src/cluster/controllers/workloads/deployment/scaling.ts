@@ -1,6 +1,6 @@
 /**
  * Scales a Deployment whose number of replicas has changed. During a rollout, the difference is distributed over all
- * ReplicaSets with pods, in proportion to their sizes, so that the proportion of new pods stays the same.
+ * ReplicaSets with pods, in proportion to their sizes, to preserve the share of new pods.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { desiredNoted, maxNoted, rollbackKey } from './annotations.ts'
@@ -62,8 +62,8 @@ function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
 }
 
 /**
- * Returns the sizes of the ReplicaSets after distributing the difference. The largest ReplicaSet gets the remainder
- * from rounding.
+ * Returns the sizes of the ReplicaSets after distributing the difference. The largest ReplicaSet gets the rounding
+ * remainder.
  */
 function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [ReplicaSet, number][] {
   const maxTotal = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0

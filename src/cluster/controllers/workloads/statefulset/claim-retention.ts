@@ -1,7 +1,7 @@
 /**
  * The retention policy for the claims of a StatefulSet. The owner of a claim decides when the garbage collector deletes
- * it. The owner is the set (`whenDeleted: Delete`), or a pod that is scaled away (`whenScaled: Delete`). A claim
- * without these owners is retained. A claim that another controller owns is left unchanged.
+ * it. The owner is the set (`whenDeleted: Delete`), or a pod that is removed by a scale-down (`whenScaled: Delete`). A
+ * claim without these owners is retained. A claim that another controller owns is left unchanged.
  */
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'

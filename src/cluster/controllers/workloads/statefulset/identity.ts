@@ -67,7 +67,7 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   }
 }
 
-/** Whether a missing pod is created from the current revision even though a newer revision exists. */
+/** Whether a missing pod must be created from the current revision even though a newer revision exists. */
 function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {}
   const start = spec.ordinals?.start ?? 0

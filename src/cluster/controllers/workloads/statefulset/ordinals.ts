@@ -70,9 +70,8 @@ interface Walk {
 }
 
 /**
- * Maximum number of pods to create per step. Pods are created one after another, based on the set as it was at the
- * start of the step. Without a limit, a set with a million replicas could not be scaled down or deleted in the
- * meantime.
+ * Maximum number of pods to create per step. A step creates pods one after another, based on the set's state when the
+ * step started. Without a limit, a set with a million replicas could not be scaled down or deleted in the meantime.
  */
 const maxCreated = 100
 
@@ -168,7 +167,7 @@ async function replaceOld(walk: Walk): Promise<void> {
   }
 }
 
-/** Returns the number of additional pods that may become unavailable. At least one pod may always be unavailable. */
+/** Returns how many more pods may become unavailable. At least one pod may always be unavailable. */
 function replaceable({ step, start, end, byOrdinal }: Walk, maxUnavailable: number | string): number {
   const limit = Math.max(1, absoluteNumber(maxUnavailable, end - start, Math.floor))
   let unavailable = 0

@@ -24,7 +24,7 @@ export interface StatefulSetParts {
   readonly revisions: Informer<ControllerRevision>
 }
 
-/** The two template revisions that a StatefulSet rolls between. */
+/** The two template revisions of a StatefulSet: from `current`, a rollout moves the pods to `update`. */
 export interface Revisions {
   /** Revision of pods that the rollout has not reached yet. */
   readonly current: ControllerRevision

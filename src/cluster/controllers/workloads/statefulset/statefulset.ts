@@ -2,8 +2,8 @@
  * Runs the pods of StatefulSets, each with a stable name, ordinal and claims. A step creates, deletes or replaces pods
  * (`ordinals.ts`) and writes the status. Changes to the pods trigger the set again.
  *
- * Pods have fixed names and are deleted by UID. A step with stale data therefore creates and deletes nothing twice. The
- * server rejects its writes, and the step is retried.
+ * Pods have fixed names and are deleted by UID. A step with stale data therefore never creates or deletes a pod twice:
+ * the server rejects its writes, and the step is retried.
  */
 
 import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
@@ -67,7 +67,7 @@ interface Context {
   readonly signal: AbortSignal
 }
 
-/** Returns the pods that belong to the set. Ignores pods whose names do not belong to it. */
+/** Returns the pods that belong to the set. Ignores pods whose names do not match the set. */
 async function claimedPods(
   { client, pods }: StatefulSetParts,
   owner: StatefulSet,
@@ -140,7 +140,7 @@ async function historyOf(
 interface Findings {
   readonly counts: Counts
   readonly collisions: number | undefined
-  /** Whether pods were created, deleted and updated without a failure. */
+  /** Whether all pods were created, deleted and updated without a failure. */
   readonly isWhole: boolean
 }
 
