@@ -97,7 +97,7 @@ export const auditFlags = {
     value: 'TIME',
     default: '10s',
     read: readTime,
-    help: 'delay before the first retry of a failed audit webhook call; each further delay is 1.5 times as long',
+    help: 'delay before the first retry of a failed audit webhook call; each subsequent delay is 1.5 times as long',
   }),
   auditWebhookBatchBufferSize: count(
     'audit-webhook-batch-buffer-size',

@@ -29,7 +29,7 @@ export const authenticationFlags = {
   }),
   enableBootstrapTokenAuth: toggle({
     name: 'enable-bootstrap-token-auth',
-    help: 'accept bootstrap tokens, which are Secrets in kube-system; on by default in orch up',
+    help: 'accept bootstrap tokens, which are stored as Secrets in kube-system; on by default in orch up',
   }),
   requestheaderClientCaFile: flag({
     name: 'requestheader-client-ca-file',
@@ -91,7 +91,7 @@ export const authenticationFlags = {
     name: 'authentication-config',
     value: 'FILE',
     read: text,
-    help: 'AuthenticationConfiguration file with issuers of JSON Web Tokens and anonymous access; reloaded when it changes; cannot be combined with the --oidc flags',
+    help: 'AuthenticationConfiguration file with JSON Web Token issuers and the settings for anonymous access; reloaded when it changes; cannot be combined with the --oidc flags',
   }),
   oidcIssuerUrl: flag({
     name: 'oidc-issuer-url',
@@ -116,7 +116,7 @@ export const authenticationFlags = {
     value: 'CLAIM',
     default: 'sub',
     read: readClaim,
-    help: 'claim of ID tokens that contains the user name',
+    help: 'ID token claim that contains the user name',
   }),
   oidcUsernamePrefix: flag({
     name: 'oidc-username-prefix',
@@ -128,7 +128,7 @@ export const authenticationFlags = {
     name: 'oidc-groups-claim',
     value: 'CLAIM',
     read: text,
-    help: "claim of ID tokens that contains the user's groups",
+    help: "ID token claim that contains the user's groups",
   }),
   oidcGroupsPrefix: flag({
     name: 'oidc-groups-prefix',

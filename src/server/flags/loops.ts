@@ -60,7 +60,7 @@ export const upLoopFlags = {
     name: 'enable-bootstrap-token-auth',
     default: 'true',
     read: readBoolean,
-    help: 'accept bootstrap tokens, which are Secrets in kube-system',
+    help: 'accept bootstrap tokens, which are stored as Secrets in kube-system',
   }),
   consoleLink: flag({
     name: 'console-link',

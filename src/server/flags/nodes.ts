@@ -30,7 +30,7 @@ export const nodeFlags = {
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: "require serving certificates of node agents to have the common name system:node:NAME; if false, accept any certificate that the CA issued for the node's address",
+    help: "require the serving certificates of node agents to have the common name system:node:NAME; if false, accept any certificate that the CA issued for the node's address",
   }),
   kubeletPreferredAddressTypes: flag({
     name: 'kubelet-preferred-address-types',
@@ -43,14 +43,14 @@ export const nodeFlags = {
     name: 'allowed-proxy-cidrs',
     value: 'CIDRS',
     read: readRanges,
-    help: "CIDR ranges, separated by commas, in which the server connects to all addresses of nodes and pods. Outside these ranges, the server blocks its own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4. The server's own port is always blocked",
+    help: "CIDR ranges, separated by commas, in which the server may connect to any node or pod address. Outside these ranges, the server blocks its own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4. The server's own port is always blocked",
   }),
   kubeletTimeout: flag({
     name: 'kubelet-timeout',
     value: 'TIME',
     default: '5s',
     read: readTime,
-    help: 'maximum time to wait until a node agent starts to respond',
+    help: 'maximum time to wait for a node agent to start responding',
   }),
 }
 

@@ -47,7 +47,7 @@ export const simulatedNodeFlags = {
     value: 'DIRECTORY',
     default: '',
     read: text,
-    help: "directory of files that Logs and Attach objects in KWOK's format may use as output of simulated containers; none by default",
+    help: "directory of files that Logs and Attach objects in KWOK's format may use as the output of simulated containers; none by default",
   }),
   nodeStages: repeated({
     name: 'node-stages',

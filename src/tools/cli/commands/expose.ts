@@ -97,7 +97,7 @@ type Options = OptionsOf<typeof flags>
 export const exposeCommand = defineCommand({
   name: 'expose',
   forms: ['(TYPE NAME | TYPE/NAME | -f FILE) [--port=PORT] [flags]'],
-  about: 'Create a service for the pods of a deployment, replica set, replication controller, pod or other service.',
+  about: 'Expose a deployment, replica set, replication controller, pod or service as a service.',
   examples: [
     'orchctl expose deployment web --port=80 --target-port=8080',
     'orchctl expose pod web --port=80 --name=front --type=NodePort',

@@ -124,7 +124,7 @@ const flags = {
     value: 'TIME',
     default: '1m',
     read: readTime,
-    help: 'maximum time to wait until the pod runs',
+    help: 'maximum time to wait for the pod to start running',
   }),
   ...deletionFlags,
   wait: toggle({ name: 'wait', help: 'with --rm: wait until the pod is deleted' }),

@@ -56,7 +56,7 @@ export const scaleCommand = defineCommand({
     '(-f FILE | TYPE -l SELECTOR | TYPE --all) --replicas=NUMBER [flags]',
   ],
   about:
-    'Set the number of replicas of a deployment, replica set, stateful set or another kind with a scale subresource.',
+    'Set the number of replicas of a deployment, replica set, stateful set or any other kind with a scale subresource.',
   examples: [
     'orchctl scale deployment web --replicas=3',
     'orchctl scale deployment web --replicas=3 --current-replicas=2',

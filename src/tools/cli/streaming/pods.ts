@@ -35,7 +35,7 @@ export const podRunningTimeoutFlag = flag({
   value: 'TIME',
   default: '1m',
   read: readTime,
-  help: 'maximum time to wait until a pod runs',
+  help: 'maximum time to wait for a pod to start running',
 })
 
 /**

@@ -89,7 +89,7 @@ export const getFlags = {
     name: 'raw',
     value: 'PATH',
     read: text,
-    help: 'print the raw response of the server to a GET request for the path, such as /version',
+    help: "print the server's raw response to a GET request for the path, such as /version",
   }),
   ...connectionFlags,
 }

@@ -84,7 +84,7 @@ const flags = {
   attach: flag({
     name: 'attach',
     read: (value) => (value === '' ? undefined : readBoolean(value)),
-    help: 'attach to the container as soon as the container runs; default: true with -i',
+    help: 'attach to the container as soon as it is running; default: true with -i',
   }),
   stdin: toggle({ name: 'stdin', letter: 'i', help: 'send standard input to the container' }),
   tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
@@ -98,7 +98,7 @@ const flags = {
     value: 'TIME',
     default: '1m',
     read: readTime,
-    help: 'maximum time to wait until the container runs',
+    help: 'maximum time to wait for the container to start',
   }),
   ...connectionFlags,
 }

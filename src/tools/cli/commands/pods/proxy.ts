@@ -43,7 +43,7 @@ const flags = {
   }),
   disableFilter: toggle({
     name: 'disable-filter',
-    help: 'disable all request filters (insecure): everyone who can reach the port can act as you',
+    help: 'disable all request filters (insecure): anyone who can reach the port can act as you',
   }),
   www: flag({ name: 'www', letter: 'w', value: 'DIR', read: text, help: 'directory with additional files to serve' }),
   wwwPrefix: flag({
@@ -103,7 +103,7 @@ export const proxyCommand = defineCommand({
   forms: ['[flags]'],
   about: `Serve the API on a local port without TLS, as the kubeconfig user, until you press Ctrl-C.
 
-Everyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
+Anyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
 you from web pages, orchctl rejects requests whose host name is not a name of this machine, and writes from pages
 of another origin. Protocol upgrades are not forwarded.`,
   examples: [
