@@ -18,7 +18,9 @@ import { messageOf } from '../../base/text/errors.ts'
 const valueFields = {
   metric: field(1, s.string(), { required: true, doc: 'Name of the metric.' }),
   value: field(2, s.quantity(), { required: true, doc: 'Value of the metric.' }),
-  labels: field(3, s.map(s.string()), { doc: 'Labels of the metric, which the metric selectors of clients match.' }),
+  labels: field(3, s.map(s.string()), {
+    doc: 'Labels of the metric, which metric selectors in client requests match against.',
+  }),
   namespace: field(4, s.string(), { doc: 'Namespace of the metric. Defaults to all namespaces.' }),
 }
 
@@ -27,7 +29,7 @@ const customFields = {
   apiVersion: field(5, s.string(), { doc: 'API version of the objects. Defaults to `v1`.' }),
   kind: field(6, s.string(), { doc: 'Kind of the objects. Defaults to `Pod`.' }),
   name: field(7, s.string(), { doc: 'Name of the object. Defaults to all objects.' }),
-  selector: field(8, s.string(), { doc: 'Label selector of the objects. Defaults to all objects.' }),
+  selector: field(8, s.string(), { doc: 'Label selector for the objects. Defaults to all objects.' }),
 }
 
 const fields = {

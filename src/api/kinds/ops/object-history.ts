@@ -61,7 +61,7 @@ const status = s.object(
 
 const spec = s.object(
   {
-    group: field(1, s.string(), { doc: 'API group of the object. If empty, the core group is meant.' }),
+    group: field(1, s.string(), { doc: 'API group of the object. Empty for the core group.' }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.', required: true }),
     namespace: field(3, s.string(), { doc: 'Namespace of the object. Empty if the object is cluster-scoped.' }),
     name: field(4, s.string(), { doc: 'Name of the object.', required: true }),

@@ -21,7 +21,7 @@ const status = s.object(
 
 const spec = s.object(
   {
-    group: field(1, s.string(), { doc: 'API group of the objects. If empty, the core group is meant.' }),
+    group: field(1, s.string(), { doc: 'API group of the objects. Empty for the core group.' }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.', required: true }),
     namespace: field(3, s.string(), {
       doc: 'Namespace of the objects. Empty for cluster-scoped types, and to return objects in all namespaces.',
@@ -36,11 +36,14 @@ const spec = s.object(
     limit: field(7, s.int32(), { doc: 'Maximum number of objects to return. At most 500. Defaults to 500.' }),
     continue: field(8, s.string(), { doc: 'Token from the previous page, to request the next page.' }),
   },
-  { name: 'PastStateSpec', doc: 'Objects to return, and the point in time of their state.' },
+  { name: 'PastStateSpec', doc: 'Objects to return, and the point in time for which to return their state.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Objects to return, and the point in time of their state.' }),
+  spec: field(2, spec, {
+    zeroValue: 'write',
+    doc: 'Objects to return, and the point in time for which to return their state.',
+  }),
   status: field(3, status, { zeroValue: 'write', doc: 'Objects in the requested state, set by the server.' }),
 }
 

@@ -10,7 +10,7 @@ const matchedType = s.object(
   {
     group: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'API group of the objects. If empty, the core group is meant.',
+      doc: 'API group of the objects. Empty for the core group.',
     }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.' }),
     count: field(3, s.int32(), {

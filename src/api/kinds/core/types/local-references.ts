@@ -21,7 +21,7 @@ export const inlinedReference = inlined(1, { name })
 const typedReferenceFields = {
   apiGroup: field(1, s.string(), {
     zeroValue: 'keep',
-    doc: 'API group of the referenced object. If unset, the core group is meant.',
+    doc: 'API group of the referenced object. Empty for the core group.',
   }),
   kind: field(2, s.string(), { zeroValue: 'write', doc: 'Kind of the referenced object.' }),
   name: field(3, s.string(), { zeroValue: 'write', doc: 'Name of the referenced object.' }),
