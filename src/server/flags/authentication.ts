@@ -183,7 +183,7 @@ function readAlgorithms(value: string): string[] {
 function readRequiredClaims(value: string): (readonly [string, string])[] {
   return list(value).map((pair) => {
     const equals = pair.indexOf('=')
-    if (equals < 1) throw new UsageError(`${JSON.stringify(pair)} is not of the form CLAIM=VALUE`)
+    if (equals < 1) throw new UsageError(`${JSON.stringify(pair)} must have the form CLAIM=VALUE`)
     return [pair.slice(0, equals), pair.slice(equals + 1)]
   })
 }

@@ -34,7 +34,7 @@ export async function installEnvtest(args: readonly string[], launcher: string):
   const { version, dir } = parseFlags(installFlags, args)
   const programs = join(dirname(realpathSync(launcher)), 'envtest')
   if (!existsSync(join(programs, 'kube-apiserver')))
-    throw new UsageError(`cannot install: ${programs} does not contain the programs of this package`)
+    throw new UsageError(`cannot install: ${programs} does not contain this package's programs`)
   const directory = dir === '' ? defaultDirectory(version) : resolve(dir)
   await makeDirectory(directory)
   await writeProgram(join(directory, 'etcd'), [join(programs, 'etcd')])

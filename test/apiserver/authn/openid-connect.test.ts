@@ -354,7 +354,7 @@ test('conflicting OIDC flags are rejected', { timeout: 300_000 }, async (t) => {
     [['--oidc-issuer-url=https://id.example.com'], /--oidc-issuer-url requires --oidc-client-id/],
     [['--oidc-client-id=x'], /--oidc-client-id requires --oidc-issuer-url/],
     [['--oidc-groups-claim=x'], /--oidc-groups-claim requires --oidc-issuer-url/],
-    [['--oidc-required-claim=x'], /--oidc-required-claim: "x" is not of the form CLAIM=VALUE/],
+    [['--oidc-required-claim=x'], /--oidc-required-claim: "x" must have the form CLAIM=VALUE/],
     [['--oidc-signing-algs=HS256'], /--oidc-signing-algs: "HS256" is not one of RS256/],
     [['--oidc-signing-algs=none'], /--oidc-signing-algs: "none" is not one of RS256/],
     [

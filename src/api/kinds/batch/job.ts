@@ -156,7 +156,7 @@ function checkHostnames({ name = '' }: ObjectMeta, { completionMode, completions
   if (completionMode !== 'Indexed' || completions <= 0) return []
   const longest = `${name}-${completions - 1}`
   if (checkDnsLabel(longest).length === 0) return []
-  return [invalid('metadata.name', name, `the hostname ${longest} of a pod would not be a DNS label`)]
+  return [invalid('metadata.name', name, `the pod hostname ${longest} would not be a valid DNS label`)]
 }
 
 function checkUpdate(next: Job, previous: Job, context: RuleContext): FieldError[] {

@@ -66,7 +66,7 @@ export function typeLength(object: CachedObject, json: Buffer, types: readonly B
 
 function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
-  throw new TypeError(`the key ${key} stores an object of another kind`)
+  throw new TypeError(`the key ${key} stores an object of a different kind`)
 }
 
 /** Returns the list without items, with its members in the required order. */

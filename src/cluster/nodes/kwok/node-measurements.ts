@@ -46,11 +46,11 @@ function measurementsOf(pods: readonly Pod[], used: readonly PodUsage[]): Measur
   }
   return {
     usage: (resource, name) => {
-      if (resource !== 'cpu' && resource !== 'memory') throw new CelError('Usage knows only cpu and memory')
+      if (resource !== 'cpu' && resource !== 'memory') throw new CelError('Usage supports only cpu and memory')
       return sum(name, resource === 'cpu' ? 'cores' : 'memoryBytes')
     },
     cumulativeUsage: (resource, name) => {
-      if (resource !== 'cpu') throw new CelError('CumulativeUsage knows only cpu')
+      if (resource !== 'cpu') throw new CelError('CumulativeUsage supports only cpu')
       return sum(name, 'coreSeconds')
     },
     startedContainers: () =>

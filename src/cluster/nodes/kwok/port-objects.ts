@@ -34,7 +34,7 @@ export const portRules: RuleType<PortService> = {
   fields: ['target', 'command', 'httpRoutes'],
   read: ({ target, command, httpRoutes }, where) => {
     if (array(command, `${where}.command`).length > 0)
-      throw new StageError(`${where}.command is not supported: the server runs no commands of users`)
+      throw new StageError(`${where}.command is not supported: the server does not run users' commands`)
     const routes = array(httpRoutes, `${where}.httpRoutes`)
     if (routes.length > maxRoutes) throw new StageError(`${where}.httpRoutes has more than ${maxRoutes} elements`)
     return routes.length === 0

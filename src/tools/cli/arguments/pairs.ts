@@ -14,7 +14,7 @@ import { UsageError } from '../../../base/flags/flags.ts'
 export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): { [key: string]: string } {
   const pairs = text.split(',').map((pair) => {
     const equals = pair.indexOf('=')
-    if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} is not ${form}`)
+    if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} must have the form ${form}`)
     return [pair.slice(0, equals), pair.slice(equals + 1)]
   })
   return Object.fromEntries(pairs)
@@ -35,7 +35,7 @@ export function readAmounts(text: string, flagName: string): { [what: string]: s
 /** Parses an environment variable, `NAME=VALUE`. */
 export function readVariable(pair: string, flagName: string): { name: string; value: string } {
   const equals = pair.indexOf('=')
-  if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} is not NAME=VALUE`)
+  if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} must have the form NAME=VALUE`)
   return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
 }
 

@@ -108,7 +108,7 @@ async function putBack(session: Session, subject: PastSubject, { change, options
   const revertedChanges = (change.changes ?? []).filter((each) => !isStatus(each))
   if (beyond || revertedChanges.length === 0)
     throw new UsageError(
-      `the changes of revision ${revision} are unknown or only in the status: there is nothing to undo`,
+      `the changes in revision ${revision} are unknown or affect only the status: there is nothing to undo`,
     )
   if (revertedChanges.some(({ concealed }) => concealed))
     throw new UsageError('the history contains no Secret values, so nothing can be restored')

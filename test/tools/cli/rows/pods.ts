@@ -91,7 +91,10 @@ export const pods: Part = {
       stderr: 'error: --copy-to and --target can only be used with pods\n',
       code: 1,
     }),
-    r('debug', 'idle --image=busybox -c look2 --env=A', { stderr: 'error: --env: "A" is not NAME=VALUE\n', code: 1 }),
+    r('debug', 'idle --image=busybox -c look2 --env=A', {
+      stderr: 'error: --env: "A" must have the form NAME=VALUE\n',
+      code: 1,
+    }),
     r('top pods', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top pods', 'idle', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top nodes', '', { stderr: /^error: Metrics API not available: /, code: 1 }),

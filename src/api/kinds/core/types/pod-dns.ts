@@ -71,7 +71,7 @@ function checkDnsConfig(
     ...nameservers.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(servers, i), ip, text))),
     ...(searches.length > limits.domains ? [invalid(domains, searches, `at most ${limits.domains}`)] : []),
     ...(searches.join(' ').length > limits.characters
-      ? [invalid(domains, searches, `at most ${limits.characters} characters together`)]
+      ? [invalid(domains, searches, `at most ${limits.characters} characters in total`)]
       : []),
     ...searches.flatMap((name, i) => checkSearch(name, context).map((text) => invalid(at(domains, i), name, text))),
     ...options.flatMap(({ name = '' }, i) =>

@@ -19,7 +19,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 function readType(value: string): { readonly apiVersion: string; readonly kind: string } {
   const [group, version, kind, ...more] = value.split('/')
   if (!group || !version || !kind || more.length > 0)
-    throw new UsageError(`${JSON.stringify(value)} is not GROUP/VERSION/KIND, such as core/v1/ConfigMap`)
+    throw new UsageError(`${JSON.stringify(value)} must have the form GROUP/VERSION/KIND, such as core/v1/ConfigMap`)
   return { apiVersion: group === 'core' ? version : `${group}/${version}`, kind }
 }
 

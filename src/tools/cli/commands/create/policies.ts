@@ -220,6 +220,7 @@ function rulesOf(rules: readonly Rule[]): object[] {
 
 function backendOf(text: string): object {
   const [name = '', port = '', ...more] = text.split(':')
-  if (name === '' || port === '' || more.length > 0) throw new UsageError(`${JSON.stringify(text)} is not SERVICE:PORT`)
+  if (name === '' || port === '' || more.length > 0)
+    throw new UsageError(`${JSON.stringify(text)} must have the form SERVICE:PORT`)
   return { service: { name, port: /^\d+$/.test(port) ? { number: Number(port) } : { name: port } } }
 }

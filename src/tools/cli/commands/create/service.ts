@@ -98,7 +98,7 @@ function portsOf(
     .map((each) => {
       const [port = '', target = port, ...more] = each.split(':')
       if (!/^\d{1,5}$/.test(port) || target === '' || more.length > 0)
-        throw new UsageError(`--tcp: ${JSON.stringify(each)} is not PORT or PORT:TARGET`)
+        throw new UsageError(`--tcp: ${JSON.stringify(each)} must have the form PORT or PORT:TARGET`)
       const targetPort = /^\d+$/.test(target) ? Number(target) : target
       return { name: each.replace(':', '-'), port: Number(port), protocol: 'TCP', targetPort }
     })

@@ -77,7 +77,7 @@ function readPlace(word: string): Place {
   const colon = word.indexOf(':')
   if (colon <= 0 || /^[./]/.test(word)) return { namespace: '', pod: '', path: word }
   const [namespace = '', pod, ...more] = word.slice(0, colon).split('/')
-  if (more.length > 0) throw new UsageError(`${JSON.stringify(word)} is not [NAMESPACE/]POD:PATH`)
+  if (more.length > 0) throw new UsageError(`${JSON.stringify(word)} must have the form [NAMESPACE/]POD:PATH`)
   return { namespace: pod === undefined ? '' : namespace, pod: pod ?? namespace, path: word.slice(colon + 1) }
 }
 

@@ -32,7 +32,7 @@ function readChange(word: string): ImageChange {
   const equals = word.indexOf('=')
   const container = word.slice(0, equals)
   const image = word.slice(equals + 1)
-  if (equals <= 0 || image === '') throw new UsageError(`${JSON.stringify(word)} is not CONTAINER=IMAGE`)
+  if (equals <= 0 || image === '') throw new UsageError(`${JSON.stringify(word)} must have the form CONTAINER=IMAGE`)
   return { container, image }
 }
 
