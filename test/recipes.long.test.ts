@@ -20,7 +20,7 @@ const checks: { readonly [name: string]: readonly string[] } = {
   layers: ['scripts/check-layers.ts'],
   functions: ['scripts/check-functions.ts'],
   'row of a loop': [
-    '--test-name-pattern=every control loop has a row in the table of this test|^greeting: ',
+    "--test-name-pattern=every control loop has a row in this test's table|^greeting: ",
     'test/cluster/controllers/each-loop.test.ts',
   ],
 }

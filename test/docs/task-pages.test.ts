@@ -30,7 +30,7 @@ function pagesWithout(hasPart: (parts: Parts) => boolean): readonly string[] {
   return pages.filter((page) => !hasPart(page)).map(({ name }) => name)
 }
 
-test('every page about a task opens with its goal', () => {
+test('every task page opens with its goal', () => {
   assert.ok(pages.length > 25)
   assert.deepEqual(
     pagesWithout(({ opening }) => /\b[Tt]his (page|guide) \w+s\b|\b[Oo]n this page, you\b/.test(opening)),
@@ -38,14 +38,14 @@ test('every page about a task opens with its goal', () => {
   )
 })
 
-test('every page about a task has commands and shows what they print', () => {
+test('every task page has commands and shows what they print', () => {
   assert.deepEqual(
     pagesWithout(({ commands }) => commands.some(({ output }) => output.replaceAll('...', '').trim() !== '')),
     [],
   )
 })
 
-test('every page about a task lists at least two problems with their solutions', () => {
+test('every task page lists at least two problems with their solutions', () => {
   assert.deepEqual(
     pagesWithout(({ problems }) => problems.length >= 2),
     [],

@@ -37,7 +37,7 @@ test('npm runs no script when a user installs the package, and therefore prints 
   )
 })
 
-test('npm ci prints no warning in a checkout, because package.json decides about every install script', () => {
+test('npm ci prints no warning in a checkout, because package.json has an entry for every install script', () => {
   const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: { [path: string]: { os?: readonly string[]; hasInstallScript?: boolean } }

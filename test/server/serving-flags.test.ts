@@ -46,7 +46,7 @@ test('--strict-transport-security-directives sets the HSTS header', async (t) =>
   assert.equal(headers['strict-transport-security'], 'max-age=60; includeSubDomains')
 })
 
-test('--advertise-address is published, and kubeconfig and console link use an address that the server listens on', async (t) => {
+test('--advertise-address is published, and the kubeconfig and the console link use an address that the server listens on', async (t) => {
   const server = await serveUp(t, ['--advertise-address=192.0.2.7'])
   const served = `https://127.0.0.1:${server.port}`
   const kubeconfig = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')

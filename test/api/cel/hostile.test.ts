@@ -89,7 +89,7 @@ describe('evaluation of hostile rules', () => {
     assert.equal(outcomeOf(rule, { schema, self: { map: self }, limit: 100_000_000 }), true)
     assert.equal(lists, 1)
   })
-  test('the time before the first check of the clock counts once the clock was started', () => {
+  test('time that passes before the first clock check counts once the clock has started', () => {
     const budget = new Budget(1000)
     budget.startClock()
     for (const began = threadMicroseconds(); threadMicroseconds() - began < 50_000; );

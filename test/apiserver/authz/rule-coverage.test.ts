@@ -55,7 +55,7 @@ function randomRule(random: RandomSource): PolicyRule {
   return random.chance(0.3) ? { ...rule, resourceNames: some(random, ['x', 'y'], 2) } : rule
 }
 
-test('the check whether rules cover other rules agrees with a brute-force check for random rules', () => {
+test('the check for rules that cover other rules agrees with a brute-force check on random rules', () => {
   const random = seeded(11)
   let covered = 0
   for (let i = 0; i < 3000; i++) {

@@ -39,6 +39,6 @@ test('events share a chunk as long as they fit, and a larger event is a chunk of
   )
 })
 
-test('without events there is no chunk', () => {
+test('without events, there are no chunks', () => {
   assert.deepEqual(chunksOf([]).sent, [])
 })

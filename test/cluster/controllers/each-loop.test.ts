@@ -444,7 +444,7 @@ const testedElsewhere = [
   'volumeattributesclass-protection',
 ]
 
-test('every control loop has a row in the table of this test', () => {
+test("every control loop has a row in this test's table", () => {
   assert.deepEqual([...Object.keys(rows), ...testedElsewhere].sort(), controlLoops.map(({ name }) => name).sort())
 })
 

@@ -120,7 +120,7 @@ test('relative paths start in the working directory', { timeout: 60_000 }, async
   assert.equal(stdout, 'copied\ncopied')
 })
 
-test('Attach objects stream a file, also what is written to it later', { timeout: 60_000 }, async () => {
+test('Attach objects stream a file, including what is written to it later', { timeout: 60_000 }, async () => {
   writeFileSync(join(directory, 'output.log'), 'first\nsecond\n')
   const status = await apply(`
 kind: Attach
@@ -220,7 +220,9 @@ spec:
   }
 })
 
-test('the Supported condition refuses commands that forward a port', { timeout: 60_000 }, async () => {
+test('the Supported condition reports that commands for port forwarding are not supported', {
+  timeout: 60_000,
+}, async () => {
   const status = await apply(`
 kind: ClusterPortForward
 apiVersion: kwok.x-k8s.io/v1alpha1
@@ -230,7 +232,7 @@ spec:
   - ports: [9]
     command: [nc, localhost, "9"]
 `)
-  assert.match(status, /False .*spec\.forwards\[0\]\.command is not supported: the server runs no commands of users/)
+  assert.match(status, /False .*spec\.forwards\[0\]\.command is not supported: the server does not run users' commands/)
 })
 
 test('invalid Exec and PortForward objects are rejected', () => {
@@ -258,7 +260,7 @@ test('invalid Exec and PortForward objects are rejected', () => {
     assert.throws(() => readOwnRules(portRules, object), { name: 'StageError', message })
 })
 
-test('the lines of container runtimes are parsed, and all other lines are text', () => {
+test("log lines in a container runtime's format are parsed, and all other lines are plain text", () => {
   const log = new ContainerLog()
   const reader = new LogLineReader(log, () => 5000)
   const time = '1970-01-01T00:00:02Z'

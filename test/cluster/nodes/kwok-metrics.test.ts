@@ -190,7 +190,7 @@ test('metrics with the same name are one family, equal series appear once, and n
   )
 })
 
-test('series that fail are left out, and a comment reports the reason', async () => {
+test('series that fail are omitted, and a comment reports the reason', async () => {
   const text = await textOf([
     { name: 'a', kind: 'gauge', value: 'node.metadata.missing' },
     { name: 'b', kind: 'gauge', value: '1', labels: [{ name: 'l', value: '1' }] },

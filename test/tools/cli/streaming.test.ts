@@ -197,7 +197,7 @@ const linkTo = (name: string, target: string) => {
   return header
 }
 
-test('orchctl cp rejects archive entries that would leave the target directory by name or through links', async () => {
+test('orchctl cp rejects archive entries that would escape the target directory through their names or links', async () => {
   const outside = join(directory, 'outside')
   const target = join(directory, 'inside')
   const evil: readonly (readonly [Buffer[], RegExp])[] = [

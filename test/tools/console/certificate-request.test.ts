@@ -20,7 +20,7 @@ for (const { keyOptions, key } of [
   { keyOptions: ['rsa:2048'], key: 'RSA 2048 bits' },
   { keyOptions: ['ed25519'], key: 'Ed25519' },
 ])
-  test(`the console decodes a certificate request with a key of type ${key} like the server`, (t) => {
+  test(`the console decodes a certificate request with a key of type ${key} in the same way as the server`, (t) => {
     const pem = requestBy(t, keyOptions)
     const decoded = decodeRequest(pem.toString('base64'))
     const { subject, names: expected } = signerRelevantPart(readCertificateRequest(pem))

@@ -136,7 +136,7 @@ describe('operations pages of the console', { timeout }, () => {
     assert.equal((await admin.get(`${inDefault}/configmaps/example`)).status, 404)
   })
 
-  test('the console page for admission shows the expression of a policy that decided, and its variables', async (t) => {
+  test("the console page for admission shows a policy's deciding expression and its variables", async (t) => {
     const later = await serveUp(t, ['--emulated-version=1.36'])
     const client = later.client()
     const group = '/apis/admissionregistration.orch.io/v1'

@@ -34,7 +34,7 @@ test('a request visits only the bindings of its namespace, and those that requir
   assert.deepEqual(namesOf(candidates, {}), ['all', 'not'])
 })
 
-test('bindings with rules for other resources are no candidates', () => {
+test('bindings with rules for other resources are not candidates', () => {
   const rule = { ...resourceRules[0]!, resources: ['secrets'] }
   const candidates = new Candidates([policyWith([binding('b', { resourceRules: [rule] })])], request)
   assert.ok(candidates.isEmpty)

@@ -60,7 +60,7 @@ async function pairs(policies: ReturnType<typeof start>): Promise<string[]> {
     .map(({ policy, binding }) => `${policy.name} ${binding.name} ${binding.actions}`)
 }
 
-test('candidates follow every change of a policy or a binding', async () => {
+test('candidates follow every change to a policy or a binding', async () => {
   putBinding('b2', 'p')
   putBinding('b1', 'p')
   putBinding('other', 'q')
@@ -84,7 +84,7 @@ test('candidates follow every change of a policy or a binding', async () => {
   assert.ok(policies.isEmpty)
 })
 
-test('a change of a binding keeps the bindings of other policies and their compiled expressions', async () => {
+test('a change to a binding keeps the bindings of other policies and their compiled expressions', async () => {
   putPolicy('p')
   putBinding('b', 'p')
   const policies = start()
