@@ -23,7 +23,7 @@ export interface AdmittedWrite {
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, warn } = context
   const { operation, name, object, oldObject, conditions, drawnFrom } = write
-  const request: AdmissionRequest = {
+  const request = {
     operation,
     vendor: resource.vendor,
     type: admittedType(resource),
@@ -49,13 +49,31 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     explanation: context.explanation,
     warn,
     object,
-    oldObject: undefined,
     drawnFrom,
-  }
+    [oldState]: oldObject === undefined ? undefined : () => conditions.show(oldObject),
+  } satisfies Omit<AdmissionRequest, 'oldObject'> & OldState
   // Only updates and deletes get an accessor for the old object. It is expensive to create and copy, and creates are
   // the most frequent writes.
-  if (oldObject === undefined) return request
-  return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
+  return oldObject === undefined
+    ? { ...request, oldObject: undefined }
+    : (Object.defineProperty(request, 'oldObject', oldObjectAccessor) as unknown as AdmissionRequest)
+}
+
+const oldState = Symbol('old state')
+
+interface OldState {
+  readonly [oldState]: (() => ApiObject | undefined) | undefined
+}
+
+/**
+ * Returns a frozen copy of the old object, which most plugins do not need. All requests share the function. V8 would
+ * turn requests with functions of their own into hash tables, which are slow to create and to read.
+ */
+const oldObjectAccessor = {
+  enumerable: true,
+  get(this: OldState) {
+    return this[oldState]?.()
+  },
 }
 
 /** Returns the description of a type for admission requests. It is cached per type. */
