@@ -39,7 +39,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly type: AdmittedType
   /** Resource type in the client's request, whose version can differ from the storage version. */
   readonly requested: AdmittedType
-  /** The API versions in which webhooks can get the object. */
+  /** The API versions in which webhooks can receive the object. */
   readonly forms: ObjectForms
   /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
@@ -89,7 +89,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly onOutcome?: ((settle: Settle) => void) | undefined
   /** Collects the decisions of each control. Undefined if the client did not request an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether all controls run for the second time, because a webhook changed the object. */
+  /** Whether all controls are running a second time because a webhook changed the object. */
   readonly again?: boolean | undefined
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
@@ -124,8 +124,8 @@ export interface Admission {
 
 /**
  * An admission control with its public name. A control for certain kinds declares their type, such as `Control<Pod>`.
- * The chain calls a control only for the requests that the control handles, so its methods may accept narrower types of
- * requests.
+ * The chain calls a control only for the requests that the control handles, so its methods may accept narrower request
+ * types.
  */
 export interface Control<T = ApiObject | undefined> {
   readonly name: string

@@ -1,6 +1,6 @@
 /** Declares what a commit requires of other keys in the store, and which other keys it creates or deletes. */
 
-/** A key that must have the given revision, or that must merely exist. Revision 0 means that the key must be absent. */
+/** A key that must have the given revision or merely exist. Revision 0 means that the key must be absent. */
 export interface Dependency {
   readonly key: string
   readonly revision: number | 'present'

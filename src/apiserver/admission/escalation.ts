@@ -21,7 +21,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
-/** Returns a control that rejects roles and bindings which grant permissions that their author does not have. */
+/** Returns a control that rejects roles and bindings that grant permissions their author lacks. */
 export function refuseEscalation(access: Access, version: EmulatedVersion): Control {
   return {
     name: 'escalation',
@@ -69,7 +69,7 @@ async function assertBinding(
   if (await may(access, request, { verb: 'bind', plural, name })) return
   const rules = access.policy.role(binding.role, request.namespace)
   if (rules === undefined) {
-    // Since Kubernetes 1.34, the error names the resource of the request instead of that of the role.
+    // Since Kubernetes 1.34, the error names the request's resource rather than the role's.
     const missing = isAtLeast(version, '1.34') ? request.type.plural : plural
     throw notFound({ group: request.type.group, plural: missing }, name)
   }

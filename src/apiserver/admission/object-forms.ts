@@ -1,6 +1,6 @@
 /**
- * Declares the API versions in which webhooks can get an object: the version of the request and all other served
- * versions. Built-in controls get only the storage version.
+ * Declares the API versions in which webhooks can receive an object: the version of the request and all other served
+ * versions. Built-in controls receive only the storage version.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -23,11 +23,11 @@ export interface FormResource {
   readonly resource: string
 }
 
-/** One API version in which webhooks can get an object, with conversions from and to the storage version. */
+/** One API version in which webhooks can receive an object, with conversions from and to the storage version. */
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
-  /** Schema of the object for merging. Undefined if the kind does not support merging. */
+  /** Schema for merging the object. Undefined if the kind does not support merging. */
   readonly schema: ObjectSchema | undefined
   /** Converts an object from the storage version to this version. Yields to other tasks during the conversion. */
   show(object: ApiObject): Sliced<ApiObject>
@@ -38,12 +38,12 @@ export interface ObjectForm {
   read(json: JsonObject, base: ApiObject): Sliced<ApiObject>
 }
 
-/** The API versions in which webhooks can get the object of a request. */
+/** The API versions in which webhooks can receive the object of a request. */
 export interface ObjectForms {
   /** The version of the request. */
   readonly requested: ObjectForm
   /** All other served versions of the kind, including those in other API groups. */
   readonly others: readonly ObjectForm[]
-  /** Returns the labels that object selectors match, or undefined if the object cannot have labels. */
+  /** Returns the labels to compare with object selectors, or undefined if the object cannot have labels. */
   labelsOf(object: ApiObject): Labels | undefined
 }

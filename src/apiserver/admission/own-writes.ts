@@ -14,15 +14,15 @@ export interface StatusChange extends Required<KeyReservations> {
 export interface OwnWrites {
   /**
    * Updates the status of an object. `next` computes the new status and is called again if another writer changes the
-   * object first, or if it throws an error for an outdated cached object. The write bypasses admission, because a
-   * status records what has already been admitted.
+   * object first, or if it throws an error because the cached object is outdated. The write bypasses admission, because
+   * a status records what has already been admitted.
    */
   changeStatus(
     type: StoredType<unknown>,
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /** Lists reserved keys that start with `prefix`, at most as many as one commit can delete. */
+  /** Lists reserved keys that start with `prefix`, but no more than one commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>

@@ -33,7 +33,7 @@ export interface WebhookMeans extends ServiceAddressParts {
   /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
   readonly metrics: AdmissionMetrics
-  /** Answers the permission queries in match conditions. */
+  /** Answers permission queries in match conditions. */
   readonly authorizer: Authorizer
   readonly loadPatterns: LoadPatterns
   /** Lists the webhooks of this server, for metrics and reports. */

@@ -93,7 +93,7 @@ export interface ControlParts extends ImagePolicyParts {
   readonly requestLimitMs: number
   /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Default time in seconds that pods tolerate a node that is not ready, and one that is unreachable. */
+  /** Default times in seconds for which pods tolerate a node that is not ready or unreachable. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 

@@ -38,8 +38,8 @@ function pulls({ imagePullPolicy }: Container): boolean {
 }
 
 /**
- * Returns the containers that are new or have a new image. Only their pull policy is checked, because that of other
- * containers is immutable.
+ * Returns the containers that are new or have a new image. Only their pull policy is checked, because the pull
+ * policy of the other containers is immutable.
  */
 function newContainers({ object, oldObject }: AdmissionRequest<Pod>): Container[] {
   const previousImages = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))

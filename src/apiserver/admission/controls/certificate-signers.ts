@@ -16,7 +16,7 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-/** Requires permission to approve certificates of the signer, for every write to `approval`. */
+/** Requires permission to approve certificates for the signer on every write to `approval`. */
 export function certificateApproval({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateApproval',
@@ -26,8 +26,7 @@ export function certificateApproval({ authorizer }: Parts): Control<CertificateS
 }
 
 /**
- * Requires permission to sign certificates of the signer, for status updates that change the certificate or the
- * conditions.
+ * Requires permission to sign certificates for the signer on status updates that change the certificate or conditions.
  */
 export function certificateSigning({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
@@ -62,7 +61,7 @@ export function clusterTrustBundleAttest({ authorizer }: Parts): Control<Cluster
   }
 }
 
-/** Returns the fields that only a signer may change as text, so that two objects can be compared. */
+/** Returns, as text, the fields that only a signer may change, so that two objects can be compared. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])

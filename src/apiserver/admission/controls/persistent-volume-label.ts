@@ -25,7 +25,7 @@ interface Parts {
   readonly vendor: Vendor
 }
 
-/** The types of cloud volumes that are in a zone, each with the field that identifies the volume. */
+/** Cloud volume types that are tied to a zone, each with the field that identifies the volume. */
 const idFields = {
   awsElasticBlockStore: 'volumeID',
   azureDisk: 'diskName',
@@ -97,7 +97,7 @@ function labelled(
   zones: ReadonlySet<string>,
 ): PersistentVolume {
   const { metadata, spec = {} } = object
-  // Labels that the volume already has win over those in the configuration.
+  // Labels that the volume already has take precedence over those in the configuration.
   const all = { ...labels, ...metadata.labels }
   const requirements = Object.keys(labels)
     .sort()

@@ -108,9 +108,7 @@ function evaluators({ vendor, emulation, lookup, metrics }: Parts, configuration
   }
 }
 
-/**
- * Whether an update leaves invalid labels of a namespace unchanged, in which case it is not rejected because of them.
- */
+/** Whether an update leaves a namespace's invalid labels unchanged. Such an update is not rejected. */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&
@@ -127,7 +125,7 @@ function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
   return enforce.version !== before.version || !isAsFree(enforce, before)
 }
 
-/** Whether an update changes anything that the checks look at: images, containers or profile annotations. */
+/** Whether an update changes anything that the checks inspect: images, containers or profile annotations. */
 function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
   return significantFields(next) !== significantFields(previous)
 }

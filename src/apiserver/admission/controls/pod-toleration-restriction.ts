@@ -93,7 +93,7 @@ function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]
   return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
 }
 
-/** Maximum number of pairs of tolerations to compare. Bounds the time for hostile pods and namespaces. */
+/** Maximum number of toleration pairs to compare. Bounds the time that hostile pods and namespaces can take. */
 const maxCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {

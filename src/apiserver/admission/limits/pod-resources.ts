@@ -10,7 +10,7 @@ import type { PodResources } from './constraints.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
-/** Returns the total requests and limits of a pod, counting together only the containers that run at the same time. */
+/** Returns the total requests and limits of a pod, adding up only the containers that run at the same time. */
 export function askedByPod(spec: PodSpec, { version }: Emulation): PodResources {
   const amounts = isAtLeast(version, '1.28')
     ? (list: 'requests' | 'limits') => podAmounts({ spec }, list)

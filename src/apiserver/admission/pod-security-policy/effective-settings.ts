@@ -16,7 +16,7 @@ export interface Policy {
   readonly annotations: Annotations
   readonly spec: PolicySpec
   readonly vendor: Vendor
-  /** Profiles that the annotation of the policy allows. Undefined if the annotation is absent. */
+  /** Profiles allowed by the policy's annotation. Undefined if the annotation is absent. */
   readonly allowed: { readonly seccomp: Profiles; readonly appArmor: Profiles }
 }
 

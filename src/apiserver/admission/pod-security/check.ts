@@ -1,5 +1,5 @@
 /**
- * Interface of the pod security checks: the level that requires a check, and the rules of the check by Kubernetes
+ * Interface of the pod security checks: the level that requires a check, and the check's rules for each Kubernetes
  * release. Each check has its own file in `checks/`. This file also contains functions that format messages.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'

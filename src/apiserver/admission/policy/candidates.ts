@@ -23,14 +23,14 @@ export interface Candidate<P extends BoundPolicy> {
  * by required labels.
  */
 export class Candidates<P extends BoundPolicy> {
-  /** Whether some candidate depends on the labels of the namespace. */
+  /** Whether any candidate depends on the labels of the namespace. */
   readonly usesNamespace: boolean
-  /** Whether some candidate depends on the labels of the object. */
+  /** Whether any candidate depends on the labels of the object. */
   readonly usesObject: boolean
   readonly #all: Candidate<P>[] = []
-  /** Indexes in `#all` of the candidates that require a label value, keyed by label and value. */
+  /** Positions in `#all` of the candidates that require a label value, keyed by label and value. */
   readonly #byLabel = new Map<string, number[]>()
-  /** Indexes in `#all` of the candidates that require no particular label. */
+  /** Positions in `#all` of the candidates that require no particular label. */
   readonly #unindexed: number[] = []
 
   /**
@@ -66,7 +66,10 @@ export class Candidates<P extends BoundPolicy> {
     return [...positions].sort((a, b) => a - b).map((position) => this.#all[position]!)
   }
 
-  /** Adds the next candidate to the index. A request must have at least one of the `required` labels to match it. */
+  /**
+   * Adds the next candidate to the index. A request must have at least one of the `required` labels to match the
+   * candidate.
+   */
   #index(required: readonly string[] | undefined): void {
     const position = this.#all.length
     if (required === undefined) this.#unindexed.push(position)
@@ -84,8 +87,8 @@ type LabelSource = 'namespace' | 'object'
 const maxEntries = 8
 
 /**
- * Returns labels such that a request can match only if it has at least one of them. Returns undefined if the selectors
- * require no label, or allow too many values to index.
+ * Returns labels of which a request must have at least one to match. Returns undefined if the selectors require no
+ * label, or allow too many values to index.
  */
 function requiredLabels(matcher: Matcher, sources: readonly LabelSource[]): string[] | undefined {
   for (const source of sources) {

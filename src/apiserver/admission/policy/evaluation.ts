@@ -42,7 +42,7 @@ export class Evaluation {
   readonly #parts: EvaluationParts
   /** The policy's own variables. Created when an expression first uses one of them. */
   #variables: LazyVariables | undefined
-  /** The cost that the current expression may still cause. */
+  /** Remaining cost budget of the current expression. */
   #budget = new Budget(0)
   #remaining = maxPolicyCost
 
@@ -103,8 +103,8 @@ function failureOf({ compiled }: Expression, error: unknown): Outcome {
 }
 
 /**
- * The policy's own variables as a CEL map. A variable is evaluated on first use, at the cost of the expression that
- * uses it.
+ * The policy's own variables as a CEL map. A variable is evaluated on first use, and its cost is charged to the
+ * expression that uses it.
  */
 class LazyVariables extends CelMap {
   readonly #expressions: ReadonlyMap<string, NamedExpression>

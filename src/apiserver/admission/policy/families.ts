@@ -1,4 +1,4 @@
-/** Defines both families of admission policies, validating and mutating: their kinds and how to compile them. */
+/** Defines the two families of admission policies, validating and mutating: their kinds and how to compile them. */
 import {
   type MutatingAdmissionPolicySpec,
   mutatingAdmissionPolicy,

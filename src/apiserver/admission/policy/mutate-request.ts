@@ -1,6 +1,6 @@
 /**
  * Applies the mutating policies of a request in order. Each mutation receives the object with the earlier changes. If a
- * policy with the failure policy Fail failed, the request is rejected after all policies have run.
+ * policy fails and its failure policy is Fail, the request is rejected after all policies have run.
  */
 import type { Value } from '../../../api/cel/values.ts'
 import { type JsonObject, sameJson } from '../../../api/json/json.ts'

@@ -1,7 +1,7 @@
 /**
- * Requires that the author of a policy may read the policy's parameters, because messages of the policy can reveal
- * them. The author of a policy needs access to all objects of its paramKind. The author of a binding needs access to
- * the objects of its paramRef.
+ * Requires the author of a policy to have read access to its parameters, because the policy's messages can reveal them.
+ * The author of a policy needs access to all objects of its paramKind. The author of a binding needs access to the
+ * objects of its paramRef.
  */
 
 import { sameJson } from '../../../api/json/json.ts'

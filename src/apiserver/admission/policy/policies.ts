@@ -1,8 +1,8 @@
 /**
  * The stored policies of one family, validating or mutating, with their bindings. A policy is compiled when it is first
  * used. The policies whose rules match a type of request are cached, so that unrelated policies do not slow down a
- * request. There may be thousands of policies and bindings, so the server keeps only a few objects for each of them,
- * which the garbage collector must visit.
+ * request. There may be thousands of policies and bindings, so the server keeps only a few heap objects for each of
+ * them to reduce the garbage collector's work.
  */
 
 import type { Compiling } from '../../../api/cel/policy-environment.ts'
@@ -41,7 +41,7 @@ export function bindingOf(name: string, { paramRef, validationActions = [], matc
   return { name, paramRef, actions: shareActions(validationActions), matcher: matcherOf(matchResources) }
 }
 
-/** Lists of actions by their joined names. Validation allows only a few different lists. */
+/** Action lists, keyed by their joined names. Validation allows only a few different lists. */
 const actionLists = new Map<string, readonly string[]>()
 const maxActionLists = 100
 
@@ -87,7 +87,7 @@ export interface PolicyStoreParts {
   readonly loadPatterns: LoadPatterns
 }
 
-/** A stored policy. The expressions are one text until a request needs them. */
+/** A stored policy. Its expressions are kept as a single text until a request needs them. */
 interface KnownPolicy<C extends CommonExpressions> extends Omit<Policy<C>, 'bindings' | 'compiled'> {
   /** Identifies the version of the policy. */
   readonly state: string
@@ -96,7 +96,7 @@ interface KnownPolicy<C extends CommonExpressions> extends Omit<Policy<C>, 'bind
   compiled: C | Promise<C> | undefined
 }
 
-/** The bindings that name a policy, which need not exist. */
+/** The bindings that name a policy. The policy need not exist. */
 interface BindingGroup {
   readonly policyName: string
   readonly bindings: Map<string, Binding>
@@ -143,7 +143,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
 
   /**
    * Returns the policies and bindings whose rules match this type of request, regardless of the name of its object.
-   * Returns a promise if the server must first read many policies or bindings, as after a start.
+   * Returns a promise if the server must first read many policies or bindings, for example after a start.
    */
   candidates(request: AdmissionRequest): Candidates<Policy<C>> | Promise<Candidates<Policy<C>>> {
     const pending = this.#index.current()
@@ -223,7 +223,7 @@ interface Taking<T> {
   readonly clear: () => void
 }
 
-/** Returns the source of a kind without namespaces. Stored objects have the type of their kind. */
+/** Returns the source of a cluster-scoped kind. Stored objects have the type of their kind. */
 function sourceOf<T>({ group, plural }: StoredType<T>, { take, clear }: Taking<T>): Source {
   return { type: { group, plural }, take: ({ name }, object) => take(name, object as T | undefined), clear }
 }

@@ -53,8 +53,8 @@ export class QuotaActivity {
 
   /**
    * Runs a recount while no write is active in the namespace. New writes wait for `run`, but only for a limited time.
-   * `run` must therefore check with `isStill` that none has started. Returns undefined without calling `run` if writes
-   * are active or if other workers may write.
+   * `run` must therefore check with `isStill` that no write has started. Returns undefined without calling `run` if
+   * writes are active or if other workers may write.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
     const place = this.#namespaceActivity(namespace)

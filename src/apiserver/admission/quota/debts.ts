@@ -45,8 +45,7 @@ export function recordOf({ key, uid, change }: Debt): ReservedKey {
 }
 
 /**
- * Parses the record of a debt. An unreadable record is treated as a debt of nothing, so that it is deleted when
- * settled.
+ * Parses the record of a debt. An unreadable record is treated as an empty debt, so that it is deleted when settled.
  */
 export function readDebt({ key, value }: ReservedKey): Debt {
   const [namespace = '', name = ''] = key.slice(debtsPrefix.length).split('/')

@@ -18,8 +18,8 @@ import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { amountsWithKnownUsage, charged, type QuotaStatus, whyNot } from './judgement.ts'
 
 /**
- * The result of a charge: the reason for its rejection, or the debt that the commit of the object must delete. A quota
- * that was deleted creates no debt.
+ * The result of a charge: the reason for its rejection, or the debt that the commit of the object must delete. A
+ * deleted quota creates no debt.
  */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 

@@ -89,7 +89,7 @@ export class Breaker {
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
   }
 
-  /** Reports a call that proves neither success nor failure. If it was a probe, the next call becomes one. */
+  /** Reports an inconclusive call. If it was a probe, the next call becomes one. */
   undecided(): void {
     this.#nextProbe = 0
   }

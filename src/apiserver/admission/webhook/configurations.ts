@@ -15,7 +15,7 @@ import type { ObjectForm, ObjectForms } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** A webhook whose rules match a request, and the API version in which the webhook gets the object. */
+/** A webhook whose rules match a request, and the API version in which the webhook receives the object. */
 export interface Candidate {
   readonly webhook: Webhook
   readonly form: ObjectForm

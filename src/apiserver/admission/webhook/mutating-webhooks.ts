@@ -85,13 +85,13 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
 
 interface Mutation {
   readonly webhook: Webhook
-  /** Position of the webhook in this round, as named in audit annotations. */
+  /** Position of the webhook in this round, as used in audit annotations. */
   readonly index: number
   /** The patch of the webhook. Undefined if the webhook changed nothing. */
   readonly patch: Buffer | undefined
 }
 
-/** Adds audit annotations about the webhook's changes, with the keys of kube-apiserver. */
+/** Adds audit annotations about the webhook's changes, under the same keys as in kube-apiserver. */
 function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patch }: Mutation): void {
   const place = `webhook.admission.${vendor.groupDomain}/round_${again ? 1 : 0}_index_${index}`
   const webhookNames = { configuration: webhook.configuration, webhook: webhook.name }

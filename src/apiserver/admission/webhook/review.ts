@@ -101,7 +101,8 @@ function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
 
 /**
- * Returns the request options with the kind that belongs to the operation: a patch has CreateOptions or UpdateOptions.
+ * Returns the request options with the kind that matches the operation: either CreateOptions or UpdateOptions for a
+ * patch.
  */
 function optionsOf({ operation, options, vendor }: AdmissionRequest): JsonObject | null {
   if (options === undefined) return null

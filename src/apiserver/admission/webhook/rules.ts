@@ -1,4 +1,4 @@
-/** Webhook rules: the operations and resources that trigger a call. `*` matches all. */
+/** Webhook rules: the operations and resources that trigger a call. `*` matches any value. */
 import type { AdmissionOperation } from '../admission.ts'
 import type { FormResource } from '../object-forms.ts'
 
@@ -35,8 +35,8 @@ function names(list: readonly string[] = [], value: string): boolean {
 }
 
 /**
- * Whether a pattern matches a resource. `pods` matches only the objects. `pods/log` matches one subresource. `pods/*`
- * matches the objects and all subresources. A `*` before or instead of the name matches all resources.
+ * Whether a pattern matches a resource. `pods` matches only the pods themselves. `pods/log` matches one subresource.
+ * `pods/*` matches the pods and all their subresources. A `*` before or instead of the name matches all resources.
  */
 function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')

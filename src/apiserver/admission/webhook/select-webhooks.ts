@@ -74,11 +74,11 @@ function isNamespace({ type }: AdmissionRequest): boolean {
   return type.plural === 'namespaces' && type.group === ''
 }
 
-/** Returns the labels to compare with namespace selectors. For a write of a Namespace, these are its new labels. */
+/** Returns the labels to compare with namespace selectors. For a write to a Namespace, these are its new labels. */
 export function namespaceLabels(request: AdmissionRequest, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // A write of a Namespace need not depend on the stored state of the same Namespace.
+  // A write to a Namespace need not depend on that Namespace's stored state.
   const looking = isNamespace(request) ? { ...request, namespace: namespaceOf(request), dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

@@ -1,4 +1,4 @@
-/** Webhook metrics with the names of kube-apiserver 1.23, and the state of the circuit breakers. */
+/** Webhook metrics, under the names that kube-apiserver 1.23 uses, and the state of the circuit breakers. */
 import { Counter, Gauge, Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionOperation } from '../admission.ts'
 import type { Phase, Webhook } from './webhook.ts'

@@ -31,7 +31,7 @@ export interface Webhook {
   /** Whether requests proceed if the webhook fails. */
   readonly ignoresFailures: boolean
   readonly timeoutMs: number
-  /** Version of AdmissionReview to send. Undefined if the webhook supports no version that the server supports. */
+  /** Version of AdmissionReview to send. Undefined if the webhook and this server have no version in common. */
   readonly reviewVersion: ReviewVersion | undefined
   /** Whether the webhook may be called for dry runs. */
   readonly allowsDryRun: boolean

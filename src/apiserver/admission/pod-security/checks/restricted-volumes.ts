@@ -36,7 +36,7 @@ export const restrictedVolumes: Check = {
   ],
 }
 
-/** Returns the type of the volume source, which is the only field besides the name. */
+/** Returns the type of the volume source, which is the volume's only field besides its name. */
 function sourceOf(volume: Volume): string {
   return Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
 }
