@@ -8,7 +8,7 @@ import type { Status } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Level, Stage } from './policy.ts'
 
-/** The resource that the path of an audited request names. */
+/** The resource that an audited request's path names. */
 export interface AuditedObject {
   readonly plural: string
   readonly namespace: string
@@ -53,7 +53,7 @@ export class AuditedCaller {
   }
 }
 
-/** Returns how the JSON of every event with this audit level begins. */
+/** Returns the beginning of the JSON of every event with this audit level. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
@@ -109,8 +109,8 @@ export interface EventFields {
 }
 
 /**
- * The annotations that a request had at the time of an event. The list, of alternating keys and values, may have grown
- * since.
+ * The annotations that a request had at the time of an event. The list alternates keys and values, and may have grown
+ * since then.
  */
 export interface Annotations {
   readonly list: readonly string[]
@@ -126,8 +126,8 @@ export interface AuditEvent {
   /** The stage of the request. Sinks may filter events by it. */
   readonly stage: Stage
   /**
-   * Whether the text may exceed a few kilobytes. Sinks convert long events to text at once, so that they do not keep
-   * request bodies in memory.
+   * Whether the text may exceed a few kilobytes. Sinks convert long events to text immediately, so that they do not
+   * keep request bodies in memory.
    */
   readonly isLong: boolean
 }

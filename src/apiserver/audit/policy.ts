@@ -128,8 +128,8 @@ const anything = {
 } as const
 
 /**
- * Returns the default policy, which records the metadata of all writes except writes of leases and events, because
- * these are very frequent.
+ * Returns the default policy, which records the metadata of all writes except writes to leases and events, which are
+ * very frequent.
  */
 export function writesOnly(groupOf: (id: string) => string): Policy {
   const busy = [
@@ -140,7 +140,7 @@ export function writesOnly(groupOf: (id: string) => string): Policy {
   const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
   return policyOf(
     [
-      // Both rules name verbs that write, so reads match no rule and are not recorded.
+      // Both rules list only write verbs, so reads match no rule and are not recorded.
       { ...anything, level: 'None', verbs: writing, resources: busy },
       { ...anything, level: 'Metadata', verbs: writing },
     ],

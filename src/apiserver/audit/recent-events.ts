@@ -15,7 +15,7 @@ const maxEventBytes = 16 * 1024
 /** An audit sink that stores the latest events in memory. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** Older events. They are dropped when the newer events fill their buffer and take their place. */
+  /** Older events. They are dropped when the buffer of newer events is full, and the newer events take their place. */
   #older = new Lines(4 * maxLength)
 
   /** Events whose text has not been built yet. The sink builds the texts of many events together. */

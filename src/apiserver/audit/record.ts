@@ -41,7 +41,7 @@ export class AuditRecord implements AuditNotes {
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
-  /** Annotations as alternating keys and values. There are too few for a map to pay off. */
+  /** Annotations as alternating keys and values. There are too few annotations for a map to be worthwhile. */
   readonly annotations: string[] = []
   /** Arrival time of the request in milliseconds since 1970. Computed for the first event. */
   received: number | undefined

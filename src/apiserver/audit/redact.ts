@@ -1,5 +1,5 @@
 /**
- * Removes secrets from audit events: the values of Secrets and the tokens of reviews and token requests. In objects,
+ * Removes secrets from audit events: the values of Secrets and the tokens in reviews and token requests. In objects,
  * lists and patches, the values of these fields are replaced. Keys are preserved, so that readers know which values
  * were redacted.
  */
@@ -15,7 +15,7 @@ const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['serviceaccounts/token', new Set(['token'])],
 ])
 
-/** Ends the key of the annotation in which kubectl stores the applied object. */
+/** Suffix of the annotation key under which kubectl stores the applied object. */
 const lastApplied = 'last-applied-configuration'
 
 /** The resource and subresource of a body, which determine its secret fields. */

@@ -22,7 +22,7 @@ export interface ProxyHeaders {
   readonly uid: readonly string[]
   /** The headers that contain the groups. Every value is a group. */
   readonly groups: readonly string[]
-  /** Prefixes of headers with extra attributes. The rest of the header's name is the key. */
+  /** Prefixes of headers that contain extra attributes. The rest of the header name is the attribute's key. */
   readonly extraPrefixes: readonly string[]
 }
 

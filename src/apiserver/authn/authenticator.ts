@@ -48,8 +48,8 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * The requested audiences for which the token is valid. Undefined if the token names no audience, so that it is valid
-   * for this server.
+   * The requested audiences for which the token is valid. Undefined if the token names no audience, and is therefore
+   * valid for this server.
    */
   readonly audiences?: readonly string[]
   /** A warning for the user about the credentials. */
@@ -57,7 +57,8 @@ export interface KnownUser {
 }
 
 /**
- * The outcome of an authentication strategy: the user, invalid credentials, or no credentials of the strategy's kind.
+ * The outcome of an authentication strategy: the user, invalid credentials, or none of the credentials that the
+ * strategy checks.
  */
 export type AuthenticationOutcome =
   | KnownUser
@@ -69,7 +70,7 @@ export type AuthenticationOutcome =
 /** An authentication strategy: a function that maps the credentials of a request to an outcome. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** The outcome for a request without credentials of the strategy's kind. */
+/** The outcome for a request without the kind of credentials that the strategy checks. */
 export const none: AuthenticationOutcome = { result: 'none' }
 /** The outcome for invalid credentials, without a reason. */
 export const refused: AuthenticationOutcome = { result: 'refused' }
@@ -111,8 +112,8 @@ function together(one: AuthenticationOutcome, other: AuthenticationOutcome): Aut
 }
 
 /**
- * Returns a function that completes the outcome for a user, with the group of authenticated users. Results are cached
- * by User object.
+ * Returns a function that adds the group of authenticated users to a successful outcome. Results are cached by User
+ * object.
  */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, KnownUser>()

@@ -1,6 +1,6 @@
 /**
- * Client certificates that CertificateDenyLists contain. A change takes effect as soon as this server receives it, and
- * a callback can then close open connections.
+ * Client certificates that are listed in CertificateDenyLists. A change takes effect as soon as this server receives
+ * it, and a callback can then close open connections.
  */
 import type { X509Certificate } from 'node:crypto'
 import { certificateDenyList as certificateDenyLists, plainHex } from '../../api/kinds/ops/certificate-deny-list.ts'

@@ -21,7 +21,7 @@ export function staticTokens(current: () => TokenUsers): Authenticator {
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
     const users = current()
-    // The connection has sent the same Authorization header before, so reuse the outcome.
+    // This connection has already sent the same Authorization header, so reuse the outcome.
     const before = outcomesByConnection.get(connection)
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)

@@ -19,7 +19,7 @@ export interface Access {
 
 /** The rules of a user in a namespace, as far as the authorization modes can list them. */
 export interface ToldRules {
-  /** The user's rules, with one list per role. A list never changes, so that results can be cached by it. */
+  /** The user's rules, with one list per role. A list never changes, so that it can serve as a cache key. */
   readonly rules: readonly (readonly PolicyRule[])[]
   /** Whether the user may have permissions that are not listed. */
   readonly incomplete: boolean

@@ -78,8 +78,8 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 
 /**
  * Allows anyone to read certain paths, so that probes work without credentials. Only exact paths match. An access
- * review can name a user in neither of the groups `system:authenticated` and `system:unauthenticated`. Such a user, who
- * cannot send requests, is not allowed.
+ * review can name a user who belongs to neither `system:authenticated` nor `system:unauthenticated`. Such a user cannot
+ * send requests and is not allowed.
  *
  * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.
  */

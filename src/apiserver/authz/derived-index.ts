@@ -24,11 +24,11 @@ const fewChanges = 200
 /** Estimated cost of processing one object, charged to the time slice. */
 const unitsPerObject = 20
 
-/** Tracks the changes of some kinds, and passes the changed objects to their sources before each query. */
+/** Tracks changes to objects of some kinds, and passes the changed objects to their sources before each query. */
 export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
-  /** Kinds of which all objects must be processed again, for example after the caches were reloaded. */
+  /** Kinds whose objects must all be processed again, for example after the caches were reloaded. */
   readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
   /** Number of changes that have arrived but are not in the index yet. */

@@ -24,7 +24,7 @@ export interface WebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** Whether to send the request's selectors to the webhook. */
   readonly sendsSelectors: boolean
-  /** How long responses are cached, in milliseconds: those that allow the request, and all others. */
+  /** How long to cache responses that allow the request, and all other responses, in milliseconds. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns the response. */
@@ -39,7 +39,7 @@ export interface WebhookParts {
   readonly conditions?: (request: JsonObject) => ConditionOutcome
 }
 
-/** Maximum length of a review, in characters, whose response is cached. */
+/** Maximum length, in characters, of a review whose response is cached. */
 const maxKeyLength = 10_000
 
 /** The Webhook mode: a remote service decides, and its decisions are cached. */

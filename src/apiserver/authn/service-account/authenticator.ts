@@ -34,7 +34,7 @@ export interface ServiceAccountParts {
 
 type Outcome = AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** Tolerated clock skew in milliseconds between servers. */
+/** Tolerated clock skew between servers, in milliseconds. */
 const skewMs = 60_000
 
 /** Authenticates with service account tokens. */
@@ -43,7 +43,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // The connection has sent this header before, so the token need not be parsed and verified again.
+    // This connection has already sent the same header, so the token need not be parsed and verified again.
     const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)

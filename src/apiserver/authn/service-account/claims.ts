@@ -37,7 +37,7 @@ export interface TokenClaims {
   readonly legacy: boolean
 }
 
-/** The object to bind a new token to. A pod is accompanied by its node. */
+/** The object to bind a new token to. For a pod, the pod's node is included. */
 export interface BoundTo {
   readonly kind: 'pod' | 'secret' | 'node'
   readonly name: string

@@ -34,7 +34,8 @@ export class TokenDependencies {
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
   /**
-   * The objects with which each token was found valid. As long as they are unchanged, the token needs no further check.
+   * For each token, the objects with which it was found valid. As long as they are unchanged, the token needs no
+   * further check.
    */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 

@@ -99,7 +99,7 @@ function compile(
       return program.evaluate([fromJson(value, declared)], new Budget(maxCost))
     } catch (error) {
       if (!(error instanceof CelError || error instanceof BudgetExceeded)) throw error
-      // The reason stays out of the message because it may quote secret claims.
+      // The message omits the reason, which may quote secret claims.
       throw new BadClaims(`${path} failed`, { cause: error })
     }
   }

@@ -67,7 +67,7 @@ class Effort {
   }
 }
 
-/** The parts of a rule in the order in which the search splits them. The most selective part comes first. */
+/** The lists in a rule, in the order in which the search splits them. The most selective list comes first. */
 const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
@@ -93,13 +93,13 @@ function* coversFrom(
   if (coversAtOnce(userRules, rule, { rest, effort })) return true
   const [part] = rest
   if (part === undefined) return false
-  // No single rule covers the whole list, so check each of its words.
+  // No single rule covers the whole list, so check each of its values.
   for (const word of rule[part] ?? [undefined])
     if (!(yield* coversFrom(userRules.having(part, word), rule, { at: at + 1, effort }))) return false
   return true
 }
 
-/** Whether a single rule of the user covers all words of these parts. */
+/** Whether a single one of the user's rules covers all values in these lists. */
 function coversAtOnce(
   userRules: HeldRules,
   rule: Rule,

@@ -1,7 +1,7 @@
 /**
- * A user's rules, indexed by word for repeated queries. A query first selects all rules that allow `pods`, then the
- * rules among them that apply to the group `apps`, and so on. Each result is computed on first use and is itself an
- * indexed set. Many queries therefore cost little more than one pass over the rules.
+ * A user's rules, indexed for repeated queries. A query first selects all rules that allow `pods`, then the rules among
+ * them that apply to the group `apps`, and so on. Each result is computed on first use and is itself an indexed set.
+ * Many queries therefore cost little more than one pass over the rules.
  *
  * The cost is reported to `spend` in steps of similar duration.
  */
@@ -10,12 +10,12 @@ import { allowsPath, type Rule } from './rule.ts'
 /** The lists in a rule for resources. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
-/** Rules by the words in one of their lists. */
+/** Rules by the entries in one of their lists. */
 interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
-  /** Rules that match any word, because their list contains a wildcard. */
+  /** Rules that match any value, because their list contains a wildcard. */
   readonly every: HeldRules
-  /** Cached results of `having`, by word. */
+  /** Cached results of `having`, by value. */
   readonly answers: Map<string, HeldRules>
 }
 
@@ -31,7 +31,8 @@ export class HeldRules {
   }
 
   /**
-   * Returns the rules that match a word in one of their lists. Without a word, returns the rules that match any word.
+   * Returns the rules that match a value in one of their lists. Without a value, returns the rules that match any
+   * value.
    */
   having(part: Part, word: string | undefined): HeldRules {
     const { byWord, every, answers } = this.#index(part)
@@ -98,15 +99,15 @@ function add(byWord: Map<string, Rule[]>, word: string, rule: Rule): void {
   else rules.push(rule)
 }
 
-/** Whether a rule matches a word in one of its lists. */
+/** Whether a rule matches a value in one of its lists. */
 export function hasWord(rule: Rule, part: Part, word: string): boolean {
   const words = rule[part]
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
 /**
- * Returns the words by which a rule can match the given word. For `pods/log`, these are `pods/log` and `*` followed by
- * `/log`.
+ * Returns the rule entries that match the given value. For the resource `pods/log`, these are `pods/log`, and `*`
+ * followed by `/log`.
  */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1

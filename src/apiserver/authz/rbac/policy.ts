@@ -79,7 +79,7 @@ export class Policy {
 
   /**
    * Returns the user's first rule that passes the test. Searches cluster-wide bindings first, then those in the
-   * namespace, unless it is ''.
+   * namespace, unless the namespace is ''.
    */
   find(user: User, namespace: string, test: (rule: Rule, binding: Binding) => boolean): Grant | undefined {
     const clusterRule = this.#findIn('', user, test)

@@ -1,5 +1,5 @@
 /**
- * A rule of a role: verbs on resources or on non-resource paths. `*` matches all.
+ * A rule of a role: verbs on resources or on non-resource paths. `*` matches everything.
  *
  *   pods             pods without their subresources
  *   pods/log         only the subresource
@@ -20,7 +20,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** The words that a list in a rule matches. Undefined matches any word. */
+/** The entries of a list in a rule. Undefined matches any value. */
 type Words = ReadonlySet<string> | undefined
 
 /** A rule of a role, in a form that is fast to check. */

@@ -40,7 +40,7 @@ export function role(name: string, rules: readonly DefaultRule[], options: RoleO
   return { name, rules, ...options }
 }
 
-/** Declares a binding of the role that has the same name. `to` names another role instead. */
+/** Declares a binding to the role with the same name, or to the role that `to` names. */
 export function bind(
   name: string,
   subjects: DefaultBinding['subjects'],
