@@ -1,8 +1,8 @@
 /**
- * Writes ConversionReview requests and validates the responses of conversion webhooks, with the rules of kube-apiserver
- * 1.23. The response must have the same number of objects in the same order, each with the desired version and the same
- * kind, name, namespace and uid. A webhook may change only labels and annotations in the metadata. All other metadata
- * is restored.
+ * Writes ConversionReview requests and validates the responses of conversion webhooks, according to the rules of
+ * kube-apiserver 1.23. The response must have the same number of objects in the same order, each with the desired
+ * version and the same kind, name, namespace and uid. A webhook may change only labels and annotations in the metadata.
+ * All other metadata is restored.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { parseSliced, stringifyJson } from '../../../api/codec/json.ts'

@@ -39,7 +39,7 @@ export function namesFor({ known, catalogue }: DefinitionStatusParts, definition
   })
 }
 
-/** Whether writing the status would not change it. */
+/** Whether the status is already up to date. */
 export function isUpToDate(definition: CustomResourceDefinition, granted: GrantedNames, now: number): boolean {
   const status = definition.status ?? {}
   return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)

@@ -18,7 +18,7 @@ export interface DefinitionSummary {
   readonly revision: number
   readonly uid: string
   readonly group: string
-  /** The names that the definition requests and, of these, the names that it got. */
+  /** The names that the definition requests and those of them that were accepted. */
   readonly requestedNames: DefinitionNames
   readonly acceptedNames: DefinitionNames
   readonly accepted: boolean

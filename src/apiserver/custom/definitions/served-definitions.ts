@@ -106,7 +106,8 @@ export class ServedDefinitions {
     const refuse = (recent: DefinitionSummary | undefined) =>
       write === 'create' ? whyNone(recent, definition, whileTerminating) : whyUnchanged(recent, definition)
     if (refuse(known.get(definition.name)) !== undefined) {
-      // Before rejecting the write, wait for the latest status of the definition, which another server may be writing.
+      // Before rejecting the write, wait for the latest status of the definition, which another server may just be
+      // writing.
       await settled(definition.name)
       await waitForCaches(registry)
     }
@@ -126,7 +127,9 @@ function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }:
   return summary.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Returns the error for creating an object if its definition does not allow this now. Returns undefined if it does. */
+/**
+ * Returns the error for creating an object if its definition does not currently allow it. Returns undefined if it does.
+ */
 function whyNone(
   summary: DefinitionSummary | undefined,
   definition: DefinitionRef,

@@ -61,7 +61,7 @@ export interface CustomKindDefinition {
   readonly warning?: string | undefined
   /** The kind of the storage version. Undefined for the storage version itself. */
   readonly storage?: Kind | undefined
-  /** Readers of stored objects by the version that the objects are stored in. Each version adds its own reader. */
+  /** Readers of stored objects, by the version in which the objects are stored. Each version adds its own reader. */
   readonly versions?: Map<string, Evolution>
   /** The webhook conversion between versions. Undefined if it is not configured. */
   readonly convert?: Convert | undefined
@@ -143,7 +143,7 @@ function isRepetition({ fault }: FieldError): boolean {
 }
 
 /**
- * Combines the structural rules of a kind with its CEL rules. The CEL rules run last because they only work on
+ * Combines the structural rules of a kind with its CEL rules. The CEL rules run last because they work only on
  * well-formed objects.
  */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
@@ -198,7 +198,7 @@ function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   }
 }
 
-/** Resets the top-level fields whose names match `isMeant` to their values in `previous`. */
+/** Restores the previous values of the top-level fields whose names match `isMeant`. */
 function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) => boolean): void {
   for (const name of Object.keys(next)) if (isMeant(name)) delete next[name]
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)
@@ -210,8 +210,8 @@ interface StatusOption {
 }
 
 /**
- * Returns the fields whose changes increment the generation: all but the metadata and, with a status subresource, the
- * status.
+ * Returns the fields whose changes increment the generation: all except the metadata and, if there is a status
+ * subresource, the status.
  */
 function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')

@@ -22,7 +22,7 @@ const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object schema that need this validation, directly or somewhere below. */
+/** Returns the fields of an object schema that need this validation, either themselves or in their descendants. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
@@ -45,7 +45,7 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   }
 }
 
-/** Number of embedded objects to validate in one step. Each takes about ten microseconds. */
+/** Maximum number of embedded objects to validate in one step. Each takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
 /** Finds the errors in one object. */
@@ -68,8 +68,8 @@ class Search {
   }
 
   /**
-   * Validates a value, in steps if it is large. Small list elements are validated at once, but the embedded objects in
-   * them still count toward the current step.
+   * Validates a value, in steps if it is large. Small list elements are validated without interruption, but the
+   * embedded objects in them still count toward the current step.
    */
   *findSliced(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
     if (!hasRules(schema)) return
@@ -166,7 +166,7 @@ function isNew(seen: Set<string>, text: string): boolean {
   return seen.add(text).size > size
 }
 
-/** Returns the key of a list element if the list has exactly one key field. Returns undefined otherwise. */
+/** Returns the key of a list element if the list has exactly one key field, and undefined otherwise. */
 function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
   return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
 }
@@ -184,7 +184,7 @@ function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | und
 const maxReplicas = 2 ** 31 - 1
 
 /**
- * Checks that the replica fields are numbers and the selector is a string, because the server could otherwise not
+ * Checks that the replica fields are numbers and that the selector is a string, because otherwise the server could not
  * return a Scale.
  */
 function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {

@@ -35,11 +35,11 @@ export interface Evolving {
   readonly vendor: Vendor
   /** Identifies the state of the definition. It changes whenever the definition changes. */
   readonly id: string
-  /** Identifies the form that objects of this schema have when they are complete (schema-id.ts). */
+  /** Identifies the form of complete objects of this schema (schema-id.ts). */
   readonly schemaId: string
   /** The reader of the storage version. Undefined if this version is the storage version. */
   readonly storage?: Evolution | undefined
-  /** Readers of stored objects by the version that the objects are stored in. Readers may be added later. */
+  /** Readers of stored objects, by the version in which the objects are stored. Readers may be added later. */
   readonly versions?: ReadonlyMap<string, Evolution> | undefined
   /** The webhook conversion. Undefined if versions differ only in their schemas. */
   readonly convert?: Convert | undefined
@@ -67,7 +67,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods that read objects through a conversion webhook, in place of the synchronous ones. */
+/** Returns the methods that read objects through a conversion webhook. They replace the synchronous methods. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {
@@ -188,7 +188,7 @@ class Version {
   }
 
   /**
-   * Converts objects to this version with one webhook call. Objects that already have this version are returned
+   * Converts objects to this version with one webhook call. Objects that are already in this version are returned
    * unchanged.
    */
   async #ask(objects: readonly JsonObject[]): Promise<JsonObject[]> {
@@ -211,7 +211,7 @@ class Version {
       : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
-  /** Converts an object that was written in another version, after adding the defaults of that version. */
+  /** Adds the defaults of the version in which an object was written, and then converts the object. */
   *#fromOther(object: ApiObject): Sliced<ApiObject> {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving

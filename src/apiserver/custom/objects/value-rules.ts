@@ -3,8 +3,8 @@
  * keyword becomes a rule, and a schema combines the rules of its keywords. The logic keywords (allOf, anyOf, oneOf,
  * not) are in value-logic.ts.
  *
- * A rule ignores values of types that its keyword does not apply to: `minLength` ignores numbers. The error texts are
- * the same as in kube-apiserver 1.23, because programs match them.
+ * A rule ignores values whose type its keyword does not apply to: `minLength` ignores numbers. The error texts are the
+ * same as in kube-apiserver 1.23, because programs match them.
  */
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -50,10 +50,7 @@ export function isPrecise(context: RuleContext): boolean {
 /** The path in errors that name no field. kube-apiserver prints a nil path in the same way. */
 export const nowhere: FieldPath = '<nil>'
 
-/**
- * A requirement that a keyword expresses: the text for the error message, and the specific error reason if the version
- * has them.
- */
+/** A keyword's requirement: the text for the error message, and the specific error reason if the version has them. */
 interface Demand {
   readonly rule: string
   readonly precise?: FieldFault
@@ -104,8 +101,8 @@ const ofMembers =
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
-// Whether a text has at most the given number of characters. A string has at most `text.length` characters and at least
-// half as many, because some characters take two UTF-16 units.
+// Whether a text has at most the given number of characters. The number of characters is between half of `text.length`
+// and `text.length`, because some characters take two UTF-16 units.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
 const hasAtLeast = (text: string, limit: number) =>
@@ -174,8 +171,8 @@ export function tooMuch(path: FieldPath): FieldError {
 }
 
 /**
- * Keywords of objects. Before Kubernetes 1.25, only the first failure is reported, so that missing members are not
- * reported if there are too few or too many.
+ * Keywords of objects. Before Kubernetes 1.25, only the first failure is reported, so if there are too few or too many
+ * members, missing members are not reported.
  */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
@@ -222,7 +219,7 @@ function tooLong(path: FieldPath, maxLength: number): FieldError {
   return forbidden(path, `must have at most ${maxLength} characters to be matched against its pattern`)
 }
 
-/** Returns the rule for a schema's keywords other than logic. Returns undefined if the schema has none of them. */
+/** Returns the rule for a schema's keywords, except logic keywords. Returns undefined if the schema has none. */
 export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
   const ofMembers = makeRules(memberKeywords, schema, tools)

@@ -38,7 +38,7 @@ import { type CompiledRule, type RuleNode, readRules } from './rule-tree.ts'
 const maxRuleCost = 2_000_000
 const maxObjectCost = 20_000_000
 
-/** The part of validation that can take long and runs after all other rules. */
+/** The part of validation that can take a long time. It runs after all other rules. */
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
@@ -58,7 +58,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     if (!gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
-    // There are no rules after all: the keyword only occurs in a description, for example.
+    // There are no rules after all. For example, the keyword may occur only in a description.
     if (root === undefined) return []
     const isPrecise = isAtLeast(version, '1.25')
     if (faults.some(({ fault }) => !isPrecise || preventsRules(fault, version)))
@@ -184,7 +184,7 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
     const outcome = runRule(program, rule, { values, judging })
     if (outcome === 'broken') {
       const where = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), base)
-      // Reproduces Kubernetes 1.28, which appends the path to that of the previous error.
+      // Reproduces the behavior of Kubernetes 1.28, which appends the path to that of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
       // Ratcheting does not apply to transition rules, so they always prevent the write.
@@ -263,7 +263,7 @@ function messageOf(rule: CompiledRule, { values, judging }: Running): string {
 
 /**
  * Evaluates a rule. Returns `broken` if the value violates the rule, an error text if the rule cannot be evaluated, and
- * otherwise undefined.
+ * undefined otherwise.
  */
 function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
   const budget = new Budget(maxRuleCost)

@@ -98,8 +98,8 @@ interface Around {
   /** Maximum number of occurrences of the value in an object. Undefined if only the request size limits the number. */
   readonly occurrences: number | undefined
   /**
-   * Path of the innermost list or map around the schema whose elements have no old values to compare with. Undefined if
-   * there is none.
+   * Path of the innermost enclosing list or map whose elements have no old values to compare with. Undefined if there
+   * is none.
    */
   readonly uncorrelated: FieldPath | undefined
 }
@@ -121,7 +121,7 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
   if (items) judge(items, judging, each)
 }
 
-/** Returns the error for a rule at a place whose values CEL cannot represent. */
+/** Returns the error for a rule on values that CEL cannot represent. */
 function unseenFault({ path, type }: RuleNode, { prefix }: Judging): FieldError {
   const about = `type: '${type}' ${prefix}preserve-unknown-fields: '${type === ''}'`
   return notJudged(

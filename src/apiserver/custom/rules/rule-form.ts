@@ -1,6 +1,6 @@
 /**
- * The fields of a CEL rule, and the errors in these fields. Each Kubernetes version ignores fields that later versions
- * introduced.
+ * The fields of a CEL rule, and the validation of these fields. Each Kubernetes version ignores fields that later
+ * versions introduced.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import {

@@ -128,7 +128,7 @@ const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|
 /** Whether the text is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  // Looking at the last digit of each number suffices, and keeps the running time linear.
+  // Checking the last digit of each number is sufficient, and keeps the running time linear.
   return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 

@@ -108,7 +108,10 @@ function classSize(reader: Reader): number {
   return size
 }
 
-/** Returns the size of a range. ASCII ranges are cheap. Any other range costs as much as the longest range. */
+/**
+ * Returns the size of a range. ASCII ranges are cheap. Any other range is assumed to cost as much as the longest
+ * possible range.
+ */
 function rangeSize(text: string, dash: number): number {
   return /^[!-[\]-~]-[!-[\]-~]$/.test(text.slice(dash - 1, dash + 2)) ? 1 : wideRangeFolded
 }

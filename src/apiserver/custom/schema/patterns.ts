@@ -33,7 +33,7 @@ const maxSizes = 100_000
 
 export interface CompiledPatterns {
   readonly compile: CompilePattern
-  /** Patterns that exceed a current limit, so that they match any text. */
+  /** Patterns that are treated as matching any text because they exceed a current limit. */
   readonly unenforced: readonly string[]
 }
 

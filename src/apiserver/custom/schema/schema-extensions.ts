@@ -38,7 +38,7 @@ export function extensionFaults(schema: JsonObject, reader: ExtensionReader, pat
   ]
 }
 
-/** Returns an error unless a schema has the type that one of its keywords requires. */
+/** Returns an error if one of a schema's keywords requires a type that the schema does not have. */
 export function needType(
   { type }: JsonObject,
   path: FieldPath,

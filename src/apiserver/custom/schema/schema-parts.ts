@@ -11,7 +11,7 @@ export interface SchemaReader {
   readonly compile: CompilePattern
   /** The prefix of vendor extensions, `x-orch-`. */
   readonly prefix: string
-  /** Whether the schema is new or changed. A stored schema is only checked for what the code that uses it relies on. */
+  /** Whether the schema is new or changed. A stored schema is checked only as far as the code that uses it requires. */
   readonly isNew: boolean
   /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean
@@ -32,7 +32,7 @@ export interface SchemaPart {
   readonly path: FieldPath
 }
 
-/** Returns the nested schemas. Malformed keywords are ignored. */
+/** Returns the nested schemas. Ignores malformed keywords. */
 export function partsOf(schema: JsonObject, path: FieldPath): SchemaPart[] {
   const one = (keyword: string) => {
     const part = schema[keyword]
@@ -59,7 +59,7 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Appends errors until the maximum number is reached. A schema could otherwise cause an error per keyword. */
+/** Appends errors until the maximum number is reached. Otherwise, a schema could cause an error for every keyword. */
 export function addFaults(faults: FieldError[], more: readonly FieldError[]): void {
   for (const fault of more.slice(0, Math.max(0, maxFaults - faults.length))) faults.push(fault)
 }

@@ -26,7 +26,7 @@ export function scalarType(schema: JsonObject, prefix: string): ScalarType | und
     : undefined
 }
 
-/** Properties of a node besides its type. */
+/** Properties of a node other than its type. */
 export type NodeProperties = Pick<Schema, 'check' | 'lenient' | 'nullable' | 'misfit' | 'skipsParts'>
 
 /** Creates a scalar node with properties of its own, which cannot be shared. */

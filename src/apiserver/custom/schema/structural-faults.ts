@@ -56,7 +56,7 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []
 }
 
-/** Validates the keywords of embedded resources and int-or-string values. */
+/** Validates the keywords that declare embedded resources and int-or-string values. */
 function embeddedFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
   const { prefix, isNew, isRoot } = reader
   const isTrue = (name: string) => schema[`${prefix}${name}`] === true
@@ -132,7 +132,9 @@ interface DemandReader extends SchemaReader {
   readonly place: 'structure' | 'first of all' | 'demand'
 }
 
-/** The only type constraint allowed in logic keywords: `anyOf` integer and string, in the first two positions. */
+/**
+ * The only type constraint allowed in logic keywords: an `anyOf` whose first two alternatives are integer and string.
+ */
 const intOrString: Json = [{ type: 'integer' }, { type: 'string' }]
 
 function* logicFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {

@@ -222,7 +222,7 @@ function withDefault(schema: Schema, defaultValue: Json | null | undefined): Sch
     : { ...schema, ifNull: defaultValue }
 }
 
-/** Returns the schema such that objects keep unknown fields. This also applies to objects in lists. */
+/** Returns the schema changed so that objects, including objects in lists, keep unknown fields. */
 function opened(schema: Schema): Schema {
   switch (schema.type) {
     case 'object':
@@ -241,7 +241,7 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // Values may be anything here, but no fields of nested objects are known.
+  // Any value is allowed here, but nested objects have no known fields.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
@@ -289,8 +289,8 @@ function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Ge
 }
 
 /**
- * Returns the default of a node, and adds an error if the default does not match the schema. A default of null counts
- * as none.
+ * Returns the default of a node, and adds an error if the default does not match the schema. A null default counts as
+ * no default.
  */
 function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): Json | undefined {
   const value = json.default
@@ -299,7 +299,9 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
   return value
 }
 
-/** Validates a default against its schema. If it contains an invalid embedded object, reports only that. */
+/**
+ * Validates a default against its schema. If the default contains an invalid embedded object, reports only that error.
+ */
 function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
   const { isNew } = reader
   const whole = isNew ? reader.whole?.(value) : undefined
@@ -324,7 +326,7 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
   return [invalid(place, value, `must result in valid metadata: ${why}`)]
 }
 
-/** Returns the path of a value inside a default. An element has the path of its list. */
+/** Returns the path of a value inside a default. List elements have the path of their list. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }
