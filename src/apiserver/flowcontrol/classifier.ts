@@ -20,12 +20,12 @@ interface Candidate<S> {
 export class Classifier<S extends Classified> {
   readonly #schemas: readonly S[]
   readonly #otherwise: S
-  /** The FlowSchemas that can match a user, by User object. All requests of a user share the User object. */
+  /** For each User object, the FlowSchemas that can match the user. All requests of a user share the User object. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
   /**
-   * Creates a classifier. `schemas` are tried in the given order. `otherwise` is the FlowSchema for requests that match
-   * none.
+   * Creates a classifier. `schemas` are tried in the given order. Requests that match none of them get the FlowSchema
+   * `otherwise`.
    */
   constructor(schemas: readonly S[], otherwise: S) {
     this.#schemas = schemas

@@ -32,7 +32,7 @@ export interface Schema {
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
   /** The seats and queues of the priority level. Undefined if the level is exempt from limits. */
   readonly pool: SeatPool | undefined
-  /** Tracks how many seats an exempt level uses. Undefined unless the level lends seats. */
+  /** Tracks how many seats an exempt level uses. Undefined for levels that do not lend seats. */
   readonly exemptDemand: SeatDemand | undefined
   readonly series: FlowSeries
 }
@@ -71,7 +71,7 @@ export class FlowConfiguration {
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
   #levels: ReadonlyMap<string, Level> = new Map()
-  /** The number of seats that are distributed to the levels. */
+  /** The number of seats to distribute among the levels. */
   #seats = 0
   #classifier: Classifier<Schema> | undefined
 

@@ -22,7 +22,7 @@ export interface Occupancy {
   release(): void
 }
 
-/** A request on its arrival at flow control. */
+/** A request as it arrives at flow control. */
 export interface Entering {
   readonly user: User
   readonly attributes: FlowAttributes
@@ -31,7 +31,7 @@ export interface Entering {
 }
 
 interface Client {
-  /** Whether the client has gone, so that the request need not wait any longer. */
+  /** Whether the client has disconnected, so that the request need not wait any longer. */
   readonly disconnected: boolean
 }
 
@@ -63,7 +63,7 @@ export class FlowControl {
     this.#maxWaitMs = maxWaitMs
   }
 
-  /** Finds the FlowSchema that a request belongs to. */
+  /** Finds the FlowSchema of a request. */
   classify(user: User, attributes: FlowAttributes): Schema {
     return this.#configuration.classifier.find(user, attributes)
   }
@@ -192,8 +192,8 @@ interface PendingParts {
 
 /**
  * A waiting request. The request leaves the queue when it gets seats, when it times out, or when its client
- * disconnects. Most requests wait only until the next event-loop tick, so they share one timer and have no abort
- * signal.
+ * disconnects. Because most requests wait only until the next event-loop tick, all requests share one timer and have no
+ * abort signals.
  */
 class Pending implements Waiter {
   readonly seats: number
@@ -237,7 +237,7 @@ class Pending implements Waiter {
     this.#resolve(new Seated(this.#schema, { seats, extraMs, clock: this.#clock, queue }))
   }
 
-  /** Stops waiting if the client has gone, or if the request arrived at time `came` or earlier. */
+  /** Stops waiting if the client has disconnected, or if the request arrived at time `came` or earlier. */
   leaveIfOver(came: number): void {
     if (this.#client.disconnected) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')

@@ -37,7 +37,7 @@ export class FlowSeries {
   }
 }
 
-/** A priority level, with its seats as the metrics show them. */
+/** A priority level and its seats, as reported in the metrics. */
 interface LevelSeats {
   readonly name: string
   readonly pool: SeatPool | undefined
@@ -155,7 +155,7 @@ export class FlowMetrics {
     this.#levels = levels
   }
 
-  /** Records the latest distribution of seats. */
+  /** Records the latest seat distribution. */
   showShares(fairFraction: number, targets: ReadonlyMap<string, number>): void {
     this.#fairFraction = fairFraction
     this.#targets = targets

@@ -26,7 +26,7 @@ export interface PathAttributes {
   readonly path: string
 }
 
-/** The names in a list of a rule. Undefined matches any name. */
+/** The entries of a list in a rule. Undefined matches any name. */
 type Names = ReadonlySet<string> | undefined
 
 interface ResourceRule {

@@ -1,6 +1,6 @@
 /**
  * Measures how many seats a priority level needs: the seats that its requests use or wait for. The lending of seats is
- * based on the average demand in the last period, and on a smoothed demand that rises at once and falls slowly.
+ * based on the average demand in the last period, and on a smoothed demand that rises immediately and falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'
 

@@ -6,7 +6,7 @@
  */
 import type { DemandOfPeriod } from './seat-demand.ts'
 
-/** Interval in milliseconds between two distributions. */
+/** Interval in milliseconds between two redistributions. */
 export const lendingPeriodMs = 10_000
 
 /** The nominal, minimum and maximum number of seats of a level. */
@@ -31,7 +31,7 @@ export function seatBounds(nominal: number, lending: Lending, allSeats: number):
   return { nominal, lower: nominal - Math.round((nominal * lendablePercent) / 100), upper: nominal + borrowed }
 }
 
-/** A level among which the seats are distributed. */
+/** A level that takes part in the distribution of seats. */
 export interface LendingLevel {
   readonly bounds: SeatBounds
   readonly demand: DemandOfPeriod

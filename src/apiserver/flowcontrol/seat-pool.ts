@@ -1,7 +1,7 @@
 /**
  * The seats of one priority level and the queues of requests that wait for them. A request occupies one or more seats
- * while it runs. If enough seats are free and no request waits, a request gets its seats at the cost of one comparison.
- * Otherwise, the request waits in one of its flow's queues (`shuffle-shard.ts`).
+ * while it runs. If enough seats are free and no request is waiting, a request gets its seats after a single
+ * comparison. Otherwise, the request waits in one of its flow's queues (`shuffle-shard.ts`).
  *
  * The pool uses start-time fair queueing. Each queue has a virtual time at which its first request is due. The cost of
  * a request (seats multiplied by time) advances this virtual time: by an estimate when the request starts, and by the
@@ -34,11 +34,11 @@ export interface PoolLimits {
 /** The reason for rejecting a request, as a value of the metric label `reason`. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** The seats that a request occupies while it runs, and the work that its start takes from the tick budget. */
+/** The seats that a request occupies while it runs, and the work that starting it takes from the tick budget. */
 export interface Demand {
   readonly seats: number
   readonly work: number
-  /** How long the seats stay occupied after the request ends, in milliseconds. */
+  /** How long the seats remain occupied after the request ends, in milliseconds. */
   readonly extraMs?: number
 }
 
@@ -66,7 +66,7 @@ export type { FairQueue }
 export class SeatPool implements Waiting {
   readonly #tickBudget: TickBudget
   #limits: PoolLimits
-  /** Deals each flow its queues. Created when a request first has to wait. */
+  /** Assigns queues to each flow. Created when a request first has to wait. */
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
@@ -137,16 +137,16 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Whether all waiting requests could start if only the tick budget allowed it. They then do not count toward the
-   * queue length limit.
+   * Whether all waiting requests could start if only the tick budget allowed it. In that case, they do not count toward
+   * the queue length limit.
    */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
     return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
   }
 
   /**
-   * Adds a request to its queue. It may start at once. A request that is alone in its queue and next in order starts
-   * even if other flows have used up the tick budget.
+   * Adds a request to its queue. It may start immediately. A request that is alone in its queue and next in order
+   * starts even if other flows have used up the tick budget.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter
@@ -167,13 +167,16 @@ export class SeatPool implements Waiting {
     queue.waitingSeats -= seats
     this.#waiting--
     this.#demand?.add(-seats)
-    // The removed request may have needed more seats than were free, and so have blocked those behind it.
+    // The removed request may have needed more seats than were free, and thus have blocked the requests behind it.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
   }
 
-  /** Returns the seats of a request that has ended. `queue` is where it waited, if it did. `ranMs` is its duration. */
+  /**
+   * Returns the seats of a request that has ended. `queue` is the queue in which the request waited, if any. `ranMs` is
+   * its duration.
+   */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
     this.#inUse -= seats
     this.#demand?.add(-seats)
@@ -185,7 +188,7 @@ export class SeatPool implements Waiting {
     else this.#forgetIfIdle()
   }
 
-  /** Whether enough seats are free. A request that needs more seats than the pool has must run alone. */
+  /** Whether enough seats are free. A request that needs more seats than the whole pool has must run alone. */
   #fits(seats: number): boolean {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
@@ -238,7 +241,10 @@ export class SeatPool implements Waiting {
     waiter.begin()
   }
 
-  /** Returns the queue to serve next: the one with the earliest due time, or the oldest of several such queues. */
+  /**
+   * Returns the queue to serve next: the one with the earliest due time, or the oldest queue if several are due at that
+   * time.
+   */
   #next(): FairQueue {
     let best: FairQueue | undefined
     for (const queue of this.#queues.values())
@@ -254,7 +260,7 @@ export class SeatPool implements Waiting {
   }
 }
 
-/** Returns a number for comparing the loads of queues: first by waiting seats, then by seats in use. */
+/** Returns a number that orders queues by load: first by waiting seats, then by seats in use. */
 function loadOf({ waitingSeats, executingSeats }: FairQueue): number {
   return waitingSeats * 1e6 + executingSeats
 }

@@ -19,7 +19,7 @@ export function hashFlow(schema: string, distinguisher: string): bigint {
   )
 }
 
-/** Deals hands of queues to flows. Hands are cached, because a flow that has waited once will likely wait again. */
+/** Assigns hands of queues to flows. Hands are cached, because a flow that has waited once will likely wait again. */
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number
@@ -54,7 +54,7 @@ export function dealHand(flow: bigint, deckSize: number, handSize: number): numb
   return hand
 }
 
-/** Returns the number at position `place` among those that have not been drawn yet. */
+/** Returns the number at position `place` among the numbers that have not been drawn yet. */
 function undrawnAt(place: number, hand: readonly number[]): number {
   let card = place
   for (const drawn of hand.toSorted((a, b) => a - b)) if (drawn <= card) card++

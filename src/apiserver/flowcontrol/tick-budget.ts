@@ -15,8 +15,8 @@ export interface Waiting {
 }
 
 /**
- * Work budget per tick, in units of a read with one seat. The budget takes about 5 ms on the machine described in
- * docs/understand/performance.md.
+ * Work budget per tick, in units of a read with one seat. Work worth the whole budget takes about 5 ms on the machine
+ * described in docs/understand/performance.md.
  */
 const workPerTick = 32
 
@@ -46,7 +46,7 @@ export class TickBudget {
     setImmediate(() => this.#end())
   }
 
-  /** Ends the tick. Starts one request of each pool in turn, so that no priority level starves another level. */
+  /** Ends the tick. Starts one request of each pool in turn, so that no priority level starves another. */
   #end(): void {
     this.#isUnderWay = false
     this.#remainingWork = workPerTick

@@ -20,7 +20,7 @@ const watchersPerSeat = 10
 const msOfEvent = 5
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** Returns the work that a request takes from the tick budget. Reading one object is one unit. */
+/** Returns the work that a request takes from the tick budget. Reading one object costs one unit. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
