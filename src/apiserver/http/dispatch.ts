@@ -49,7 +49,8 @@ export interface Routes {
   readonly extensions: boolean
   /**
    * Returns a promise if a type is not served yet but may be soon, for example because its CustomResourceDefinition was
-   * just created. The promise resolves when it is worth looking again. Returns undefined if waiting is pointless.
+   * just created. The promise resolves when the caller should look up the type again. Returns undefined if waiting is
+   * pointless.
    */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Handles requests for API versions that are not in the catalogue. Returns false for all other requests. */
@@ -235,8 +236,8 @@ function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: stri
 }
 
 /**
- * Whether the path names an object exactly when the verb needs one. Creates and verbs on collections take no name.
- * Watches accept both.
+ * Whether the path names an object exactly when the verb needs one. Creates and collection verbs take no name. A watch
+ * may name an object or not.
  */
 function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')

@@ -1,6 +1,6 @@
 /**
  * Request metrics: counts, durations, response sizes and active requests. All requests for unknown paths share one
- * series, so that clients cannot create label values.
+ * series, so that clients cannot create new label values.
  */
 
 import { removalOf } from '../../api/schema/kind.ts'
@@ -104,7 +104,7 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // Use a subresource as label only if it exists, because clients could otherwise create any number of series.
+    // Use a subresource as a label only if it exists, because clients could otherwise create any number of series.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
@@ -163,7 +163,7 @@ function classOf({ info }: Exchange): 'readOnly' | 'mutating' | 'longRunning' {
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-/** Label values of verbs where they differ from the verb, for compatibility with Kubernetes. */
+/** Label values for verbs whose label differs from the verb itself, for compatibility with Kubernetes. */
 const verbs: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',

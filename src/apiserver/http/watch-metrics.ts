@@ -1,4 +1,4 @@
-/** Watch metrics: the number of watches per type, and the numbers and sizes of their events. */
+/** Watch metrics: the number of watches per type, and the number and size of their events. */
 
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'

@@ -33,8 +33,8 @@ export class Blocks<T> {
   }
 
   /**
-   * Concatenates all blocks. If several blocks define the same type, the first definition wins, and this server's own
-   * block comes first.
+   * Concatenates all blocks. If several blocks define the same type, the first definition is used, and this server's
+   * own block comes first.
    */
   async join(described: Described): Promise<Block<T>> {
     const own = await this.#ownBlock(described)

@@ -20,7 +20,7 @@ import { type GroupVersion, homeOf } from './group-version.ts'
 
 /**
  * Marks the definitions of kinds with their group, version and kind. Call it after all paths are written, because it
- * only marks definitions that some path uses. Definitions that all groups share, such as DeleteOptions, are marked with
+ * marks only definitions that a path uses. Definitions that all groups share, such as DeleteOptions, are marked with
  * every group version in `sharing`.
  */
 export function markKinds(

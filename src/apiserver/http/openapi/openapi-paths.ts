@@ -2,9 +2,9 @@
  * /openapi/v2 and /openapi/v3 describe the served API.
  *
  * OpenAPI v2 is a single document in JSON or Protobuf. A client that sends the document's ETag gets a 304 if nothing
- * has changed. OpenAPI v3 has one document for each group version and an index of them. The URL of each document
- * contains a hash of the content, so clients may cache the document forever. When the catalogue changes, only the
- * affected parts are rebuilt.
+ * has changed. OpenAPI v3 has one document for each group version and an index of them. Each document's URL contains a
+ * hash of its content, so clients may cache the document forever. When the catalogue changes, only the affected parts
+ * are rebuilt.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -96,11 +96,11 @@ interface V3Request {
   /** The path of the requested group version, such as `apis/apps/v1`. Undefined for the index of all documents. */
   readonly place: string | undefined
   readonly hash: string | null
-  /** Whether the index was requested with a slash at the end of its path. */
+  /** Whether the index was requested with a trailing slash. */
   readonly isSlashed?: boolean
 }
 
-/** Serves OpenAPI v3 if Kubernetes 1.23 is emulated, where OpenAPI v3 is not specified yet. Supports only JSON. */
+/** Serves OpenAPI v3 if Kubernetes 1.23 is emulated, in which OpenAPI v3 is not specified yet. Supports only JSON. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'

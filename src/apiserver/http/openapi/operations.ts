@@ -22,8 +22,8 @@ export interface Operation {
   readonly id: string
   readonly doc: string
   /**
-   * The action of the method, such as `get`, `list` or `deletecollection`. Undefined if the operation involves no
-   * object.
+   * The action of the method, such as `get`, `list` or `deletecollection`. Undefined if the operation does not involve
+   * objects.
    */
   readonly action?: string
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
@@ -48,9 +48,7 @@ export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
   for (const served of groupVersion.types) yield* typePaths(groupVersion, served)
 }
 
-/**
- * Returns the paths of one resource type: its collections, its objects, their subresources, and the legacy watch paths.
- */
+/** Returns the paths of one resource type: for collections, objects, their subresources, and the legacy watch paths. */
 function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   const { kind } = served
   const place = pathOfKind(groupVersion, kind)

@@ -29,7 +29,7 @@ export interface Writing extends QueryOptions {
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
   readonly pathParameter: (name: PathName) => JsonObject
   /**
-   * Returns the query parameters that the path declares for all of its operations. Undefined if each operation declares
+   * Returns the query parameters that the path declares for all its operations. Undefined if each operation declares
    * its own parameters.
    */
   readonly sharedParameters?: (path: Path, writing: QueryOptions) => readonly JsonObject[]

@@ -1,7 +1,7 @@
 /**
- * `/backup` streams the whole store to users who may read this path. The response is as large as the store and has no
- * time limit, but the client must keep reading. If the stream fails, the server closes the connection, and the end
- * marker of the backup is missing.
+ * `/backup` streams the whole store to users with permission to read this path. The response is as large as the store
+ * and has no time limit, but the client must keep reading. If the stream fails, the server closes the connection, and
+ * the end marker of the backup is missing.
  */
 
 import { tooManyRequests } from '../../../api/model/api-error.ts'
@@ -14,7 +14,7 @@ export const backupPath = '/backup'
 
 /** Maximum number of concurrent backups. Each backup reads the whole store. */
 export const maxBackups = 2
-/** How long a client may read nothing before it is disconnected, in milliseconds. */
+/** Time in milliseconds after which a client that reads nothing is disconnected. */
 const patienceMs = 60_000
 
 /**

@@ -1,6 +1,6 @@
 /**
- * `/statusz` and `/flagz` show the state of this program and its flags, as text or as an API object. Clients request
- * the object with the parameters `g`, `v` and `as` in the Accept header. Each page has its own feature gate.
+ * `/statusz` and `/flagz` show this program's state and flags, as text or as an API object. Clients request the object
+ * with the parameters `g`, `v` and `as` in the Accept header. Each page has its own feature gate.
  */
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'

@@ -70,7 +70,7 @@ async function withSession(run: (session: Session) => Promise<void>): Promise<vo
   }
 }
 
-/** Waits until the given time has passed or the client disconnects. */
+/** Waits for the given time or until the client disconnects. */
 async function record(exchange: Exchange, seconds: number): Promise<void> {
   await pause(seconds * 1000, undefined, { signal: exchange.abandoned }).catch(() => {})
 }

@@ -54,13 +54,13 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
     const added = others.get(name)?.map(({ version }) => version) ?? []
     const versions =
       added.length === 0 ? own.get(name)! : joined(name, [...(own.get(name) ?? []), ...added], priorities)
-    // The group of APIServices itself has no APIService, and neither has a built-in group whose APIService is not
-    // created yet.
+    // The group of APIServices itself has no APIService, and neither does a built-in group whose APIService has not
+    // been created yet.
     const unregistered = builtIn.has(name) ? Number.POSITIVE_INFINITY : 0
     const all = versions.map((version) => priorities.get(`${name}/${version}`)?.ofGroup ?? unregistered)
     return { name, versions, priority: Math.max(...all) }
   })
-  // The sort is stable, so groups of equal priority stay in their order.
+  // The sort is stable, so groups of equal priority keep their order.
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
@@ -74,7 +74,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Compares two numbers. Subtracting them would return NaN for equal infinities. */
+/** Compares two numbers. Subtracting equal infinities would return NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }

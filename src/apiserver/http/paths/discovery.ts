@@ -46,7 +46,7 @@ export interface DiscoveryOptions {
   readonly emulation: Emulation
   /**
    * Group versions that are listed in discovery although they have no resources, as `group/version`. The server sends
-   * objects of their kinds, for example to webhooks.
+   * objects of these kinds, for example to webhooks.
    */
   readonly spoken: readonly string[]
   /** Returns the address that clients use to reach the server, such as `127.0.0.1:6443`. */

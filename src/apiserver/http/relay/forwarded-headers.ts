@@ -15,7 +15,7 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 
 export interface ForwardedRequest {
   readonly rawHeaders: readonly string[]
-  /** The user whose identity the backend learns. Undefined for backends that must not learn it. */
+  /** The user whose identity the backend receives. Undefined for backends that must not receive it. */
   readonly user: User | undefined
   /** The IP address of the client. */
   readonly address: string
@@ -31,14 +31,17 @@ export interface ForwardedRequest {
   readonly added: { readonly [name: string]: string }
 }
 
-/** Headers that describe only the client's connection to this server. The forwarded request gets its own. */
+/**
+ * Headers that describe only the client's connection to this server. The forwarded request has its own headers for this
+ * purpose.
+ */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'http2-settings'],
 ])
 const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
 const identityPrefixes = ['x-remote-', 'impersonate-']
-/** Whether a browser uses this header to tell a server which page sent the request. */
+/** Whether a browser uses this header to identify the page that sent the request. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
 /** Returns the headers of the forwarded request, as alternating names and values. */
@@ -132,8 +135,8 @@ const maxWarnings = 50
 const maxWarningLength = 4000
 
 /**
- * Returns the response headers to relay, as alternating lower-case names and values. If a header may occur only once,
- * its first value is used. Content-Length is omitted, because the code that sends the response sets it.
+ * Returns the response headers to relay, as alternating lower-case names and values. For a header that may occur only
+ * once, only the first value is relayed. Content-Length is omitted, because the code that sends the response sets it.
  */
 export function answerHeaders(rawHeaders: readonly string[]): string[] {
   const dropped = connectionHeaders(rawHeaders)
@@ -172,7 +175,7 @@ function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   return new Set([...ofConnection, ...named.map((name) => name.trim())])
 }
 
-/** Returns the headers whose lower-case names pass the filter `isKept`. */
+/** Returns the headers whose lower-case names satisfy `isKept`. */
 function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)

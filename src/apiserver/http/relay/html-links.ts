@@ -38,7 +38,7 @@ const linkAttributes = new Map(
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
 /**
- * Describes where a section without links ends, such as a comment or script. `consumedLength` is the length of the
+ * Describes where a section without links, such as a comment or script, ends. `consumedLength` is the length of the
  * matched text that still belongs to the section.
  */
 interface End {
@@ -72,8 +72,8 @@ class PageReader {
   /** The end of the section that is being skipped. Undefined outside of such a section. */
   #until: End | undefined
   /**
-   * The position up to which the buffered tag has been scanned, and the quote character of the attribute value that is
-   * open there.
+   * The position up to which the buffered tag has been scanned, and the quote character of the attribute value at that
+   * position, if one is open.
    */
   #seen = 1
   #quote = ''

@@ -2,10 +2,10 @@
  * Forwards requests to other servers: aggregated API servers, nodes and pods. The client is already authenticated and
  * authorized.
  *
- * Bodies, responses and watches are streamed at the reader's pace. If a backend is overloaded or does not respond, only
- * the requests to this backend fail. Redirects are never followed, and are relayed only if they stay on the requested
- * backend (CVE-2022-3172). A tunnel opens only after the backend has responded with 101, and only to the server that
- * this request was resolved to. Any other response is relayed as an ordinary response (CVE-2018-1002105,
+ * Bodies, responses and watches are streamed only as fast as they are read. If a backend is overloaded or does not
+ * respond, only the requests to this backend fail. Redirects are never followed, and are relayed only if they stay on
+ * the requested backend (CVE-2022-3172). A tunnel opens only after the backend has responded with 101, and only to the
+ * server that this request was resolved to. Any other response is relayed as an ordinary response (CVE-2018-1002105,
  * CVE-2020-8559).
  *
  * A browser would treat a relayed response as a page of this server's origin, so the page could act on behalf of the
@@ -32,8 +32,8 @@ import { relayTunnel, requestedTunnel, type TunneledUpgrade } from './spdy-tunne
 export interface ForwarderParts {
   readonly clock: Clock
   /**
-   * Names or prefixes, in lower case, of further headers that backends trust for the user's identity. The client's own
-   * headers of these names are removed.
+   * Names or prefixes, in lower case, of further headers that backends trust for the user's identity. Headers with
+   * these names are removed from the client's request.
    */
   readonly identityHeaders: readonly string[]
   /** Whether to send the UID of the user. */
@@ -44,14 +44,14 @@ export interface ForwarderParts {
 
 interface Asking {
   readonly body: RelayedRequest['body']
-  /** The protocol upgrade to request from the backend. Undefined if it is the one that the client requested. */
+  /** The protocol upgrade to request from the backend. Undefined to request the same upgrade as the client. */
   readonly tunneled: TunneledUpgrade | undefined
 }
 
 /** Timeout in milliseconds for the response headers of requests that have no deadline, such as watches. */
 const maxTimeoutMs = 60_000
 /**
- * Time in milliseconds before the request's deadline at which waiting for the backend ends, so that this server can
+ * How long before the request's deadline the server stops waiting for the backend, in milliseconds, so that it can
  * still send its own timeout error.
  */
 const reserveMs = 500
@@ -109,7 +109,7 @@ export class RequestForwarder {
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
       // The server discards the rest of the body after the response. Destroy the body, so that the backend does not
-      // mistake the part that it got for the whole, and a client that keeps sending does not keep the backend's
+      // mistake a partial body for a complete one, and so that a client that keeps sending does not keep the backend's
       // connection open.
       body?.stream.destroy()
     }
@@ -258,8 +258,8 @@ function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
 }
 
 /**
- * Relays the response body. A slow client slows down the backend. If the backend's response is truncated, the server
- * also closes the client's connection.
+ * Relays the response body. A client that reads slowly slows the backend down. If the backend's response is truncated,
+ * the server also closes the client's connection.
  */
 async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
@@ -268,7 +268,7 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
       if (exchange.disconnected) return
       if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
-      // Wait until the chunk is sent. Meanwhile, the body merges small chunks, which need fewer buffers.
+      // Wait until the chunk is sent. Meanwhile, the body merges small chunks, which then need fewer buffers.
       await transport.pass(chunk)
     }
     transport.end()

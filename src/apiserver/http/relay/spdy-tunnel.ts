@@ -18,7 +18,10 @@ import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 const tunnelPrefix = 'SPDY/3.1+'
 const commandChannels = 'v5.channel.k8s.io'
 
-/** A protocol upgrade to request from the backend in place of the client's, which this server translates. */
+/**
+ * A protocol upgrade that is requested from the backend instead of the client's. This server translates between the
+ * two.
+ */
 export interface TunneledUpgrade {
   /** The protocol to request from the backend. */
   readonly upgrade: string

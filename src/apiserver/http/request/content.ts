@@ -15,7 +15,7 @@ import { type Offering, offered } from '../response/negotiate.ts'
 import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The formats in which clients may send a request body, and the schema to decode it if it is Protobuf. */
+/** The formats in which clients may send a request body, and the schema for decoding it if it is Protobuf. */
 export interface BodyType extends Offering {
   /**
    * Returns the schema for a Protobuf body of the type that its envelope names. Throws an error if this type is not

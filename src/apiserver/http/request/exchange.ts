@@ -36,7 +36,7 @@ export class Exchange {
   /** The audit ID, which identifies the request in the response, in the log and in the audit log. */
   auditId = ''
   info!: RequestInfo
-  /** Collects what admission plugins do. Undefined unless the client sent Explain-Admission and may use it. */
+  /** Records what admission plugins do. Undefined unless the client sent Explain-Admission and may use it. */
   explanation: AdmissionExplanation | undefined
   /** The reason for bypassing admission webhooks. Undefined unless the client uses break-glass access. */
   bypass: string | undefined
@@ -137,7 +137,7 @@ export class Exchange {
     this.abandon()
   }
 
-  /** Aborts the work on a request to which no response can be sent any more. */
+  /** Aborts the work on a request to which no response can be sent anymore. */
   abandon(): void {
     this.#abandoned?.abort()
   }

@@ -37,7 +37,7 @@ export function selectsFields(query: URLSearchParams): boolean {
   return text(query, 'fields') !== ''
 }
 
-/** Throws 400 if the query of a watch contains a parameter that is only valid for lists. */
+/** Throws 400 if the query of a watch contains a parameter that is valid only for lists. */
 export function assertNoListExtensions(query: URLSearchParams): void {
   const sent = names.find((name) => text(query, name) !== '')
   if (sent !== undefined) throw badRequest(`${sent} is only supported for lists, not for watches`)

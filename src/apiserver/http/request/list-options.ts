@@ -68,7 +68,7 @@ export interface WatchStart {
 export function readWatchStart({ info: { query }, resource }: ResourceRequest): WatchStart {
   const resourceVersion = text(query, 'resourceVersion')
   const sent = sentListOptions(query)
-  // If streaming lists are enabled, a watch that specifies nothing about its start is a streaming list too.
+  // If streaming lists are enabled, a watch without start parameters is a streaming list too.
   const isStreamingList =
     resource.gates.has('WatchList') &&
     sent.initialEvents === undefined &&

@@ -96,7 +96,7 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 
 /**
  * Validates the parts of an applied custom object that this path cannot change, such as its status. Merging ignores
- * them, but they must still match the schema. For built-in kinds they are not validated.
+ * them, but they must still match the schema. For built-in kinds, they are not validated.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return

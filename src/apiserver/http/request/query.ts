@@ -5,7 +5,7 @@ import { shorten } from '../../../base/text/shorten.ts'
 
 /**
  * Reads an integer, or returns undefined if the parameter is missing. All 64-bit integers are accepted, but values
- * above 2^53 - 1 are reduced to 2^53 - 1.
+ * above 2^53 - 1 are capped at 2^53 - 1.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)

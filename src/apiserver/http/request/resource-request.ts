@@ -29,7 +29,7 @@ export type Handler = (request: ResourceRequest) => void | Promise<void>
 
 /**
  * Returns the context for a write. The errors in `faults` are reported together with errors in the write's own options.
- * These errors name the options by `optionsKind`, such as CreateOptions.
+ * `optionsKind` is the kind of options to name in these errors, such as CreateOptions.
  */
 export function writeContext(
   { exchange, info, resource, admission, authorizer }: ResourceRequest,

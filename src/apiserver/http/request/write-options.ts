@@ -24,7 +24,7 @@ const noOptions: WriteOptions = { dryRun: false, fieldManager: '' }
 const maxManagerLength = 128
 
 export interface OptionsCheck {
-  /** The kind of options that error messages name: CreateOptions, UpdateOptions or PatchOptions. */
+  /** The kind of options to name in error messages: CreateOptions, UpdateOptions or PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
   /** Errors that were found elsewhere, to report together with errors in these options. */
@@ -74,7 +74,7 @@ function checkManager(query: URLSearchParams): FieldError[] {
         text: `Too long: must have at most ${maxManagerLength} bytes`,
       },
     ]
-  // The decoder replaces invalid UTF-8 by U+FFFD, which is not allowed in a field manager name.
+  // The decoder replaces invalid UTF-8 with U+FFFD, which is not allowed in a field manager name.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
     ? []
     : [invalid('fieldManager', name, 'should only contain printable characters')]
@@ -94,7 +94,7 @@ const wholeCharacters = { stream: true }
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Skip the slower Unicode regular expression for plain ASCII, which nearly all user agents are.
+  // Skip the slower Unicode regular expression for plain ASCII, because nearly all user agents are ASCII.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= maxManagerLength / 3

@@ -58,7 +58,8 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const views = hasTable(resource, subresource) ? viewNames : viewsWithoutTable
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  // If no format is acceptable, the 406 for a custom resource lists the supported formats, like that for a document.
+  // If no format is acceptable, the 406 for a custom resource lists the supported formats, just as the 406 for a
+  // document does.
   const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource: isBuiltIn }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)

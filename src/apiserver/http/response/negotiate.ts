@@ -132,7 +132,7 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
   return type
 }
 
-/** Does the same as `chooseType`, but returns undefined if the client accepts no supported type. */
+/** Like `chooseType`, but returns undefined if the client accepts no supported type. */
 export function acceptedType(headers: RequestHeaders, types: readonly string[]): string | undefined {
   const accept = headers.list('accept')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
@@ -179,7 +179,7 @@ function formOf(type: string, clause: Clause, input: NegotiationInput): Form | u
   return !input.watch && isPretty(clause, input) ? prettyForm : jsonForm
 }
 
-/** The values of the parameter `pretty` that mean true. Other boolean parameters have different values. */
+/** The values of the parameter `pretty` that mean true. Other boolean parameters use different values. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
 /** Whether to indent the response. True if the client requests it, and true by default for curl, wget and browsers. */
@@ -205,7 +205,7 @@ function clausesOf(accept: string): readonly Clause[] {
   return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 
-/** Returns the clauses of an Accept header, highest quality first. Clauses of equal quality stay in their order. */
+/** Returns the clauses of an Accept header, highest quality first. Clauses of equal quality keep their order. */
 function parseAccept(header: string): Clause[] {
   return header
     .split(',')

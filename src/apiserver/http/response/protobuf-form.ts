@@ -110,7 +110,7 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** Returns where the part of an encoded object that is sent ends: after the object, or after its metadata. */
+/** Returns the end of the part of an encoded object that is sent: the end of the object, or of its metadata. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }

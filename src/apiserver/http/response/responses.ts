@@ -106,8 +106,8 @@ export async function sendChunks(
 }
 
 /**
- * Sends each chunk while the next one is produced. This also shows early enough which chunk is the last, so it can be
- * sent together with the end of the response.
+ * Sends each chunk while the next one is produced. The last chunk is therefore known early enough to be sent together
+ * with the end of the response.
  */
 async function passChunks(exchange: Exchange, chunks: AsyncIterable<Buffer>, buffers?: ChunkBuffers): Promise<void> {
   const { transport, timings } = exchange

@@ -49,5 +49,5 @@ function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   throw tooManyRequests(`too many connections: ${refusal}`, retryAfterSeconds)
 }
 
-/** Connections are long-lived, so retrying at once would not help. */
+/** Connections are long-lived, so retrying immediately would not help. */
 const retryAfterSeconds = 10

@@ -1,7 +1,7 @@
 /**
  * Rejects writes and upgrades from web pages of other origins (`wire/http/foreign-pages.ts`). This step runs before
- * authentication, because the browser would attach the user's client certificate. Pages of `--cors-allowed-origins` may
- * write.
+ * authentication, because the browser would attach the user's client certificate. Pages from the origins in
+ * `--cors-allowed-origins` may write.
  *
  * The step also rejects bodies without a content type from browsers: the server would parse them as JSON, but browsers
  * send them to other origins without a preflight request. Requests for service worker scripts are rejected as well.

@@ -1,6 +1,6 @@
 /**
  * Handles requests for types that are not stored (`resources/`). The server reads, validates and admits the body as it
- * does for a create. The endpoint then returns the response.
+ * does for a create. The endpoint then creates the response.
  */
 
 import { trackSliced } from '../../../api/merge/track-update.ts'
@@ -125,7 +125,7 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
 
 /**
  * Reads and validates a request body of a type that the endpoint accepts. Since Kubernetes 1.24, a namespaced object
- * without a namespace gets that of the request.
+ * without a namespace gets the request's namespace.
  */
 async function readSent({ exchange, info, served, endpoint }: EndpointCall): Promise<ApiObject> {
   const type = sentTypes(served, endpoint)[0]!

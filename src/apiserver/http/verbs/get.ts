@@ -22,7 +22,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  // Conversion never changes what the client requested, which is only metadata, so skip the webhook.
+  // The client requested only metadata, which conversion never changes, so skip the webhook.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object, exchange.timeSlice)
   return preparing === undefined

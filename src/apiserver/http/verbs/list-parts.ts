@@ -14,7 +14,7 @@ import { compressFrom } from '../response/responses.ts'
 
 /**
  * Estimates the size of the list in bytes, to decide whether to compress it. Stops counting at `compressFrom`. Commas
- * are not counted, because list items lack the type fields of the stored objects, which are longer.
+ * are not counted, because they are shorter than the type fields, which list items lack.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
@@ -45,8 +45,8 @@ export const openBrace = 0x7b
 export const comma = 0x2c
 
 /**
- * Returns how the JSON of a stored object of the kind can start: with `kind` and `apiVersion` in the current order, or
- * in that of older servers. Both prefixes have the same length.
+ * Returns the possible prefixes of a stored object's JSON: `kind` and `apiVersion` in the current order, or in the
+ * order that older servers used. Both prefixes have the same length.
  */
 export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
   const type = `"kind":${JSON.stringify(kind.kind)},`

@@ -1,6 +1,6 @@
 /**
- * Handles GET of a collection. A JSON list joins the cached bytes of its objects. Other formats convert one object at a
- * time. In both cases, the list is produced while it is sent, as fast as the client reads.
+ * Handles GET of a collection. A JSON list is assembled from the cached bytes of its objects. Other formats convert one
+ * object at a time. In both cases, the list is produced while it is sent, as fast as the client reads.
  */
 
 import type { Cut } from '../../../api/codec/cut-json.ts'

@@ -1,6 +1,6 @@
 /**
  * Handles GET with `watch`, which streams events until the watch times out or the client disconnects or falls behind.
- * Each write contains all queued events. The next write waits until the client has read the previous one.
+ * Each write sends all queued events. The next write waits until the client has read the previous one.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
