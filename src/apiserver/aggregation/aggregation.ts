@@ -63,7 +63,7 @@ export class Aggregation {
    */
   handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
     const backend = this.#ofPath(`/${place}`)
-    // Leave out the hash of the URL. The backend would redirect a client with an outdated hash.
+    // Omit the hash from the URL, because the backend would redirect a client whose hash is outdated.
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 
@@ -72,7 +72,7 @@ export class Aggregation {
     return this.#ofPath(target.split('?', 1)[0]!) !== undefined
   }
 
-  /** Closes all tunnels and watches that go to aggregated servers. Called at shutdown. */
+  /** Closes all tunnels and watches to aggregated servers. Called at shutdown. */
   endStreams(): void {
     this.#relay.endStreams()
   }

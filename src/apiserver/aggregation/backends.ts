@@ -1,7 +1,7 @@
 /**
- * The group versions that aggregated servers serve. The APIService of such a group version names a Service. This server
- * always serves built-in versions itself, even if an APIService claims them. An incorrect APIService can therefore
- * always be repaired.
+ * The group versions that aggregated servers serve. The APIService of each of them names a Service. This server always
+ * serves built-in versions itself, even if an APIService claims them. An incorrect APIService can therefore always be
+ * repaired.
  *
  * The list is derived from the cached APIServices. Each request looks up its group and version once.
  */
@@ -27,7 +27,7 @@ export interface Backend {
   readonly version: string
   readonly service: ServiceReference
   readonly priorities: Priorities
-  /** CA bundle in PEM. If undefined, the system's trusted CAs apply. */
+  /** CA bundle in PEM. If undefined, the system's trusted CAs are used. */
   readonly authority: string | undefined
   readonly isUnverified: boolean
 }

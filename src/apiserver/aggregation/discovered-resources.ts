@@ -1,5 +1,5 @@
 /**
- * Reads the APIResourceList of an aggregated server. The server is not trusted: only the expected members of the right
+ * Reads the APIResourceList of an aggregated server. The server is not trusted: only expected members with the right
  * type are copied, so that the merged discovery document stays valid.
  */
 import { parseSliced } from '../../api/codec/json.ts'

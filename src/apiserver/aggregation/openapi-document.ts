@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import type { PublishedParts } from '../http/openapi/aggregated-documents.ts'
 
-/** Copies a value with only the parts that are known to be valid. Returns undefined to omit the value. */
+/** Copies only those parts of a value that are known to be valid. Returns undefined to omit the value. */
 type Clean = (value: Json) => Json | undefined
 
 const text: Clean = (value) => (typeof value === 'string' ? value : undefined)
@@ -23,8 +23,8 @@ const mapOf =
   (value) =>
     isObject(value) ? Object.fromEntries(entriesOf(value, () => clean)) : undefined
 /**
- * Returns a function that sanitizes an object. The function copies only known keywords, and keywords that begin with
- * `x-` with any value.
+ * Returns a function that sanitizes an object. The function copies only known keywords and, whatever their values,
+ * keywords that begin with `x-`.
  */
 const record =
   (words: { readonly [word: string]: Clean }): Clean =>

@@ -29,7 +29,8 @@ export class AggregationProxy {
   }
 
   /**
-   * Forwards a request to a backend. `target` is the URL path to request, by default the path of the client's request.
+   * Forwards a request to a backend. `target` is the URL path to request, which defaults to the path of the client's
+   * request.
    */
   async handle(exchange: Exchange, backend: Backend, target = exchange.transport.target): Promise<void> {
     const { forwarder, relay, backends, faultOf, onUnreachable } = this.#parts

@@ -240,7 +240,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // Reported below, like any other payload that is not a JSON object.
+    // The error is reported below, like any other payload that is not a JSON object.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }
@@ -248,7 +248,7 @@ function parse(payload: Buffer): JsonObject {
 /** Reads frames from a byte stream. */
 class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
-  /** The running hash of the backup, which the end frame contains and is not part of. */
+  /** The running hash of the backup. The end frame contains this hash, which does not cover the frame itself. */
   readonly hash = createHash('sha256')
   #buffered: Buffer = Buffer.alloc(0)
 

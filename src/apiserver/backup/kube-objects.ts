@@ -107,7 +107,7 @@ export class KubeObjects {
     return isOlder ? definitionInV1(document, this.#apiVersionOf('v1')) : document
   }
 
-  /** Returns the apiVersion of CustomResourceDefinitions in the given version. */
+  /** Returns the apiVersion of CustomResourceDefinitions in the given Kubernetes version. */
   #apiVersionOf(version: string): string {
     return apiVersionOf(this.#vendor, 'apiextensions', version)
   }
@@ -141,7 +141,7 @@ export class KubeObjects {
     return [...reservations, { key, revision, value }]
   }
 
-  /** Converts a custom object. Keeps the version it is stored in, which the migrated definition still lists. */
+  /** Converts a custom object. Keeps its stored version, which the migrated definition still lists. */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)

@@ -57,7 +57,10 @@ export class KubeSnapshot implements Snapshot {
     }
   }
 
-  /** Returns the entry that records the Kubernetes version of the store. The oldest version is recorded by omission. */
+  /**
+   * Returns the entry that records the Kubernetes version of the store. Returns no entry for the oldest version, which
+   * is assumed if none is recorded.
+   */
   #versionRecord(): Entry[] {
     if (this.#version === oldestVersion) return []
     return [{ key: emulatedVersionKey, revision: 1, value: Buffer.from(this.#version) }]

@@ -1,7 +1,7 @@
 /**
- * Serves the custom and external metrics of a file (`metrics-file.ts`), which autoscalers read. The groups
+ * Serves custom and external metrics from a file (`metrics-file.ts`), which autoscalers read. The groups
  * `custom.metrics` and `external.metrics` contain a resource for each metric, so their content changes with the file.
- * If an APIService registers another server for such a version, that server takes precedence.
+ * If an APIService registers another server for a version of these groups, that server takes precedence.
  */
 import type { JsonObject } from '../../api/json/json.ts'
 import { ApiError, noSuchPath, notFound } from '../../api/model/api-error.ts'
@@ -224,7 +224,7 @@ interface ObjectPlace {
   readonly name: string
 }
 
-/** Parses a path into the objects and the metric that it names. Metrics of a Namespace have a path of their own. */
+/** Parses a path into the objects and the metric that it names. Metrics of a Namespace have their own path. */
 function customTarget({ namespace, plural, name, subresource, below }: ResourceInfo) {
   if (below === '' && plural === 'metrics' && namespace !== '' && name !== '' && subresource === '')
     return { resource: 'namespaces', namespace: '', name: namespace, metric: name }
@@ -233,7 +233,8 @@ function customTarget({ namespace, plural, name, subresource, below }: ResourceI
 }
 
 /**
- * Returns a metric value for each object that an entry in the file matches. The first matching entry of an object wins.
+ * Returns a metric value for each object that matches an entry in the file. If several entries match an object, the
+ * first one applies.
  */
 function* metricsOfObjects(
   objects: Iterable<ObjectBase>,

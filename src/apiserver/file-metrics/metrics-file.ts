@@ -62,7 +62,7 @@ export interface MetricEntry {
   readonly metric: string
   readonly value: string
   readonly labels: { readonly [key: string]: string }
-  /** The namespace to which the entry applies. Undefined applies to all. */
+  /** The namespace to which the entry applies. If undefined, the entry applies to all namespaces. */
   readonly namespace: string | undefined
 }
 
@@ -70,7 +70,7 @@ export interface MetricEntry {
 export interface CustomEntry extends MetricEntry {
   readonly apiVersion: string
   readonly kind: string
-  /** The name of the object to which the entry applies. Undefined applies to all. */
+  /** The name of the object to which the entry applies. If undefined, the entry applies to all objects. */
   readonly name: string | undefined
   readonly selector: LabelMatcher
 }

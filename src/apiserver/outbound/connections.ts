@@ -35,8 +35,8 @@ export interface Destination {
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
   /**
-   * Selects connections without TLS, with a new one for each request: over TCP, or over the stream that the function
-   * creates.
+   * Selects connections without TLS, with a new connection for each request. They use TCP, or the stream that the
+   * function creates.
    */
   readonly plain?: 'tcp' | (() => Duplex)
 }
@@ -178,7 +178,7 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
 
 /**
  * Returns TLS options that require a certificate with this common name. TLS sessions must not be resumed with it,
- * because Node then skips the check of names.
+ * because Node then skips the name check.
  */
 function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
   return {

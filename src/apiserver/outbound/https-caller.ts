@@ -3,8 +3,8 @@
  * consume only bounded resources: responses are limited in size and total time and are not decompressed, and redirects
  * are not followed. Error messages never contain request or response data.
  *
- * The client is `wire/http/client` and not Node's `https`, whose objects would account for two thirds of the cost of a
- * call (docs/decisions/0023).
+ * The client is `wire/http/client` rather than Node's `https`, whose objects would account for two thirds of the cost
+ * of a call (docs/decisions/0023).
  */
 
 import { AnswerMemory } from '../../wire/http/client/answer-memory.ts'
@@ -32,7 +32,7 @@ export interface HttpsPost extends HttpsCall {
 
 type AnyCall = HttpsCall & Partial<HttpsPost>
 
-/** A successful response, completely received. */
+/** A complete, successful response. */
 export interface HttpsAnswer {
   readonly status: number
   readonly contentType: string

@@ -1,6 +1,6 @@
 /**
  * Limits the cost of parsing untrusted JSON. Long strings, such as a base64 patch, are cheap to parse, but millions of
- * tiny values are expensive. Counting the values first costs a fraction of parsing.
+ * tiny values are expensive. Counting the values first takes a fraction of the time of parsing.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'

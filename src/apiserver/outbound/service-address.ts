@@ -100,7 +100,7 @@ function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, po
 
 /**
  * Returns whether the host is a DNS name rather than an IP address. Unusual notations that resolvers accept, such as
- * 127.1, 0x7f.1 and 2130706433, count as IP addresses. This keeps FQDN slices from containing addresses that are
+ * 127.1, 0x7f.1 and 2130706433, count as IP addresses. This prevents FQDN slices from containing addresses that are
  * forbidden in slices of IP addresses.
  */
 function isName(host: string): boolean {

@@ -23,7 +23,7 @@ export interface ClientConfig {
 
 /** The address of a webhook after parsing. */
 export interface WebhookAddress {
-  /** The URL to name in error messages. */
+  /** The URL to show in error messages. */
   readonly url: string
   readonly hostName: string
   readonly port: number
@@ -54,7 +54,7 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
 }
 
 /**
- * Finds out how to connect to webhooks: the address, the CA and the credentials. Throws CallError if a Service has no
+ * Determines how to connect to webhooks: the address, the CA and the credentials. Throws CallError if a Service has no
  * address.
  */
 export class Destinations {

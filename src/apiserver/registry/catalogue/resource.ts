@@ -38,7 +38,7 @@ export interface RegistryParts {
   readonly version?: EmulatedVersion
   /** Lifetime in seconds of objects of an expiring kind, such as Event. Every write restarts the lifetime. */
   readonly lifetimeSeconds: number
-  /** The pools of values, such as addresses and ports, that only one object at a time can reserve. */
+  /** Pools of values, such as addresses and ports, each of which only one object can reserve at a time. */
   readonly pools: readonly Pool[]
   /** The IPAddress objects for the cluster IPs of Services. If undefined, the server creates no IPAddress objects. */
   readonly addressRecords?: ValueRecords | undefined
@@ -88,7 +88,7 @@ export type ServedType = Resource | Virtual
 
 /**
  * Returns the served types of the given kinds, in the same order. If a version of a kind is given, its storage version
- * must be too.
+ * must be given too.
  */
 export function serveKinds(
   kinds: readonly Kind[],

@@ -110,7 +110,7 @@ export const largeJson = 64 * 1024
 
 /**
  * Does the slow part of `jsonOf` and `readVersion` in advance, such as calling a conversion webhook. Returns undefined
- * if nothing is slow.
+ * if there is no slow part.
  */
 export function prepareJson(
   resource: Resource,

@@ -15,7 +15,7 @@ import { tooLarge } from './versions.ts'
 export interface PastState {
   readonly selection: ParsedSelection
   readonly revision: number
-  /** The list starts after this key. Undefined for the start of the list. */
+  /** Key after which the list starts. Undefined for the start of the list. */
   readonly after: string | undefined
 }
 

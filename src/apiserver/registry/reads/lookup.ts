@@ -8,7 +8,7 @@ import { readStored } from './read-stored.ts'
 
 /** Returns a lookup that reads from the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
-  // Caches parsed objects by cached object, because every write looks up its namespace.
+  // Caches the parsed form of each cached object, because every write looks up its namespace.
   const read = new WeakMap<CachedObject, StoredObject>()
   const open = ({ kind }: Resource, cached: CachedObject): StoredObject => {
     const before = read.get(cached)

@@ -159,7 +159,7 @@ export interface OldStateRange {
   readonly name: string
   readonly revision: Revision
   readonly limit: number
-  /** The page starts after this key. Undefined for the first page. */
+  /** Key after which the page starts. Undefined for the first page. */
   readonly after: string | undefined
 }
 
