@@ -18,7 +18,7 @@ interface Sorting {
   readonly order: ListOrder
   /** Maximum number of objects in the result. 0 means no limit. */
   readonly limit: number
-  /** The result starts after this position. Undefined for the first page. */
+  /** Position after which the result starts. Undefined for the first page. */
   readonly after: SortPosition | undefined
   /** Whether the objects come from the cache. Otherwise, sorting them takes additional memory, which is limited. */
   readonly isCached: boolean

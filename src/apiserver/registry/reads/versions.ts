@@ -4,7 +4,7 @@ import type { RegistryParts } from '../catalogue/resource.ts'
 
 const waitMs = 3000
 
-/** The cause in a 504 response to a resource version that is too new. Clients recognize the error by it. */
+/** Cause in the 504 response to a resource version that is too new. Clients recognize the error by this cause. */
 export const versionTooLarge = 'ResourceVersionTooLarge'
 
 /** Resolves when the caches have reached `revision`. Throws 504 if the wait takes longer than a few seconds. */

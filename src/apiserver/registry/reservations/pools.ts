@@ -1,6 +1,6 @@
 /**
- * Defines pools, which are ranges of values that only one object at a time can reserve. Flags configure the pools. The
- * reservations are in the store, and the caches follow them (`storage/cache/reservations.ts`).
+ * Defines pools, which are ranges of values, each of which only one object can reserve at a time. Flags configure the
+ * pools. The reservations are in the store, and the caches follow them (`storage/cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'
 import type { Allocator, Reservation } from '../../../api/schema/reservations.ts'

@@ -18,7 +18,7 @@ const maxAtOnce = 64
 
 /**
  * Deletes the objects of a page. Returns the page with the deleted or terminating objects. Skips objects that were
- * deleted in the meantime. Stops if the store is restored after the list was read.
+ * deleted in the meantime. Stops if the store has been restored since the list was read.
  */
 export async function deleteCollection(
   context: WriteContext,

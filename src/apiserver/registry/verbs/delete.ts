@@ -93,9 +93,8 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /**
- * Reads an object to delete in its stored version. Calling the conversion webhook would let an unavailable webhook
- * prevent deletions. Deletions need only the metadata, of which conversions may change no more than labels and
- * annotations.
+ * Reads the object to delete, in its stored version. Calling the conversion webhook would let an unavailable webhook
+ * prevent deletions. Deletions need only the metadata, and conversions may change only its labels and annotations.
  */
 function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
   return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSliced(kind, stored)
@@ -174,7 +173,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
 }
 
 interface Attempt {
-  /** The object before the deletion, in the version that it is stored in. */
+  /** The object before the deletion, in its stored version. */
   readonly previous: ApiObject
   readonly revision: number
   readonly conditions: WriteConditions
@@ -259,7 +258,7 @@ function assertPrecondition(
   { uid, resourceVersion }: Preconditions,
 ): void {
   // As in Kubernetes, error messages name the resource for kinds that delay their deletion, such as Namespace. For all
-  // others they name the kind.
+  // others, they name the kind.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(
@@ -309,7 +308,7 @@ function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'gener
 }
 
 /**
- * Shortens a running grace period, but never extends it. An object that only waits for finalizers gets the grace period
+ * Shortens a running grace period, but never extends it. An object that waits only for finalizers gets the grace period
  * 0.
  */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {

@@ -1,4 +1,4 @@
-/** Implements get, which returns one object as the bytes in the cache. */
+/** Implements get, which returns the cached bytes of one object. */
 
 import { parseVersion } from '../../../api/model/resource-version.ts'
 import { emulationOf } from '../../../api/schema/context.ts'

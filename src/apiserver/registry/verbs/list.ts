@@ -60,7 +60,7 @@ export interface ListPage {
 /** The state to list and the start position, which is the last object on the previous page. */
 export interface At {
   readonly exact?: number | undefined
-  /** The list starts after this key. Undefined for the start of the list. */
+  /** Key after which the list starts. Undefined for the start of the list. */
   readonly after?: string
   /** The sort values of the object with the key `after`. Undefined unless the list is sorted. */
   readonly values?: readonly (SortValue | null)[]
@@ -195,7 +195,10 @@ const lastPage = { continueToken: '', remaining: undefined }
 /** Number of objects to find before the response starts. Shorter lists are complete at that point. */
 const firstObjects = 500
 
-/** Estimated cost of searching one slice of objects, charged to the time slice. It is the same if no object matches. */
+/**
+ * Estimated cost of searching one slice of objects, charged to the time slice. The cost does not depend on how many
+ * objects match.
+ */
 const sliceCost = 500
 
 type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
@@ -288,7 +291,7 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
   return { revision: page.revision, objects: [], continueToken: '', remaining: await countIn(page) }
 }
 
-/** Replaces the estimated number of remaining objects by the exact number. */
+/** Replaces the estimated number of remaining objects with the exact number. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
   // Close the page first, because it is complete and the count needs its history reader.
   page.close?.()

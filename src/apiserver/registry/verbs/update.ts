@@ -76,7 +76,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false, isExactVersion: namesVersion(object) }
   }
-  // An update of an exact version does not wait in the queue, where the version could only become outdated.
+  // An update that requires an exact version skips the queue, because the version could only become outdated there.
   const change = namesVersion(object) ? updateAtOnce : updateObject
   return { json: await change(context, name, replace), created: false }
 }
@@ -322,8 +322,8 @@ function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
 }
 
 /**
- * Pairs the members of two objects that have the same name, except those named `ignored`. A member that one object
- * lacks is paired with undefined.
+ * Pairs the members of two objects by name, except the member `ignored`. A member that one object lacks is paired with
+ * undefined.
  */
 function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
   const names = Object.keys(a).filter((name) => name !== ignored)

@@ -1,4 +1,4 @@
-/** Builds the request that admission plugins get for a write. */
+/** Builds the request that admission plugins receive for a write. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
@@ -42,7 +42,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     bypass: context.bypass,
     audit: context.audit,
     ofCollection: context.ofCollection,
-    // Leave out preconditions and follow-up actions, because a dry run stores nothing.
+    // Omit preconditions and follow-up actions, because a dry run stores nothing.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
     commitWith: dryRun ? undefined : (ending, reservations) => conditions.commitWith(ending, reservations),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),

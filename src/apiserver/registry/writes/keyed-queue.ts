@@ -23,7 +23,7 @@ export interface QueuePlace {
 }
 
 interface Waiter {
-  /** Wakes the writer, because it is its turn or because it need not wait any longer. */
+  /** Wakes the writer, either because it is next or because it no longer needs to wait. */
   readonly call: () => void
 }
 

@@ -42,7 +42,8 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
-  // Use spread syntax instead of `push`, which a very long list could cause to exceed the maximum number of arguments.
+  // Use spread syntax instead of `push`, because a very long list could exceed the maximum number of arguments of
+  // `push`.
   return [
     ...validateName(kind, metadata, context),
     ...validateNamespace(metadata),

@@ -21,7 +21,7 @@ export async function purgeOrphanedObjects(
   for (;;) {
     const { entries } = await store.list({ prefix, limit: pageSize, count: false })
     if (entries.length === 0) return
-    // An entry that another writer has just changed stays, and the next pass removes it.
+    // An entry that another writer has just changed remains until the next pass removes it.
     for (const { key, revision } of entries) {
       await store.commit({ key, expected: revision, value: undefined })
       await timeSlice.yieldIfDue()

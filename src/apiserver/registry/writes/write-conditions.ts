@@ -36,7 +36,7 @@ export class WriteConditions {
     this.#guards.push(guard)
   }
 
-  /** Adds keys to reserve and to release by the commit, if the write has the given outcome. */
+  /** Adds keys that the commit reserves and releases if the write has the given outcome. */
   commitWith(ending: Ending, reservations: KeyReservations): void {
     this.#along.push({ ending, reservations })
   }

@@ -99,8 +99,8 @@ async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
 }
 
 /**
- * Returns the errors that the stored object does not have. A write by the server itself must not fail because of
- * existing errors, which may have been valid under older validation rules.
+ * Returns the errors that the stored object does not already have. A write by the server itself must not fail because
+ * of existing errors, which older validation rules may have allowed.
  */
 async function newFaults(attempt: Attempt, allFaults: readonly FieldError[]): Promise<readonly FieldError[]> {
   const { previous } = attempt

@@ -83,8 +83,8 @@ export function timed<T>({ timings }: WriteContext, name: PartName, pending: Pro
 }
 
 /**
- * Adds the warnings that the kind has about a valid object or status. Writes to other subresources cause no warnings,
- * except through views such as Scale.
+ * Adds the kind's warnings about a valid object or status. Writes to other subresources cause no warnings, except
+ * through views such as Scale.
  */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   const { resource, subresource, warn: tell } = context
@@ -241,8 +241,8 @@ export function assertInTime({ deadline }: WriteContext): void {
  * automatically, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // A changed definition is passed on: dispatch repeats the request with the new type, which completes the remaining
-  // steps.
+  // Return the error for a changed definition as it is. Dispatch then repeats the request with the new type, which
+  // completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
