@@ -3,8 +3,8 @@
  * of clients that connect at the same moment would otherwise block all other clients. Waiting connections from
  * different networks take turns.
  *
- * A handshake begins when the client's first TLS record has arrived. Until then, a connection has no TLS state, and
- * clients cannot accumulate begun handshakes in order to continue all of them at the same moment.
+ * A handshake begins when the client's first TLS record has arrived. Until then, a connection has no TLS state, so
+ * clients cannot accumulate half-open handshakes and then continue all of them at the same moment.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -102,7 +102,7 @@ export class HandshakeQueue {
  * if its length is not known yet.
  */
 function bytesNeeded(start: Buffer): number {
-  // Whatever this client sent is not TLS. Pass it on at once, so that the TLS library rejects it.
+  // The data from this client is not TLS. Pass it on immediately, so that the TLS library rejects it.
   if (start[0] !== handshakeType) return 1
   if (start.length < recordHeaderBytes) return recordHeaderBytes
   const length = start.readUInt16BE(3)

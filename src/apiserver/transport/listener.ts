@@ -267,11 +267,12 @@ export class Listener {
 
   #accept(socket: TLSSocket): void {
     this.#own(socket)
-    // A broken connection is not an error of the server. Its requests notice on their own that the client is gone.
+    // A broken connection is not a server error. Its requests detect the disconnect themselves.
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    // Reads are limited per client, across all its connections. A client is a network until a user is authenticated.
+    // Reads are limited per client, across all its connections. Until a user is authenticated, all clients in a network
+    // count as one.
     let client = `network ${networkOf(socket.remoteAddress ?? '')}`
     const peer = this.#peer(socket, { end: () => server.end(socket), onUser: ({ name }) => (client = `user ${name}`) })
     this.#peers.set(socket, peer)

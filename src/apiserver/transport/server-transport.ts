@@ -15,7 +15,7 @@ export interface Peer {
   readonly certificate: ShownCertificate | undefined
   /**
    * Records that a user was authenticated on the connection. Must be called for every authenticated request, because
-   * unauthenticated connections are limited. The connection counts towards the limit of the first user. Returns the
+   * unauthenticated connections are limited. The connection counts toward the limit of the first user. Returns the
    * reason for a rejection if this user has too many connections.
    */
   proved(user: User): string | undefined
@@ -49,7 +49,7 @@ export interface ServerTransport {
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
-  /** Whether the client has gone before it got the complete response. */
+  /** Whether the client disconnected before it received the complete response. */
   readonly disconnected: boolean
   /** A signal that aborts when the client disconnects. The signal is created on first use. */
   readonly signal: AbortSignal
@@ -76,8 +76,8 @@ export interface ServerTransport {
   /** Starts a streamed response by sending its status and headers. */
   open(status: number, headers: ResponseHeaders): void
   /**
-   * Writes a chunk of the response. Returns undefined if more can be written now, or else a promise that resolves when
-   * it can.
+   * Writes a chunk of the response. Returns undefined if more can be written now. Otherwise returns a promise that
+   * resolves when more can be written.
    */
   write(chunk: Buffer): Promise<void> | undefined
   /**

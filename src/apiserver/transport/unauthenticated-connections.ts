@@ -9,7 +9,7 @@
  *
  * Each worker enforces an equal share of these limits. The general limit on connections applies to all workers
  * together. When it is reached, a worker can also evict a connection for a client of another worker
- * (`worker-evictions.ts`). For this, the connections of an address are counted across all workers.
+ * (`worker-evictions.ts`). For this purpose, the connections of an address are counted across all workers.
  */
 import type { Socket } from 'node:net'
 import { formatIp, parseIp } from '../../api/model/ip-range.ts'
@@ -119,7 +119,7 @@ export class UnauthenticatedConnections {
     if (this.#all.size === 0) return false
     if (this.#makeRoom(this.#all, this.#all.size)) return true
     const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
-    // The new connection counts itself, unless it has been closed in the meantime.
+    // The count includes the new connection, unless it has been closed in the meantime.
     const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
     return this.#evictFromLargest(others, sizeOf)
   }

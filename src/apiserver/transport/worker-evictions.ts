@@ -19,7 +19,7 @@ export interface EvictionChannel {
   readonly answerMs?: number
 }
 
-/** Lets workers count their connections together and evict each other's. */
+/** Lets workers count their connections together and evict each other's connections. */
 export type WorkerConnections = CountingPlace & EvictionChannel
 
 type Message =

@@ -71,8 +71,8 @@ export class IncomingBody {
   }
 
   /**
-   * Takes the bytes of the body from the start of `bytes`. Returns how many bytes it took, or undefined if the body is
-   * malformed.
+   * Consumes the body's bytes at the start of `bytes`. Returns the number of consumed bytes, or undefined if the body
+   * is malformed.
    */
   receive(bytes: Buffer): number | undefined {
     const read = this.#chunks === undefined ? this.#takeByLength(bytes) : this.#chunks.read(bytes)

@@ -249,7 +249,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   #leave(): void {
-    // Handle a request that has arrived completely, even though the client may have gone.
+    // Handle a request that has arrived completely, even though the client may have disconnected.
     this.readArrived()
     this.#isOver = true
     this.#unread.drop()

@@ -49,7 +49,7 @@ function readAll(): void {
       if (count % readsBetweenLooks === 0 && performance.now() > end) break
     }
   } finally {
-    // Connections that were not reached stay at the front of the queue. This also happens if reading one has thrown an
+    // Connections that were not reached stay at the front of the queue, even if reading a connection has thrown an
     // error.
     if (count < connections.length) arrived = [...connections.slice(count), ...arrived]
     isStageDue = arrived.length > 0

@@ -13,7 +13,7 @@ const nothing: Buffer = Buffer.alloc(0)
 
 export class UnreadBytes {
   /**
-   * The memory of the buffer. Slices of this memory that were returned remain valid, because data is only written after
+   * The memory of the buffer. Slices of this memory that were returned remain valid, because data is written only after
    * `#to`.
    */
   #memory = nothing

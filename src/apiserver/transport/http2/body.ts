@@ -10,7 +10,7 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
   readonly #buffered = new ByteQueue()
-  /** Number of bytes that were read but not returned to the flow-control windows yet. */
+  /** Number of bytes that the handler has read but that have not been returned to the flow-control windows yet. */
   #untold = 0
   #stream: Readable | undefined
   #isWhole = false

@@ -60,7 +60,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #lastId = 0
   /** Whether the server has sent GOAWAY, so that new requests are ignored. */
   #isClosing = false
-  /** Body bytes that count against the connection's flow-control window, and those of them that handlers have read. */
+  /** Body bytes that count against the connection's flow-control window, and how many of them handlers have read. */
   #received = 0
   #returnable = 0
   /** Whether to announce, with the next headers, that the server uses no dynamic table. */
@@ -210,7 +210,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   protected onGoAway(): void {}
 
   /**
-   * Handles the end of a response. Resets the stream if the client is still sending a body, because nobody reads it.
+   * Handles the end of a response. Resets the stream if the client is still sending a body, because no handler reads
+   * it.
    */
   protected onEnded(stream: Http2Transport): void {
     if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
