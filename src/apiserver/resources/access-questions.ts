@@ -1,7 +1,7 @@
 /**
  * Defines endpoints that answer questions about permissions: `whoamis` returns the identity of the caller,
  * `accessexplanations` explains a decision, and `whocans` lists all users who may perform an action. Each endpoint
- * needs a separate permission.
+ * requires a separate permission.
  */
 
 import { accessExplanation } from '../../api/kinds/ops/access-explanation.ts'

@@ -45,7 +45,7 @@ const maxMessage = 300
 const workMs = 10
 const pauseMs = 90
 
-/** The user that the evaluated requests come from. Policies can refer to it. */
+/** The user who appears to send the evaluated requests. Policies can refer to this user. */
 const reporter: User = { name: 'system:policy-report', uid: '', groups: [authenticatedUsers], extra: new Map() }
 
 /** Adds the violations of all objects to `judgement`. Ends early if the signal aborts. */

@@ -58,7 +58,7 @@ export interface Target {
   readonly port: number
 }
 
-/** Finds out how to connect to nodes and pods: the address, the TLS settings and the credentials. */
+/** Determines how to connect to nodes and pods: the address, the TLS settings and the credentials. */
 export class NodeConnector {
   readonly relay: HttpsRelay
   readonly timeoutMs: number
@@ -93,7 +93,7 @@ export class NodeConnector {
     return { host: address, port, ...named, maxIdle, ...(await trust()) }
   }
 
-  /** Returns how to connect to a port of a node that is not its agent's port. */
+  /** Returns how to connect to a port of a node other than its agent's port. */
   async toNode(node: Node, target: Target): Promise<Destination> {
     if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
       throw new CallError('connection', 'a simulated node has no other ports')
@@ -143,8 +143,8 @@ export function agentPort({ status }: Node): number {
 }
 
 /**
- * Returns a destination to which the server sends no credentials. Certificates are not verified, because the programs
- * behind the port are the users' own.
+ * Returns a destination to which the server sends no credentials. Certificates are not verified, because users run the
+ * programs that listen on the port.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }

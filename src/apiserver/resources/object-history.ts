@@ -109,7 +109,7 @@ function concealedPlace(place: string) {
   return { path: pathText(steps), steps, concealed: true }
 }
 
-/** Removes annotations from the old and new value of a change. */
+/** Removes annotations from the old and new values of a change. */
 function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
   const drop = (value: Json | undefined): Json | undefined => {
     if (!isObject(value)) return value

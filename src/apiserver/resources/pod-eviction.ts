@@ -1,6 +1,6 @@
 /**
- * Deletes a pod if its disruption budget allows this (`pods/eviction`). A compare-and-set decrements the allowance in
- * the status of the budget before the pod is deleted, so concurrent requests on any number of servers cannot exceed the
+ * Deletes a pod if its disruption budget allows it (`pods/eviction`). A compare-and-set decrements the allowance in the
+ * status of the budget before the pod is deleted, so concurrent requests on any number of servers cannot exceed the
  * budget. Rejected callers receive 429 and may retry.
  *
  * Budgets do not protect pods that have finished, are terminating or have not started.
@@ -81,7 +81,7 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
   const storedPod = await parts.lookup.getLatest(pod, { namespace, name })
   if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { object } = storedPod
-  // Check the preconditions before charging the budget, so that a deletion that would fail anyway costs nothing.
+  // Check the preconditions before charging the budget, so that a deletion that would fail anyway is not charged.
   assertPreconditions(parts.stored(pod), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata

@@ -75,7 +75,7 @@ async function metricsOfPods({ lookup, nodeUsage }: ResourceMetricsParts, reques
   })
 }
 
-/** Selects the objects for the response: the named one, or those that the label selector of a list matches. */
+/** Selects the objects for the response: the named object, or those that match the label selector of a list. */
 function select<T extends ObjectBase>(
   all: readonly { readonly object: T }[],
   { verb, name, query }: EndpointRequest,

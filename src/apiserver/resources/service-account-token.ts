@@ -80,8 +80,8 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
 }
 
 /**
- * Returns the metadata of the response: that of the request, with the account's name and the time since Kubernetes
- * 1.24, and the account's UID since 1.34.
+ * Returns the metadata of the response, which is based on the request's metadata. Since Kubernetes 1.24, it includes
+ * the account's name and the current time. Since 1.34, it also includes the account's UID.
  */
 function metadataOf(
   { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,

@@ -110,11 +110,11 @@ class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
   /**
-   * APIServices of built-in versions that may have to be created. Each is checked only once, so one that a user deletes
-   * stays deleted until the next start.
+   * APIServices of built-in versions that may have to be created. Each is checked only once, so an APIService that a
+   * user deletes stays deleted until the next start.
    */
   readonly #missingAtStart: Map<string, Registration>
-  /** The group versions that each definition serves, to notice when one is no longer served. */
+  /** The group versions that each definition serves, to detect when one is no longer served. */
   readonly #served = new Map<string, readonly string[]>()
   readonly #servers = new Map<string, Set<string>>()
 
@@ -147,7 +147,7 @@ class Registrations {
   }
 
   /**
-   * Updates the versions that a definition serves. Returns all versions that it serves or did serve before, whose
+   * Updates the versions that a definition serves. Returns all versions that it serves now or served before, whose
    * APIServices must be checked.
    */
   #note(definition: string): Set<string> {
@@ -190,7 +190,7 @@ class Registrations {
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
     const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
-    // Name the uid, so that a new object with the same name is not deleted.
+    // Specify the uid, so that a new object with the same name is not deleted.
     const just = {
       preconditions: [{ uid: metadata.uid }],
       gracePeriodSeconds: undefined,

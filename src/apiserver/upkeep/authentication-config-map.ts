@@ -86,7 +86,7 @@ function set(name: string, value: string): { [name: string]: string } {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Joins this server's certificates with those that other servers have added. Drops expired ones. */
+/** Merges this server's certificates with those that other servers have added. Drops expired ones. */
 function joinCertificates(own: readonly string[], present: string, now: number): string {
   const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
   return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')
