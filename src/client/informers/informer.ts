@@ -35,7 +35,7 @@ const changesBetweenLooks = 16
 /** Maintains a copy of all objects of a type and reports every change. */
 export class Informer<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
-  /** Resolves to true when the first list has been applied, or to false if `run` ended before. */
+  /** Resolves to true when the first list has been applied, or to false if `run` ends first. */
   readonly synced: Promise<boolean>
   readonly #reflector: Reflector<T>
   readonly #objects = new Map<string, T>()
@@ -63,7 +63,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return this.#objects.values()
   }
 
-  /** Adds an index by the values that `valuesOf` returns for an object. It cannot be removed. */
+  /** Adds an index by the values that `valuesOf` returns for an object. The index cannot be removed. */
   index(valuesOf: IndexFunction<T>): Index<T> {
     const index = new ObjectIndex(valuesOf)
     for (const [key, object] of this.#objects) index.replace(key, undefined, object)

@@ -49,7 +49,7 @@ export class Informers {
   }
 
   /**
-   * Resolves to true when every informer requested so far has its first list, or to false if the signal aborts before.
+   * Resolves to true when every informer requested so far has its first list, or to false if the signal aborts first.
    */
   async synced(): Promise<boolean> {
     const each = await Promise.all([...this.#informers.values()].map(({ synced }) => synced))

@@ -5,8 +5,8 @@
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
  * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for
  * `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every request of
- * the work, so a process that was suspended for longer than its Lease sends nothing when it resumes. A request that is
- * already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
+ * the work, so a process that was suspended for longer than its Lease lasts sends nothing when it resumes. A request
+ * that is already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -68,9 +68,9 @@ export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }:
 }
 
 /**
- * Waits until this program leads and then calls `work`. Resolves to true when the work has ended because the Lease was
- * lost, or to false when it has ended because the signal aborted. If the signal aborted, the Lease is released, so that
- * another candidate need not wait.
+ * Waits until this program becomes the leader and then calls `work`. Resolves to true when the work has ended because
+ * the Lease was lost, or to false when it has ended because the signal aborted. If the signal aborted, the Lease is
+ * released, so that another candidate need not wait.
  */
 export async function leadOnce(
   options: ElectionOptions,
@@ -130,7 +130,7 @@ class Candidate {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) return true
-      // Random jitter, so that candidates which started together do not send their requests together.
+      // Random jitter, so that candidates that started together do not send their requests together.
       await pause(retryPeriodMs * (1 + Math.random() * 0.2), signal)
     }
     return false

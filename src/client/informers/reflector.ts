@@ -3,8 +3,8 @@
  *
  * If the server supports streaming lists, a single watch returns the objects and then the changes. Otherwise the
  * reflector lists the objects page by page before it watches them. The first request of each client for a type shows
- * whether the server supports streaming lists of that type. Types of one server can differ, because other servers may
- * serve some of them behind it.
+ * whether the server supports streaming lists of that type. The answer can differ between types, because the server may
+ * forward requests for some types to other servers.
  *
  * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old, the
  * reflector lists all objects again. The sink may miss intermediate states of an object, but neither its last state nor
@@ -23,7 +23,7 @@ import { type WatchEvent, type WatchOptions, watch } from '../requests/watch.ts'
 /** A change to an object, as the reflector reports it. */
 type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 
-/** Called by a reflector with what it finds on the server. */
+/** Receives the results of a reflector's lists and watches. */
 export interface ReflectorSink<T> {
   /**
    * Starts a list, possibly again after a failed list. Objects that the complete list does not contain have been
@@ -97,7 +97,7 @@ function isUnsupported(error: unknown): boolean {
 /** Lists and watches all objects of a type without storing them, and lists them again if necessary. */
 export class Reflector<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
-  /** Resolves to true when the first list is complete, or to false if `run` ended before. */
+  /** Resolves to true when the first list is complete, or to false if `run` ends first. */
   readonly synced: Promise<boolean>
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
@@ -106,9 +106,11 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #support: Support
   readonly #supportKey: string
   #settle!: (synced: boolean) => void
-  /** Resource version where the next watch starts, or '' if the objects must be listed first. */
+  /** Resource version at which the next watch starts, or '' if the objects must be listed first. */
   #version = ''
-  /** Set while this reflector finds out for all others whether the server supports streaming lists of the type. */
+  /**
+   * Set while this reflector determines, for all reflectors, whether the server supports streaming lists of the type.
+   */
   #probe: PromiseWithResolvers<boolean> | undefined
   /** Number of consecutive failed attempts. */
   #failures = 0

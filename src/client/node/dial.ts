@@ -26,7 +26,7 @@ export interface DialOptions {
 
 const connectMs = 10_000
 
-/** An open connection. If it uses TLS, it knows the negotiated protocol. */
+/** An open connection. A TLS connection knows the negotiated protocol. */
 export interface Dialed extends Socket {
   readonly alpnProtocol?: string | false | null
 }
@@ -57,7 +57,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
 
 function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions & { port: number }): Promise<Dialed> {
   return new Promise((resolve, reject) => {
-    // Load only `connect`. An `import` would evaluate all exports of the module, among them the well-known CAs.
+    // Load only `connect`. An `import` would evaluate all exports of the module, including the well-known CAs.
     const socket: Dialed =
       ready === 'connect'
         ? process.getBuiltinModule('node:net').connect(options)

@@ -1,4 +1,4 @@
-/** Reads `user.exec` of a kubeconfig: the credential plugin and how to run it. */
+/** Reads `user.exec` in a kubeconfig: the credential plugin and how to run it. */
 import { delimiter, isAbsolute, join } from 'node:path'
 import { isObject } from '../../api/json/json.ts'
 import { type ProfileName, vendorOf } from '../../api/model/vendor.ts'

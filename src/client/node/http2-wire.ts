@@ -1,7 +1,7 @@
 /**
  * HTTP/2, where requests share a connection. If all connections are full, another connection is opened, up to a limit.
  * A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed. A
- * request that reaches a server while it closes the connection is sent again on another connection.
+ * request that reaches a server while the server is closing the connection is sent again on another connection.
  */
 import {
   type ClientHttp2Session,
@@ -79,7 +79,7 @@ export class Http2Wire implements Wire {
 class Connection {
   /** Number of active requests on the connection. */
   #streams = 0
-  /** Whether the connection only finishes its current requests. */
+  /** Whether the connection is only finishing its current requests. */
   #isDraining = false
   #destroyed = false
   #session: ClientHttp2Session | undefined

@@ -54,7 +54,7 @@ export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): Js
   }
 }
 
-/** Returns what the cluster's entry contains for credential plugins, in its `extensions`. */
+/** Returns the data for credential plugins in the `extensions` of the cluster entry. */
 function pluginConfig(cluster: Entry): Json | undefined {
   const extensions = optional(cluster, 'extensions') ?? []
   if (!Array.isArray(extensions)) throw fault(cluster, 'extensions', 'is not a list')

@@ -23,7 +23,8 @@ import type { HttpTransportOptions } from './http-transport.ts'
 import { oidcUserOf } from './oidc-user.ts'
 
 /**
- * Credentials that do not change, for kubeconfigs such as those of webhooks, in which each user stands for a server.
+ * Credentials that do not change, for kubeconfigs such as those for webhooks, in which each user entry represents a
+ * server.
  */
 export interface UserCredentials {
   readonly certificate: string | undefined

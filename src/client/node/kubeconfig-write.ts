@@ -1,6 +1,6 @@
 /**
- * The content of an administrator's kubeconfig. Certificates and keys are inline, so whoever writes the file must make
- * it readable only by its owner.
+ * The content of an administrator's kubeconfig. Certificates and keys are inline, so the caller that writes the file
+ * must make it readable only by its owner.
  */
 export interface AdminConfig {
   /** The name of the cluster. The names of all entries contain it, so that files for several servers can be merged. */

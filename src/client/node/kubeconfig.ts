@@ -27,7 +27,7 @@ export interface ConfigChoice {
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean
-  /** Fields to set in the cluster or user entry in place of the file's own, for example from flags. */
+  /** Fields that override those of the cluster or user entry, for example from flags. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
   /** The directory that relative paths in these fields refer to. */
@@ -71,7 +71,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   }
 }
 
-/** Returns the files that an entry's fields name. A field with inline data names none. */
+/** Returns the files named in an entry's fields. A field with inline data names no file. */
 function namedFiles(entry: Entry, fields: readonly string[]): string[] {
   return fields
     .filter((field) => optionalText(entry, `${field}-data`) === undefined)
@@ -105,7 +105,7 @@ const credentialFields = [
   'auth-provider',
 ]
 
-/** Returns the entry with the overriding fields set. Its other paths still refer to the directory of its file. */
+/** Returns the entry with the overriding fields set. Its other paths remain relative to the directory of its file. */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
   const overrides = choice[sort] ?? {}
   const names = Object.keys(overrides)
@@ -245,7 +245,7 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 
-/** Error messages for a missing entry, in the words of kubectl. */
+/** Error messages for a missing entry, worded as in kubectl. */
 const missing: { readonly [S in EntrySort]: (name: string) => string } = {
   context: (name) => `context was not found for specified context: ${name}`,
   cluster: (name) => `no server found for cluster ${JSON.stringify(name)}`,

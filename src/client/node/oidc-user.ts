@@ -1,4 +1,4 @@
-/** Reads `user.auth-provider` of a kubeconfig: an OpenID Connect provider and its tokens. */
+/** Reads `user.auth-provider` in a kubeconfig: an OpenID Connect provider and its tokens. */
 import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { checkPem, type Entry, fault, optional, optionalText, pemOf, requiredText } from './config-entry.ts'
 

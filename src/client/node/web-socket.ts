@@ -1,6 +1,6 @@
 /**
  * Client side of a WebSocket (RFC 6455) on an upgraded connection, with whole messages in both directions. A sender
- * waits while the connection is full, and the connection is read as fast as the caller iterates over the messages.
+ * waits while the connection is full, and the connection is read only as fast as the caller iterates over the messages.
  * Protocol violations and oversized messages end the connection with an error.
  */
 import { createHash, randomBytes } from 'node:crypto'
@@ -58,7 +58,7 @@ export class WebSocketClient {
    */
   static async open(upgraded: UpgradedConnection, accept: string): Promise<WebSocketClient> {
     const { socket, headers } = upgraded
-    // Prevents a crash. Reading from and writing to the socket report the error.
+    // Prevents a crash. Reads from the socket and writes to it report the error.
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()

@@ -141,8 +141,8 @@ class LoopRun {
   }
 
   /**
-   * Waits for all feeds to sync, then processes keys. Before that, an object could seem to be missing only because it
-   * was not listed yet.
+   * Waits for all feeds to sync, then processes keys. Before then, an object could appear to be missing just because it
+   * had not been listed yet.
    */
   async #run(signal: AbortSignal): Promise<void> {
     const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key), this.#clock))

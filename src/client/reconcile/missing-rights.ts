@@ -4,7 +4,7 @@
  * because only a change to the policy helps.
  *
  * A missing permission does not make the server unready: the API works, and otherwise all servers of a store would
- * become unready at once.
+ * become unready at the same time.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'

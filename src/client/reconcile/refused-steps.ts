@@ -20,7 +20,7 @@ export function isErrorResponse(error: unknown): error is StatusError | ApiError
 export class RefusedSteps {
   readonly #log: Log
   readonly #loop: string
-  /** The message that was last logged for each key, to log each only once. */
+  /** The message that was last logged for each key, so that each message is logged only once. */
   readonly #logged = new Map<string, string>()
 
   constructor(log: Log, loop: string) {

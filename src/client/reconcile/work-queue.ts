@@ -19,7 +19,7 @@ export interface QueueSeries {
   readonly retries: { value: number }
   /** How long keys waited, in seconds. */
   readonly waiting: { observe(seconds: number): void }
-  /** How long keys were processed, in seconds. */
+  /** How long it took to process each key, in seconds. */
   readonly working: { observe(seconds: number): void }
 }
 

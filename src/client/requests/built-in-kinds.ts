@@ -164,7 +164,10 @@ function clusterWide<T extends ObjectBase>(groupVersion: string, kind: string, p
   return { ...typeOf(groupVersion), kind, plural, namespaced: false }
 }
 
-/** Splits an apiVersion into group and version. Some old groups have no domain, and the same name on every server. */
+/**
+ * Splits an apiVersion into group and version. Some old groups have no domain and therefore have the same name on every
+ * server.
+ */
 function typeOf(groupVersion: string): Pick<ResourceType, 'group' | 'version' | 'inServerDomain'> {
   const [version = '', group = ''] = groupVersion.split('/').reverse()
   const isBare = ['', 'apps', 'autoscaling', 'batch', 'policy'].includes(group)

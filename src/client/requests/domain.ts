@@ -15,7 +15,7 @@ type Read = <T>(path: string, options: ReadOptions) => Promise<T>
  */
 const telling = ['authentication.', 'authorization.'] as const
 
-/** Finds out the domain of a server, once. */
+/** Determines the domain of a server once. */
 export class ServerDomain {
   readonly #read: Read
   #domain: string | undefined

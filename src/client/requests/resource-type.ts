@@ -21,7 +21,7 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly objects?: T
 }
 
-/** An object to write. Its apiVersion and kind may be omitted if the resource type knows them. */
+/** An object to write. Its apiVersion and kind may be omitted if the resource type specifies them. */
 export type Draft<T> = { apiVersion?: string; kind?: string } & {
   [K in keyof T as K extends 'apiVersion' | 'kind' ? never : K]: T[K]
 }

@@ -21,7 +21,7 @@ export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */
   readonly headers: { readonly [name: string]: string }
-  /** The response body. Start reading it in any case, because otherwise the connection stays in use. */
+  /** The response body. Always start reading the body, because otherwise the connection stays in use. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
