@@ -398,7 +398,7 @@ export class Caches {
   /**
    * Applies a batch of changes. Each change is encoded for all watchers of its kind, so long batches yield to other
    * tasks. Changes of one revision are applied together. No other task runs between a change and the update of
-   * `revision`, because a list at that moment would report an older resourceVersion than its content.
+   * `revision`, because a list at that moment would report a resourceVersion older than its content.
    */
   async #handAll({ changes, through }: Batch): Promise<void> {
     const timeSlice = new TimeSlice()

@@ -3,8 +3,8 @@
  * until the object changes or the shared memory limit is reached.
  *
  * At the limit, recently requested encodings remain. To add an encoding, the cache examines the oldest encoding in the
- * queue and replaces it only if it has not been requested since the last examination. A list of more objects than fit
- * therefore does not evict everything that the next list needs.
+ * queue and replaces it only if it has not been requested since the last examination. A list with more objects than fit
+ * in the cache therefore does not evict everything that the next list needs.
  */
 
 /** The encoding of an object, and the byte range of the object within its envelope. */
@@ -114,8 +114,8 @@ export class EncodedObjectCache {
   }
 
   /**
-   * Caches the encoding of an object's state and drops that of an older state. Does nothing if the same or a newer
-   * state is cached, or if the cache is full.
+   * Caches the encoding of an object's state and drops the encoding of an older state. Does nothing if the same or a
+   * newer state is cached, or if the cache is full.
    */
   keep(state: KeptState, form: EncodedObject): void {
     const before = this.#forms.get(state.key)

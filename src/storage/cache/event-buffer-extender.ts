@@ -1,6 +1,6 @@
 /**
  * Extends the event buffers of the caches to revisions before the caches were loaded, for watches that resume at such
- * revisions. After a restart, every resumed watch does.
+ * revisions. After a restart, this is the case for every resumed watch.
  *
  * A cache starts with a snapshot and no events. When the first watch resumes before the snapshot, the extender reads
  * the missing part of the log once for all kinds. It fills the event buffers as if the caches had applied these changes

@@ -28,7 +28,7 @@ export interface EventForm {
    */
   parts?(type: EventType, object: CachedObject): readonly Buffer[]
   /**
-   * Prepares to encode events about the given objects, if that needs a remote call such as a conversion webhook.
+   * Prepares to encode events about the given objects, if that requires a remote call such as a conversion webhook.
    * Resolves when `encode` can be called. Returns undefined if no preparation is needed.
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined

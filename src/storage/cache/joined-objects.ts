@@ -19,8 +19,8 @@ const comma = 0x2c
 export interface Joinable {
   readonly json: Buffer
   /**
-   * The group that starts with this object. The value `listed` marks an object that a list has contained once, but that
-   * starts no group yet.
+   * The group that starts with this object. The value `listed` marks an object that has been listed once but does not
+   * start a group yet.
    */
   joined: JoinedGroup | 'listed' | undefined
 }
@@ -93,7 +93,7 @@ export class JoinedObjects {
     return joined
   }
 
-  /** Creates a group from the object at an index and those after it, up to the next group. */
+  /** Creates a group from the object at an index and the objects after it, up to the next group. */
   #join<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
     let size = 0
     let end = index

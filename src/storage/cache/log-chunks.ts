@@ -104,7 +104,7 @@ export class LogChunks {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
-      // Adds the chunks in reverse order, so that the first chunk is evicted last. Readers need it first.
+      // Adds the chunks in reverse order, so that the first chunk, which readers need first, is evicted last.
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }

@@ -19,8 +19,8 @@ export class SelectorIndex {
   readonly #source: IndexDemand['source']
   readonly #name: string
   /**
-   * The objects by the value of the label or field. The key `undefined` is for objects that were stored before their
-   * kind had the field, so that its value is unknown.
+   * The objects by the value of the label or field. The key `undefined` is for objects whose value is unknown because
+   * they were stored before their kind had the field.
    */
   readonly #byValue = new Map<string | undefined, Map<string, CachedObject>>()
 

@@ -9,7 +9,7 @@ export class Unreadable {
   readonly key: string
   readonly revision: number
   readonly why: string
-  /** Whether the value is intact but can only be read by a newer version of the program. */
+  /** Whether the value is intact but can be read only by a newer version of the program. */
   readonly newer: boolean
   /** What the administrator can do about it. */
   readonly remedy: string

@@ -136,6 +136,6 @@ function isMarked(value: Uint8Array): boolean {
 
 /**
  * The value returned in place of plain text if the configuration does not list `identity`. An attacker who can write to
- * the store could have replaced an encrypted value by plain text.
+ * the store could have replaced an encrypted value with plain text.
  */
 const unexpected = Buffer.from('orch:enc:plain:')

@@ -1,6 +1,6 @@
 /**
  * Reads an encryption configuration: a document of kind `EncryptionConfiguration` in `apiserver.config.<vendor>/v1`, in
- * the format that kube-apiserver uses. For each resource the first provider encrypts, and all providers decrypt.
+ * the format that kube-apiserver uses. For each resource, the first provider encrypts, and all providers decrypt.
  */
 import { isObject, type Json, own } from '../../api/json/json.ts'
 import type { Vendor } from '../../api/model/vendor.ts'

@@ -44,7 +44,7 @@ export type Bytes = Uint8Array
 /** The maximum key length that every backend supports: the limit of LMDB minus the bytes that its tables add. */
 export const maxKeyBytes = 1024
 
-/** The maximum lifetime, which is about 30 years. Data that must exist longer has no lifetime. */
+/** The maximum lifetime, which is about 30 years. Data that must exist longer must be written without a lifetime. */
 export const maxLifetimeSeconds = 1_000_000_000
 
 /** A key, its bytes and the revision that wrote them. */

@@ -42,7 +42,7 @@ export async function assertLogIntact(reported: ReportedState): Promise<void> {
 
 async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
   const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
-  // Another program may have stored a key that is not valid UTF-8, and which the store can therefore not look up.
+  // Another program may have stored a key that is not valid UTF-8, so the store cannot look it up.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await lookUp(anyKey, etcdRevision)
     return true

@@ -10,7 +10,8 @@
  *   has the same bytes, either writer may have written it, and the outcome remains unknown.
  * - A new key is looked up. If its first value has bytes that only this write has, the write happened. The write is not
  *   sent again: if the key were deleted between the two copies, the second would recreate it.
- * - A member without space reports an error even for the write that filled it and was stored.
+ * - A member that runs out of space reports an error even for the write that used up the space, although that write is
+ *   stored.
  *
  * An unknown outcome is thrown as an ambiguous StoreError.
  *

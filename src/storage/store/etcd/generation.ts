@@ -230,7 +230,7 @@ export class EtcdGeneration {
 
   /**
    * Archives changes before etcd compacts them. If archiving fails, compaction still runs, because it is more important
-   * for etcd than the journal.
+   * than the journal.
    */
   async #keepBefore(revision: Revision): Promise<void> {
     const parts = { connection: this.#connection, space: this.#space }

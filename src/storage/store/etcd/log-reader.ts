@@ -2,8 +2,8 @@
  * Reads old changes from etcd for one reader that is behind the log tail. A separate watch runs until it reaches the
  * tail.
  *
- * etcd does not report when a watch has delivered all past events. Every watch reports the event at the tail's
- * revision, however, and by then it has delivered all earlier changes.
+ * etcd does not report when a watch has delivered all past events. However, every watch reports the event at the tail's
+ * revision, and by then it has delivered all earlier changes.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'

@@ -3,8 +3,8 @@
  * time. All later revisions are then above every revision that clients have received, and the store rejects revisions
  * from before that time with RevisionGone.
  *
- * For example, clients have received revisions up to 118, and etcd is restored at revision 90. The offset becomes
- * 100118, and the current revision becomes 100208.
+ * For example, if clients have received revisions up to 118 and etcd is restored at revision 90, the offset becomes
+ * 100118 and the current revision becomes 100208.
  */
 
 import { type Revision, StoreError } from '../store.ts'

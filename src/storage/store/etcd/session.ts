@@ -171,9 +171,9 @@ export class Session {
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     this.#http.ping()
-    // If this process was busy, a response may still wait in the socket, so the socket is read before the decision. The
-    // ping response may be queued behind other data, but any data received since the ping proves that the member is
-    // alive.
+    // If this process was busy, a response may still be waiting in the socket, so the socket is read before the
+    // decision. The ping response may be queued behind other data, but any data received since the ping proves that the
+    // member is alive.
     const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
     setTimeout(verdict, pingAnswerMs).unref()
   }

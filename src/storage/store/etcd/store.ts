@@ -4,7 +4,7 @@
  *
  * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are
  * running. All data that the servers have read from etcd and sent to clients is then invalid. The first server that
- * detects the restore raises the offset of revisions above all revisions that it has returned. The new offset ends the
+ * detects the restore raises the revision offset above all revisions that it has returned. The new offset ends the
  * generation of all other servers. Each server starts a new generation, and readers of the old generation get
  * RevisionGone. Until the new generation has started, all operations fail with StoreRestored.
  */
@@ -83,8 +83,8 @@ export class EtcdStore implements Store {
   readonly #fullness: Fullness
 
   /**
-   * Opens the store. Throws StoreError before the deadline if no member can be used. `generations` is passed by a
-   * worker, whose watch runs in another thread.
+   * Opens the store. Throws StoreError before the deadline if no member can be used. Workers, whose watch runs in
+   * another thread, pass `generations`.
    */
   static async open(options: EtcdOptions, generations: GenerationSource = localGenerations): Promise<EtcdStore> {
     const store = new EtcdStore(options, generations)

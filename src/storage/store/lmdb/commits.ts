@@ -48,7 +48,7 @@ export interface CommitListeners {
 
 /** The amounts of old revisions to drop before each retry of a write that did not fit on the disk. */
 const remedies = ['none', 'half', 'all'] as const
-/** Maximum size of a batch that retries writes which did not fit on the disk. */
+/** Maximum size of a batch that retries writes that did not fit on the disk. */
 const fewWrites = 64
 const fewDeletes = 500
 const maxBatches = 2
@@ -60,7 +60,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes that did not fit on the disk. They are retried before new writes, in small batches and deletes first. */
+  /** Writes that did not fit on the disk. They are retried before new writes, in small batches, deletes first. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -74,7 +74,7 @@ export class Commits {
     this.#fullness = new Fullness(listeners.onCapacity)
   }
 
-  /** Queues a commit. `due` is the time when the key expires, or 0 if it does not. */
+  /** Queues a commit. `due` is the time when the key expires, or 0 if it does not expire. */
   add(write: Write, due: number): Promise<Committed | Conflict> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ refusals: 0, write, due, resolve, reject })

@@ -24,7 +24,9 @@ export interface Listeners {
   onEnd(error: StoreError): void
   /** Called for every failure after which the store can no longer write. */
   onFailed(error: StoreError): void
-  /** Called after a reply has been handled if it says that revisions before the given one can no longer be read. */
+  /**
+   * Called after a reply has been handled if the reply says that revisions before the given one can no longer be read.
+   */
   onCut(revision: Revision): void
   /**
    * Called with the packed changes of any store on the file, before the replies that contain these changes. Only
@@ -90,7 +92,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Tell the owner first, so that it already knows the reason when the requests are rejected.
+      // Notify the owner first, so that it already knows the reason when the requests are rejected.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)

@@ -117,8 +117,8 @@ async function tryWriting(directory: string): Promise<undefined> {
 const trialBytes = 128 * 1024
 
 /**
- * Allocates the space of lmdb's lock file. lmdb maps this file into memory and writes to it directly, so a page without
- * space on the device crashes the process. A file that lmdb has used before already has its space.
+ * Allocates the space of lmdb's lock file. lmdb maps this file into memory and writes to it directly, so the process
+ * crashes if the device has no space for a page. A file that lmdb has used before already has its space.
  */
 async function layOutLockFile(path: string, scarce: string): Promise<void> {
   try {

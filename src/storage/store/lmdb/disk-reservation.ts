@@ -67,8 +67,8 @@ function pagesOf(bytes: number): number {
 }
 
 /**
- * Returns the number of pages to reserve at the end of the file. The reserve grows with the file, like lmdb's list of
- * free pages.
+ * Returns the number of pages to reserve at the end of the file. The reserve grows with the file, just as lmdb's list
+ * of free pages does.
  */
 function sparedPages(used: number): number {
   return Math.max(256, Math.ceil(used / 32))

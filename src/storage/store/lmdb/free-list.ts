@@ -39,9 +39,9 @@ export class FreeList {
 
 /**
  * Returns the pages that the next transaction can use: all listed pages except those freed by the last transaction,
- * which still belong to the previous state. `pinned` is the oldest transaction whose state is still read. Pages freed
- * since then cannot be used either. Returns an empty list if lmdb would not load the whole list. Must be called between
- * transactions.
+ * which still belong to the previous state. `pinned` is the oldest transaction whose state is still being read. Pages
+ * freed since then cannot be used either. Returns an empty list if lmdb would not load the whole list. Must be called
+ * between transactions.
  */
 export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINITY): FreeList {
   const meta = readMeta(descriptor)

@@ -2,7 +2,7 @@
  * Manages the history window of the embedded store. Changes are retained for at least `historyMs`, counted from the
  * last restart. Then they are compacted in steps, up to the oldest revision that is still being read.
  *
- * On a full disk the window shrinks, because new writes matter more than old revisions. The store drops part of the
+ * On a full disk, the window shrinks, because new writes matter more than old revisions. The store drops part of the
  * window to make room for writes. If there is no room for the log record of a delete, the delete truncates the window
  * even while readers use it. Watches are not affected as long as the log tail, in memory, contains the changes since
  * their revision.
@@ -220,8 +220,8 @@ export class HistoryWindow {
     this.#oldest = Math.max(this.#oldest, revision)
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // Ignores the error here, because this call's caller gets it. The next compaction only needs to know when this one
-    // ends.
+    // Ignores the error here, because the caller that started this work receives it. The next compaction only needs to
+    // know when this one ends.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }

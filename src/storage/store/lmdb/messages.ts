@@ -96,7 +96,7 @@ export interface CompactRequest {
 
 /** Limits of the changes that the log retains for the journal after they have left the history window. */
 export interface JournalBounds {
-  /** The wall-clock time since when the journal retains all changes. */
+  /** The wall-clock time since which the journal has retained all changes. */
   readonly since: number
   readonly bytes: number
   readonly withoutValues: readonly string[]
@@ -164,7 +164,7 @@ export interface Failure {
   /** Whether the failed request may have taken effect. */
   readonly ambiguous: boolean
   /**
-   * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond any more.
+   * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond anymore.
    */
   readonly last?: boolean
 }

@@ -283,7 +283,7 @@ export class PageCheck {
     return isRead
   }
 
-  /** Remembers how many pages the long record at this page has, because a later leaf may refer to it. */
+  /** Records how many pages the long record at this page has, because a later leaf may refer to it. */
   #noteLong(page: number, bytes: Buffer): void {
     if (wide(bytes, 0) === page && wide(bytes, 8) <= this.#meta.transaction)
       this.#parents[page] = longRecordPages(bytes) ?? 0

@@ -6,7 +6,7 @@
  * and the leaves before and after. Pages written since then are not verified, because they were derived from verified
  * pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller has an open
  * read transaction. The page number therefore distinguishes new pages from old pages: pages that were free or beyond
- * the end of the file at the start are new, all other pages are old.
+ * the end of the file at the start are new, and all other pages are old.
  */
 
 import { checkMeta, PageCheck, pageFacts } from './page-check.ts'
@@ -43,7 +43,9 @@ export interface VerifiedRange {
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
-  /** Whether the page already existed when the file was opened. Such a page refers only to other pages of that time. */
+  /**
+   * Whether the page already existed when the file was opened. Such a page refers only to pages that also existed then.
+   */
   readonly isOld: boolean
   readonly index: number
 }

@@ -23,8 +23,8 @@ import {
 } from './tables.ts'
 
 /**
- * Maximum sizes of a slice. A slice ends at the limit that it reaches first. All examined keys count, even if they did
- * not exist at the revision.
+ * Maximum sizes of a slice. A slice ends at the limit that it reaches first. All examined keys count toward the limits,
+ * even if they did not exist at the revision.
  */
 const listSlice = { keys: 500, bytes: 1024 * 1024 }
 const countSlice = { keys: 5000, bytes: Number.POSITIVE_INFINITY }

@@ -3,7 +3,7 @@
  *
  * A separate thread owns the file, and the code in this module never opens it. This module maintains the log tail,
  * which contains the newest changes for watches. No other process writes, so the tail's revision is the store's
- * revision. Lifetimes use the wall clock, which also runs while the server is down. Every second the thread deletes
+ * revision. Lifetimes use the wall clock, which also runs while the server is down. Every second, the thread deletes
  * expired keys.
  */
 import type { OnCapacity } from '../fullness.ts'

@@ -18,9 +18,9 @@
  * six-byte revision next to it leaves free. A check of 0 marks records from before checks existed (format 1, which is
  * still readable).
  *
- * A record of `expiry` counts only while its key is still at its revision. A commit that replaces or removes a lifetime
- * therefore need not find the old record. A directory without that table gets an empty one. A program that does not
- * know the table ignores it, and nothing expires in the meantime.
+ * A record of `expiry` is valid only while its key still has the recorded revision. A commit that replaces or removes a
+ * lifetime therefore need not find the old record. A directory without that table gets an empty one. A program that
+ * does not know the table ignores it, and nothing expires in the meantime.
  */
 import { crc32 } from 'node:zlib'
 import { open, type RootDatabase } from 'lmdb'
@@ -191,7 +191,7 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
  * replace the record.
  */
 export function heldRevision(record: Lent): Revision {
-  // A record without room for the revision and its check is damaged.
+  // A record that is too short for the revision and its check is damaged.
   if (record.length < 8) return 1
   return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }

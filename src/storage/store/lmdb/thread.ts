@@ -1,8 +1,8 @@
 /**
- * The store's thread, which alone uses the LMDB file. It processes all waiting messages together. The commits among
- * them form one transaction with one sync. The thread acknowledges them when the transaction is durable. Between two
- * groups of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor reads
- * starve.
+ * The store's thread, the only thread that uses the LMDB file. It processes all waiting messages together. The commits
+ * among them form one transaction with one sync. The thread acknowledges them when the transaction is durable. Between
+ * two groups of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor
+ * reads starve.
  *
  * The stores of other threads have their own ports. The thread processes messages from all ports at the same time, and
  * all commits join the same transaction.

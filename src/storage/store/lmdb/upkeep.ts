@@ -208,7 +208,7 @@ function recordsIn({ log }: Tables, range: { start?: Bytes; end: Bytes; limit: n
   const logRecords: FoundRecord[] = []
   for (const { key, value } of log.getRange(range as object)) {
     const revision = readRevision(key as Buffer, 0)
-    // Use the value at once, because the next read overwrites it.
+    // Use the value immediately, because the next read overwrites it.
     logRecords.push({ revision, size: value.length, record: readLogRecord(revision, value) })
   }
   return logRecords

@@ -56,7 +56,7 @@ export class Archive {
   /** The archive's mark as this server last read it. */
   lastReadMark: Mark | undefined
   /**
-   * Every change up to this revision is archived. The stored mark can be lower, because it is only moved when there are
+   * Every change up to this revision is archived. The stored mark can be lower, because it moves only when there are
    * changes to archive.
    */
   #through: Revision = 0

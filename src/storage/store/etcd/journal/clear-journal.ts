@@ -1,6 +1,6 @@
 /**
  * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one that no
- * server writes to any more. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
+ * server writes to anymore. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
  * journal in the meantime, the new journal therefore loses nothing.
  */
 import { randomBytes } from 'node:crypto'
@@ -46,7 +46,7 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes the journal if no server maintains it any more. A server without a journal calls this function with an old
+ * Deletes the journal if no server maintains it anymore. A server without a journal calls this function with an old
  * change. A maintained journal would already contain that change.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {

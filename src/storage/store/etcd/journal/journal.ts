@@ -5,7 +5,7 @@
  *
  * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
  * or earlier if there are many. If another server has moved the mark since the last check, this server leaves the
- * changes to it.
+ * changes to the other server.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
