@@ -48,8 +48,8 @@ class FairReader {
   #lastTurn = -1
   #delivered = 0
   /**
-   * Time in milliseconds that reading this connection took: in the turn `#lastTurn`, and in the turn before in which it
-   * was read.
+   * Time in milliseconds that reading this connection took: in the turn `#lastTurn`, and in the previous turn in which
+   * the connection was read.
    */
   #spentMs = 0
   #previousMs = 0

@@ -19,9 +19,7 @@ export interface PageRequest {
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/**
- * Returns the origin that a `Host` header stands for. Without a header, returns '', which no page has as its origin.
- */
+/** Returns the origin that a `Host` header denotes. Without a header, returns '', which no page has as its origin. */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/

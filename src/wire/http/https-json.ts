@@ -1,5 +1,5 @@
 /**
- * Requests JSON from other servers over HTTPS. The size and the time of responses are limited, redirects are not
+ * Requests JSON from other servers over HTTPS. The size and duration of responses are limited, redirects are not
  * followed, and error messages contain no request or response data.
  */
 import type { AnswerHead } from './client/answer-parser.ts'

@@ -12,7 +12,7 @@ const maxMsPerTurn = 8
 
 /** A connection whose received data must wait for a later turn of the event loop. */
 export interface WaitingConnection {
-  /** The client that the connection counts for. Undefined counts the connection on its own. */
+  /** The client that the connection belongs to. If undefined, the connection is counted on its own. */
   readonly client: string | undefined
   /** Estimated time in milliseconds that the next read of the connection takes. */
   readonly expectedMs: number
@@ -22,7 +22,7 @@ export interface WaitingConnection {
 /** Connections of one client that wait for a later turn, in order. */
 interface Queue {
   readonly connections: WaitingConnection[]
-  /** Estimated time in milliseconds to read all of them. */
+  /** Estimated time in milliseconds to read all of these connections. */
   expectedMs: number
 }
 
@@ -124,7 +124,10 @@ export class ReadingTurns {
     this.#queues.set(client, { connections: connections.slice(count), expectedMs: expectedMs - resumedMs })
   }
 
-  /** Resumes a connection. Charges the estimated time at once, because the data may only arrive later in the turn. */
+  /**
+   * Resumes a connection. Charges the estimated time immediately, because the data may not arrive until later in the
+   * turn.
+   */
   #resume(client: string, { expectedMs, resume }: WaitingConnection): number {
     const before = this.#spentOn(client)
     resume()

@@ -59,7 +59,7 @@ export class Http2Stream {
   #onSent: (() => void)[] | undefined
   #isDropped = false
 
-  /** Resolves when nothing is queued any more, because everything was sent or dropped. */
+  /** Resolves when nothing is queued anymore, because everything was sent or dropped. */
   whenSent(): Promise<void> {
     if (this.unsent === 0 || this.#isDropped) return Promise.resolve()
     return new Promise((resolve) => {
@@ -121,7 +121,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Remaining send window of the whole connection. */
   #window = firstWindow
   #streamWindow = firstWindow
-  /** The header block that has begun, as far as it has arrived. More CONTINUATION frames must follow. */
+  /** The part of the current header block that has arrived so far. More CONTINUATION frames must follow. */
   #openBlock: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
   /** Whether the peer's first SETTINGS frame has arrived. */
   #isKnown = false
@@ -173,7 +173,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   protected abstract onEnded(stream: S): void
 
   /**
-   * Number of unsent bytes above which nothing more is read from the peer, because it does not read what it is sent.
+   * Number of unsent bytes above which nothing more is read from the peer, because the peer does not read the data sent
+   * to it.
    */
   protected get maxUntaken(): number {
     return 2 * maxUnsent
@@ -219,8 +220,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sends a part of a body, or the rest of it if the stream is ending. What cannot be sent now is queued without a
-   * copy, so the caller must not reuse the memory before `stream.whenSent` resolves.
+   * Sends a part of a body, or the rest of it if the stream is ending. Data that cannot be sent now is queued without
+   * being copied, so the caller must not reuse the memory before `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sentBytes = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
@@ -412,7 +413,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
 
   /**
    * Applies the peer's initial window to all open streams. Counts as one frame per stream, because a peer could change
-   * it all the time.
+   * the window constantly.
    */
   #setStreamWindow(value: number): void {
     if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)

@@ -124,7 +124,7 @@ export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
  */
 export class FrameCutter {
   readonly #take: TakeFrame
-  /** The bytes that the peer must send before all frames. */
+  /** The bytes that the peer must send before any frame. */
   #first: Buffer | undefined
   readonly #pendingBytes = new ByteQueue()
   /** Number of bytes needed to continue: a frame head or a whole frame. */

@@ -32,8 +32,8 @@ const statuses: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * A first byte for a header block that sets the dynamic table size to 0. HPACK requires such an update after the peer
- * has reduced the maximum.
+ * A byte at the start of a header block that sets the dynamic table size to 0. HPACK requires such an update after the
+ * peer has reduced the maximum.
  */
 export const rememberNothing = 0x20
 

@@ -24,7 +24,7 @@ interface Codes {
   readonly symbols: readonly number[]
 }
 
-/** A decoded symbol is returned in one number with its code length. This many low bits contain the symbol. */
+/** A decoded symbol and its code length are returned as one number. This many low bits contain the symbol. */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import { BufferPool } from '../../base/collections/buffer-pool.ts'
 
-/** Amount of data from which a pooled buffer is used. With less data, such a buffer would be mostly empty. */
+/** Minimum amount of data for which a pooled buffer is used. With less data, such a buffer would be mostly empty. */
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
 /** The pool of buffers that all connections share. */

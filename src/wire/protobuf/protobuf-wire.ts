@@ -291,8 +291,7 @@ function exact(value: number): number {
 }
 
 /**
- * Writes one message into a buffer that grows as needed. The first `room` bytes are left free for a header of the
- * caller.
+ * Writes one message into a buffer that grows as needed. The first `room` bytes are left free for the caller's header.
  */
 export class WireWriter {
   #buffer: Buffer

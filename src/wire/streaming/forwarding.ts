@@ -134,7 +134,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // Discard what the client sends from now on.
+  // Discard all further data from the client.
   data.resume()
   data.end()
   error.end()

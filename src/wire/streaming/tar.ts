@@ -77,7 +77,7 @@ export const endOfArchive = Buffer.alloc(2 * block)
 export interface Unpacker {
   /** Called at the start of an entry. Returns a function for the content, or undefined to skip the entry. */
   entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
-  /** Called after each entry, also if it is incomplete, and once more when reading ends. */
+  /** Called after each entry, even if it is incomplete, and once more when reading ends. */
   end(): Promise<void>
 }
 

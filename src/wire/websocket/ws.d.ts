@@ -1,5 +1,5 @@
 /**
- * Type declarations for the parts of the package `ws` that this program uses. Complete type declarations would be
+ * Type declarations for the parts of the package `ws` that this program uses. Complete type declarations would require
  * another dependency.
  */
 declare module 'ws' {

@@ -3,9 +3,9 @@
  * more memory from a shared pool up to a maximum share. No destination can therefore use up the memory that other
  * responses need.
  *
- * A call that gets no memory stops reading its connection until other responses are complete. To prevent a deadlock,
- * one call per destination may exceed the share of the destination, and one call in total may exceed the pool, up to
- * the maximum size of a response.
+ * A call that gets no memory stops reading from its connection until other responses are complete. To prevent a
+ * deadlock, one call per destination may exceed the share of the destination, and one call in total may exceed the
+ * pool, up to the maximum size of a response.
  */
 
 export interface AnswerMemoryLimits {

@@ -96,7 +96,7 @@ export class AnswerParser {
   push(bytes: Buffer): boolean {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
     for (let goesOn = true; goesOn; ) goesOn = this.#part?.() ?? false
-    // Copy what is left, because even an empty view would keep the whole buffer in memory.
+    // Copy the remaining bytes, because even an empty view would keep the whole buffer in memory.
     if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
     // Do not reuse the connection, because the extra bytes could be mistaken for the response to the next request.
@@ -152,7 +152,7 @@ export class AnswerParser {
     }
   }
 
-  /** Passes on what has arrived of the body or the current chunk. `next` parses what follows it. */
+  /** Passes on the part of the body or of the current chunk that has arrived. `next` parses the data after it. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#remainingBytes)
     this.#remainingBytes -= bytes.length

@@ -63,7 +63,7 @@ export class AnswerStream extends Readable {
     callback(error)
   }
 
-  /** Passes buffered data to the reader if it waits, and then the end of the body. */
+  /** Passes buffered data to the reader if the reader is waiting, and then the end of the body. */
   #handOver(): void {
     if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false

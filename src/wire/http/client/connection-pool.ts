@@ -11,7 +11,7 @@ const usualIdleMs = 60_000
 /** A TLS or TCP connection, or another stream that is used as a connection. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
-/** Callbacks for what happens on a connection. Each call sets its own. */
+/** Callbacks for the events of a connection. Each call sets its own. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
   /** Called when the server has closed its side of the connection. */
@@ -97,7 +97,7 @@ export interface PoolOptions {
   readonly keepsOpening?: boolean
 }
 
-/** Callbacks for a call that needs a connection. They report the progress of getting one. */
+/** Callbacks for a call that needs a connection. They report the progress of obtaining one. */
 export interface Waiter {
   /** Called if all connections are in use, so that the call must wait. */
   onWait?(): void
@@ -109,7 +109,7 @@ export interface Waiter {
 
 /**
  * How long before the server's keep-alive timeout a connection is no longer reused, in milliseconds. Without this
- * margin, the server could close the connection while a request is on its way.
+ * margin, the server could close the connection while a request is in transit.
  */
 const closingMarginMs = 1000
 

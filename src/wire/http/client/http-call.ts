@@ -44,7 +44,7 @@ export interface SwitchedConnection {
 export interface AnswerReceiver extends AnswerSink {
   /** The part of the response that must arrive before the timeout: only the `head`, or the `whole` response. */
   readonly timeLimit: 'head' | 'whole'
-  /** Whether the receiver can take more data. If not, the call stops reading until it can. */
+  /** Whether the receiver can accept more data. If not, the call stops reading until it can. */
   mayRead(): boolean
   wait(onRoom: () => void): void
   /** Called after each chunk of received data, with the number of bytes that have not been parsed yet. */
@@ -100,7 +100,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     )
   }
 
-  /** Ends the call silently, because nobody needs the rest of the response. */
+  /** Ends the call silently, because the rest of the response is not needed. */
   abandon(): void {
     if (!this.#isAnswered) this.#end({ isReusable: false })
   }
@@ -138,7 +138,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
-    // The server has closed its side only, so the socket may still be open for writing.
+    // The server has closed only its side, so the socket may still be open for writing.
     else this.onBroken(connectionClosed())
   }
 

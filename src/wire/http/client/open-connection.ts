@@ -38,8 +38,8 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     // SNI does not allow IP addresses. Without a server name, Node checks the certificate against `host`.
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
-  // Load only `connect`. An `import` would evaluate all exports of the module, among them the list of well-known CAs,
-  // which takes long.
+  // Load only `connect`. An `import` would evaluate all exports of the module, including the list of well-known CAs,
+  // which takes a long time.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
   onSocket?.(socket)

@@ -1,6 +1,6 @@
 /**
- * SPDY/3.1 frames. Control frames are limited in size and buffered completely. The payload of a data frame can have up
- * to 16 MiB and is therefore delivered as it arrives.
+ * SPDY/3.1 frames. Control frames are limited in size and buffered completely. The payload of a data frame can be up to
+ * 16 MiB long and is therefore delivered as it arrives.
  */
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { SpdyError } from './spdy-error.ts'

@@ -33,8 +33,8 @@ export class MessageSocket {
   }
 
   /**
-   * Sends a message. Returns undefined if more can be sent now, or else a promise that resolves when more can be sent
-   * or the connection is closed.
+   * Sends a message. Returns undefined if more can be sent now. Otherwise returns a promise that resolves when more can
+   * be sent or the connection is closed.
    */
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
