@@ -13,10 +13,11 @@ import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
+import { bundleIfStale } from './support/bundle.ts'
 import { compiled } from './support/compile-cache.ts'
 import { installTools } from './support/install.ts'
 import { long } from './support/long.ts'
-import { inLists } from './support/plan.ts'
+import { inLists, startsPrograms } from './support/plan.ts'
 import { makeRunDirectories } from './support/run-directories.ts'
 import { keepTimes, readTimes, type Spent } from './support/times.ts'
 import { atLaterVersions } from './support/versions.ts'
@@ -70,6 +71,8 @@ const maxUncertain = 3
 
 const runDirectories = makeRunDirectories(process.env.TMPDIR)
 installTools(files)
+// Otherwise, every test process that starts a program builds the bundle, all of them at the same time.
+if (files.some(startsPrograms)) for (const program of ['orch', 'orchctl']) await bundleIfStale(program)
 await Promise.all([patterns.length === 0 ? checkSources() : undefined, runFiles()])
 await runFailedAgain()
 if (patterns.length === 0 && chosen.length < testFiles.length)

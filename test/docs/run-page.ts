@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { bundleIfStale } from '../support/bundle.ts'
 import { root } from '../support/server.ts'
 import { type Block, blocksOf, type Command } from './page.ts'
 import { type BackgroundProgram, Sandbox } from './sandbox.ts'
@@ -25,8 +26,6 @@ function hasCommands(name: string): boolean {
 
 /** The checkout in the sandbox is read-only, so the programs cannot update themselves. */
 async function bundlePrograms(): Promise<void> {
-  const path = join(root, 'scripts/bundle.mjs')
-  const { bundleIfStale } = (await import(path)) as { bundleIfStale: (name: string) => Promise<void> }
   for (const name of ['orch', 'orchctl', 'testing']) await bundleIfStale(name)
 }
 

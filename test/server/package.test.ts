@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
-import { bundleIfStale } from '../support/library.ts'
+import { bundleIfStale } from '../support/bundle.ts'
 import { root } from '../support/server.ts'
 
 /** Returns the oldest supported versions of Node. The package includes one of these versions. */

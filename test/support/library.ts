@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundleIfStale } from './bundle.ts'
 import { type Ending, root } from './server.ts'
 
 /** Creates an empty project in which `orch/client` is installed with a current bundle. */
@@ -12,14 +13,6 @@ export async function projectWithOrch(t: Ending, libraries: readonly string[]): 
   mkdirSync(join(directory, 'node_modules'))
   symlinkSync(root, join(directory, 'node_modules/orch'))
   return directory
-}
-
-/** Rebuilds the bundle of a library if its sources have changed. */
-export async function bundleIfStale(library: string): Promise<void> {
-  const bundle = (await import(new URL('../../scripts/bundle.mjs', import.meta.url).href)) as {
-    bundleIfStale(program: string): Promise<void>
-  }
-  await bundle.bundleIfStale(library)
 }
 
 /** Returns the code block in a page of docs/ that follows a marker such as `<!-- controller -->`. */

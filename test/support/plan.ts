@@ -69,7 +69,8 @@ export function inLists(files: readonly string[], times: Times): readonly string
   return [...alone.map((file) => [file]), measuring, others]
 }
 
-function startsPrograms(file: string): boolean {
+/** Whether a file or its imports start programs. */
+export function startsPrograms(file: string): boolean {
   return sourcesOf(file).some(({ text }) => text.includes("from 'node:child_process'"))
 }
 

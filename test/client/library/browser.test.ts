@@ -5,9 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { bundleIfStale } from '../../support/bundle.ts'
 import { startChromium } from '../../support/chromium.ts'
 import { serve } from '../../support/in-process.ts'
-import { bundleIfStale } from '../../support/library.ts'
 import { root } from '../../support/server.ts'
 
 /** Serves an empty page and the bundle for browsers. */

@@ -10,6 +10,7 @@ import { makeRequest } from '../../../src/api/pki/make-request.ts'
 import { noHeaders } from '../../../src/apiserver/authn/authenticator.ts'
 import { ConsoleAccess, newConsoleSecrets } from '../../../src/tools/console/access.ts'
 import { readConsoleFile } from '../../../src/tools/console/files.ts'
+import { bundleIfStale } from '../../support/bundle.ts'
 import {
   accessibilityFaults,
   type ConsoleBrowser,
@@ -22,7 +23,6 @@ import {
 import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
-import { bundleIfStale } from '../../support/library.ts'
 import { long, longTest } from '../../support/long.ts'
 
 const shared = endOfFile()

@@ -9,6 +9,7 @@ import { generateKey } from '../../../src/api/pki/keys.ts'
 import { makeRequest } from '../../../src/api/pki/make-request.ts'
 import type { ControlEntry } from '../../../src/apiserver/admission/controls/all.ts'
 import { controlsOf } from '../../../src/server/flags/admission-controls.ts'
+import { bundleIfStale } from '../../support/bundle.ts'
 import {
   accessibilityFaults,
   type ConsoleBrowser,
@@ -22,7 +23,6 @@ import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { pairOf } from '../../support/identities.ts'
 import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
-import { bundleIfStale } from '../../support/library.ts'
 import { startUp } from '../../support/server.ts'
 import { untilTrue } from '../../support/until.ts'
 import { configure, Webhooks, webhook } from '../../support/webhooks.ts'
