@@ -1,14 +1,16 @@
 /**
  * Tests with two servers of different Kubernetes versions on one etcd, as during a rolling upgrade or downgrade.
  * Clients read, watch and write through both versions. Every object stays readable, no write is lost, the lower
- * version's fields are preserved, and watches continue.
+ * version's fields are preserved, and watches continue. Before a release, set `ORCH_PREVIOUS_RELEASE` to the path of
+ * `orch` of the previous release, which then runs the servers with the lower version.
  */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Cluster, startEtcd, steadyMs } from '../support/etcd.ts'
 import type { HttpClient, WatchEvent } from '../support/http-client.ts'
-import { type ServerHandle, startServer } from '../support/server.ts'
+import { root, type ServerHandle, startRelease } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 type Body = { readonly [member: string]: unknown }
@@ -243,10 +245,14 @@ interface Roll {
 /** Duration of each phase of the upgrade in milliseconds. */
 const phaseMs = 4_000
 
+const lowerVersion = '1.28'
+const previousRelease = process.env.ORCH_PREVIOUS_RELEASE
+
 async function start(t: TestContext, cluster: Cluster, version: string, more: readonly string[] = []) {
+  const program = version === lowerVersion && previousRelease !== undefined ? previousRelease : join(root, 'bin/orch')
   const common = ['--profile=kubernetes', '--disable-admission-plugins=ServiceAccount']
   const flags = [`--etcd-servers=${cluster.endpoints}`, `--emulated-version=${version}`]
-  return await startServer(t, [...common, ...flags, ...more])
+  return await startRelease(t, program, [...common, ...flags, ...more])
 }
 
 async function createAll(client: HttpClient): Promise<void> {
@@ -300,9 +306,9 @@ async function roll(t: TestContext, { from, to, more = [] }: Roll): Promise<[Ser
 test('during an upgrade from 1.28 to 1.29, servers of both versions serve the same objects', {
   timeout: 600_000,
 }, async (t) => {
-  const [server, cluster] = await roll(t, { from: '1.28', to: '1.29' })
+  const [server, cluster] = await roll(t, { from: lowerVersion, to: '1.29' })
   const newer = server.client()
-  const older = (await start(t, cluster, '1.28', ['--allow-version-downgrade'])).client()
+  const older = (await start(t, cluster, lowerVersion, ['--allow-version-downgrade'])).client()
   const jobs = inDefault('/apis/batch/v1', 'jobs')
   const spec = { template: template(), suspend: true, ...newerJob }
   const made = await newer.post(jobs, { metadata: { name: 'newer' }, spec })
@@ -319,6 +325,6 @@ test('during an upgrade from 1.28 to 1.29, servers of both versions serve the sa
 test('during a downgrade from 1.29 to 1.28, servers of both versions serve the same objects', {
   timeout: 600_000,
 }, async (t) => {
-  const [server] = await roll(t, { from: '1.29', to: '1.28', more: ['--allow-version-downgrade'] })
+  const [server] = await roll(t, { from: '1.29', to: lowerVersion, more: ['--allow-version-downgrade'] })
   assert.equal((await server.client().get('/version')).body.minor, '28')
 })

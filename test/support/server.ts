@@ -90,6 +90,11 @@ export async function startServer(
   return await start(t, { command: 'apiserver', flags, env })
 }
 
+/** Starts a server of another release. `program` is the path of its `orch`. */
+export async function startRelease(t: Ending, program: string, flags: readonly string[] = []): Promise<ServerHandle> {
+  return await start(t, { command: 'apiserver', program, flags, env: {} })
+}
+
 /** Starts a server with low limits of open files and connections. */
 export async function startWithFew(t: Ending, openFiles: number, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
@@ -127,7 +132,7 @@ export async function startUp(
 /** Flags that do not affect the initial content of a server. */
 const sameBeginning = /^--(?:controllers|nodes|workers|shutdown-[a-z-]+)=/
 
-async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
+async function start(t: Ending, how: Omit<Launch, 'directory' | 'port'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   if (how.flags.every((flag) => sameBeginning.test(flag))) await writeInitialData(join(directory, 'data'))
@@ -194,6 +199,8 @@ interface Running {
 
 interface Launch {
   readonly command: Command
+  /** The path of `orch`. Defaults to the program of this checkout. */
+  readonly program?: string
   readonly directory: string
   readonly port: number
   readonly flags: readonly string[]
@@ -212,13 +219,13 @@ function workerFlags(flags: readonly string[]): string[] {
   return [...everyFlags, ...flags].some((flag) => flag.startsWith('--workers=')) ? [] : ['--workers=1']
 }
 
-function spawnServer({ command, directory, port, flags, env, openFiles }: Launch) {
+function spawnServer({ command, program = join(root, 'bin/orch'), directory, port, flags, env, openFiles }: Launch) {
   return spawn(
     'sh',
     [
       '-c',
       openFiles === undefined ? 'exec "$0" "$@"' : `ulimit -n ${openFiles}; exec "$0" "$@"`,
-      join(root, 'bin/orch'),
+      program,
       command,
       `--secure-port=${port}`,
       `--data-dir=${directory}/data`,
