@@ -193,6 +193,8 @@ function print(cells: readonly string[]): void {
   )
 }
 
+// In a checkout, the first start after a change also bundles the program.
+spawnSync(join(root, 'bin/orch'), ['version'])
 print(['tool', 'ready after', `${objectCount} creates`, 'memory'])
 for (const { name, start } of tools())
   print([name, ...(start === undefined ? ['not installed'] : await measure(start))])
