@@ -5,13 +5,17 @@
 import { parseFlags, UsageError } from '../../base/flags/flags.ts'
 import { openLog } from '../../base/telemetry/log.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
+import type { Encrypted } from '../../storage/encryption/encrypted-store.ts'
 import { rewriteAll } from '../../storage/encryption/rewrite.ts'
-import { serverFlags } from '../flags/options.ts'
+import { type ServerOptions, serverFlags } from '../flags/options.ts'
 import { readEncryptionFile } from '../store/encryption.ts'
 import { claimProfile } from '../store/profile.ts'
 import { openRawStore } from '../store/store.ts'
 
-/** Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. */
+/**
+ * Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. Throws UsageError if
+ * no key decrypts some of the values.
+ */
 export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
   const [command, ...rest] = args
   if (command !== 'rewrite') throw new UsageError('unknown command: use orch encryption rewrite')
@@ -19,6 +23,18 @@ export async function encryptionCommand(args: readonly string[], tell: (line: st
   const encrypted = await readEncryptionFile(options, { allowsSharedOldNames: true })
   if (encrypted === undefined)
     throw new UsageError('--encryption-provider-config is required: it specifies the resources to encrypt and the keys')
+  const unreadable = await rewriteStore(options, encrypted, tell)
+  await removeOldBytes(options, tell)
+  if (unreadable > 0)
+    throw new UsageError(
+      `${unreadable} values cannot be decrypted: add their keys to ${options.encryptionProviderConfig} and run the command again, or delete the objects`,
+    )
+}
+
+type Tell = (line: string) => void
+
+/** Encrypts all values of the store. Returns the number of values that no key decrypts. */
+async function rewriteStore(options: ServerOptions, encrypted: Encrypted, tell: Tell): Promise<number> {
   const store = await openRawStore(options, openLog({}))
   const events = prefixOf('core', 'events')
   try {
@@ -29,9 +45,13 @@ export async function encryptionCommand(args: readonly string[], tell: (line: st
     })
     tell(`rewrote ${written} values; ${current} were already encrypted with the first key`)
     for (const key of unreadable) tell(`cannot decrypt ${key}; left it unchanged`)
+    return unreadable.length
   } finally {
     await store.close()
   }
+}
+
+async function removeOldBytes(options: ServerOptions, tell: Tell): Promise<void> {
   if (options.etcdServers.length > 0) {
     tell(
       'deleted the history; to remove the remaining plain text, run "etcdctl defrag" on each member and replace old backups',

@@ -97,7 +97,11 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
   // Values encrypted with a lost key are reported and left unchanged.
   secrets.second = randomBytes(32).toString('base64')
   configure('second')
-  assert.match(rewrite(), /cannot decrypt objects\/core\/secrets\/default\/before; left it unchanged/)
+  assert.throws(rewrite, ({ stdout, stderr }) => {
+    assert.match(stdout, /cannot decrypt objects\/core\/secrets\/default\/before; left it unchanged/)
+    assert.match(stderr, /values cannot be decrypted: add their keys to /)
+    return true
+  })
 })
 
 test('an object that cannot be decrypted is reported and can be deleted, and other objects are served', async (t) => {
