@@ -72,7 +72,7 @@ export const scaleRows = {
       count: nodes,
       targetSeconds: 60,
       begin: async () => {},
-      isDone: areReady,
+      isDone: untilReady(),
     }
     const rows = [await measure(side, client, ready, start)]
     for (const step of steps) rows.push(await measure(side, client, step, performance.now()))
@@ -138,10 +138,20 @@ interface List {
   readonly metadata: { readonly remainingItemCount?: number }
 }
 
-async function areReady(side: Side): Promise<boolean> {
-  if ((await countOf(side, '/api/v1/nodes')) < nodes) return false
-  const { items } = await read<List>(side, '/api/v1/nodes')
-  return items.every(({ spec }) => (spec?.taints ?? []).length === 0)
+/**
+ * Returns a function that checks whether all nodes are ready. It reads one node after another, because reading the list
+ * of all nodes again and again would take more processor time than the nodes.
+ */
+function untilReady(): Step['isDone'] {
+  let next = 1
+  return async (side) => {
+    for (; next <= nodes; next++) {
+      const { items } = await read<List>(side, `/api/v1/nodes?fieldSelector=metadata.name%3Dnode-${next}`)
+      const [node] = items
+      if (node === undefined || (node.spec?.taints ?? []).length > 0) return false
+    }
+    return true
+  }
 }
 
 async function areRunning(side: Side): Promise<boolean> {
