@@ -23,6 +23,7 @@ export interface InstallParts {
 export function installKwokKindsLoop({ client, vendor, onInstalled }: InstallParts): Loop {
   const type = inDomainOf(vendor, kinds.CustomResourceDefinition)
   const missing = new Set(Object.values(kwokKinds).map(({ plural }) => plural))
+  const created = new Set<string>()
   return {
     name: 'kwok-kinds',
     sources: [atStart(...missing)],
@@ -31,10 +32,9 @@ export function installKwokKindsLoop({ client, vendor, onInstalled }: InstallPar
     reconcile: async (plural, signal) => {
       const kind = Object.values(kwokKinds).find((each) => each.plural === plural)!
       const definition = definitionOf(kind, vendor) as unknown as kinds.CustomResourceDefinition
-      try {
-        await client.create(type, definition, { signal })
-      } catch (error) {
-        if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+      if (!created.has(plural)) {
+        await createIfMissing(client.create(type, definition, { signal }))
+        created.add(plural)
       }
       const { status } = await client.get(type, { name: definition.metadata.name! }, { signal })
       const isServed = status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True')
@@ -43,5 +43,14 @@ export function installKwokKindsLoop({ client, vendor, onInstalled }: InstallPar
       if (missing.size === 0) onInstalled()
       return 'done'
     },
+  }
+}
+
+/** Waits until an object was created. An existing object is preserved. */
+async function createIfMissing(answer: Promise<unknown>): Promise<void> {
+  try {
+    await answer
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
   }
 }
