@@ -43,6 +43,7 @@ import { makeScheduler } from './scheduler.ts'
 import { serviceAccountLoop } from './service-account.ts'
 import { tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
 import { serviceCidrLoop } from './service-cidrs.ts'
+import { staleDisruptionLoop } from './stale-disruption.ts'
 import { attributesClassProtectionLoop, claimProtectionLoop, volumeProtectionLoop } from './storage-protection.ts'
 import { storageVersionMigratorLoop } from './storage-version-migrator.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
@@ -186,7 +187,7 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'disruption-controller',
     eventSource: 'controllermanager',
     cluster: true,
-    make: ({ client, recorder, informer, clock }) =>
+    make: ({ client, recorder, informer, clock, emulation }) => [
       disruptionLoop({
         client,
         recorder,
@@ -200,6 +201,10 @@ export const controlLoops: readonly ControlLoop[] = [
           'apps/StatefulSet': informer(kinds.StatefulSet),
         },
       }),
+      ...(emulation.gates.has('PodDisruptionConditions')
+        ? [staleDisruptionLoop({ client, clock, pods: informer(kinds.Pod) })]
+        : []),
+    ],
   },
   {
     name: 'endpoint',

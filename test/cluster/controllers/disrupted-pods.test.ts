@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
+import { timestamp } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
@@ -103,6 +104,26 @@ test('a terminating pod is removed from a node that is not ready and out of serv
       ({ metadata }) => metadata.name,
     )
   assert.deepEqual(await until(names, (all) => all.length === 1), ['running'])
+})
+
+test('the condition DisruptionTarget of a pod that was not deleted is reset after two minutes', async () => {
+  const target = async (name: string, reason: string, ageMs: number) => {
+    await makePod(name, {})
+    const lastTransitionTime = timestamp(clock.now() - ageMs)
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason, message: 'm', lastTransitionTime }]
+    const patch = { merge: { status: { phase: 'Running', conditions } } }
+    await newer.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
+  }
+  await target('fresh', 'EvictionByEvictionAPI', 60_000)
+  await target('by-node', 'TerminationByKubelet', 300_000)
+  await target('stale', 'EvictionByEvictionAPI', 121_000)
+  newer.run(['disruption'], { clock })
+  const statusOf = async (name: string) => disruptionOf(await newer.client.get(kinds.Pod, { namespace, name }))[0]
+  await until(
+    () => statusOf('stale'),
+    (status) => status === 'False',
+  )
+  assert.deepEqual([await statusOf('fresh'), await statusOf('by-node')], ['True', 'True'])
 })
 
 test('a preempted pod gets the condition DisruptionTarget', async () => {
