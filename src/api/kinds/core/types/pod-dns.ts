@@ -67,11 +67,15 @@ function checkDnsConfig(
   const servers = child(path, 'nameservers')
   const domains = child(path, 'searches')
   return [
-    ...(nameservers.length > maxServers ? [invalid(servers, nameservers, `at most ${maxServers}`)] : []),
+    ...(nameservers.length > maxServers
+      ? [invalid(servers, nameservers, `must have at most ${maxServers} entries`)]
+      : []),
     ...nameservers.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(servers, i), ip, text))),
-    ...(searches.length > limits.domains ? [invalid(domains, searches, `at most ${limits.domains}`)] : []),
+    ...(searches.length > limits.domains
+      ? [invalid(domains, searches, `must have at most ${limits.domains} entries`)]
+      : []),
     ...(searches.join(' ').length > limits.characters
-      ? [invalid(domains, searches, `at most ${limits.characters} characters in total`)]
+      ? [invalid(domains, searches, `must have at most ${limits.characters} characters in total`)]
       : []),
     ...searches.flatMap((name, i) => checkSearch(name, context).map((text) => invalid(at(domains, i), name, text))),
     ...options.flatMap(({ name = '' }, i) =>

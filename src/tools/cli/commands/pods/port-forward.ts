@@ -80,9 +80,7 @@ function readPorts(text: string, { service, pod }: { service: Service | undefine
   const local =
     second === undefined ? (/^\d+$/.test(remoteText) ? Number(remoteText) : remote) : Number(first === '' ? '0' : first)
   if (more.length > 0 || remote === undefined || !isPort(local, 0))
-    throw new UsageError(
-      `${JSON.stringify(text)} must have the form [LOCAL_PORT:]REMOTE_PORT, such as 8080:80, :80, 80 or http`,
-    )
+    throw new UsageError(`${JSON.stringify(text)} is not [LOCAL_PORT:]REMOTE_PORT, such as 8080:80, :80, 80 or http`)
   return { local: local!, remote }
 }
 
