@@ -51,7 +51,9 @@ const statusFields = {
   }),
   accessModes: field(2, accessModes, { doc: 'Access modes of the bound volume.' }),
   capacity: field(3, resourceList, { doc: 'Actual capacity of the bound volume.' }),
-  conditions: field(4, conditions, { doc: 'Conditions of the claim, for example while its volume is being resized.' }),
+  conditions: field(4, conditions, {
+    doc: 'Conditions of the claim, such as Resizing while its volume is being resized.',
+  }),
   allocatedResources: field(5, resourceList, {
     doc: 'Amount of storage allocated to the claim, which may exceed its capacity during a resize. Requires the RecoverVolumeExpansionFailure feature gate.',
   }),
