@@ -61,14 +61,14 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '40s',
     read: readTime,
-    help: 'time without a heartbeat after which a node is considered unreachable',
+    help: 'time after which a node without a heartbeat is considered unreachable',
   }),
   nodeStartupGracePeriod: flag({
     name: 'node-startup-grace-period',
     value: 'TIME',
     default: '1m0s',
     read: readTime,
-    help: 'time without a first status report after which a new node is considered unreachable',
+    help: 'time after which a new node that has not reported its status is considered unreachable',
   }),
   nodeEvictionRate: flag({
     name: 'node-eviction-rate',

@@ -92,7 +92,7 @@ const electionFlags = {
     value: 'TIME',
     default: '15s',
     read: readTime,
-    help: 'time without renewal after which another manager takes over the leader-election Lease',
+    help: 'time after which another manager takes over the leader-election Lease if it was not renewed',
   }),
   renewDeadline: flag({
     name: 'leader-elect-renew-deadline',
