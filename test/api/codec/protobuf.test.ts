@@ -324,7 +324,7 @@ test('decoding skips unknown fields, keeps the last value of a repeated scalar a
   })
 })
 
-test('repeated integers may be packed or unpacked, and map entries may have key and value in any order', () => {
+test('repeated integers may be packed or unpacked, and map entries may have their key and value in any order', () => {
   const packed = written((w) => {
     w.integer(15, 1)
     w.bytes(15, Buffer.from([2, 0x80, 1]))

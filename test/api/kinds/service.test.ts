@@ -592,7 +592,7 @@ test('the status of a Service is mutable only through its subresource and is cle
   assert.deepEqual(shown(update(unbalanced, { selector: { a: 'b' } }).object), { loadBalancer: {} })
 })
 
-test('the table of Services shows type, addresses, ports and selector', () => {
+test('the table of Services shows the type, addresses, ports and selector', () => {
   const cells = (spec: Sent, status?: JsonObject) => {
     const object = Object.assign(created(spec), status && { status })
     return service.views.columns!.slice(1).map(({ cell }) => cell(object, 0, vendorOf('orch')))

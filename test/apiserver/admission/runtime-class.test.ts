@@ -34,7 +34,7 @@ test('the pod overhead is set from the RuntimeClass and cannot be set by clients
     assert.equal((await makePod(spec)).status, 403, JSON.stringify(spec))
 })
 
-test('a pod inherits node selector and tolerations from its RuntimeClass', async () => {
+test('a pod inherits the node selector and tolerations from its RuntimeClass', async () => {
   const taint = { key: 'k', operator: 'Exists', effect: 'NoSchedule' }
   await makeClass('place', { scheduling: { nodeSelector: { disk: 'ssd', arch: 'x' }, tolerations: [taint] } })
   const placed = async (spec: object) => {

@@ -109,7 +109,7 @@ test('the audit event for a create contains both bodies, the user, the source IP
   assert.equal(annotations['authorization.orch.io/decision'], 'allow')
 })
 
-test('rejected and unauthenticated requests are audited with code and reason', async () => {
+test('rejected and unauthenticated requests are audited with the code and the reason', async () => {
   const refused = await server.client('bob-token').get('/api/v1/namespaces/default/pods')
   assert.equal(refused.status, 403)
   const [received, complete] = await eventsOf(idOf(refused), 2)

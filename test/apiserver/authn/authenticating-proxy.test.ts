@@ -66,7 +66,7 @@ test('the request headers sent by the authenticating proxy determine the user', 
     groups: [...groups, 'system:authenticated'],
   })
 
-  await t.test('the server reads user name, groups and extra attributes from the proxy headers', async () => {
+  await t.test('the server reads the user name, groups and extra attributes from the proxy headers', async () => {
     assert.deepEqual(await userFor(jane), expectedUser('jane'))
     assert.deepEqual(await userFor({ 'x-ReMoTe-uSeR': 'jane' }), expectedUser('jane'))
     assert.deepEqual(await userFor({ 'X-Other-User': 'joe' }), expectedUser('joe'))

@@ -137,7 +137,7 @@ const jwt = `jwt:
     username: {claim: sub, prefix: ""}
 `
 
-test('an invalid AuthenticationConfiguration prevents startup, and the error contains line and column', async (t) => {
+test('an invalid AuthenticationConfiguration prevents startup, and the error contains the line and the column', async (t) => {
   const file = join(directoryFor(t), 'authn.yaml')
   const rows: readonly (readonly [string, RegExp, ...string[]])[] = [
     ['kind: Other\n', /must be of kind AuthenticationConfiguration in apiserver\.config\.orch\.io\/v1 or/],

@@ -178,7 +178,7 @@ test('the authorizers in an AuthorizationConfiguration are called in order, and 
   assert.equal((await bob.get('/api/v1/secrets')).status, 200)
 })
 
-test('an invalid AuthorizationConfiguration prevents startup, and the error contains line and column', async (t) => {
+test('an invalid AuthorizationConfiguration prevents startup, and the error contains the line and the column', async (t) => {
   const file = join(directoryFor(t), 'authz.yaml')
   const header = 'apiVersion: apiserver.config.orch.io/v1\nkind: AuthorizationConfiguration\n'
   const webhook = `${header}authorizers:
