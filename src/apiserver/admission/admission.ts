@@ -50,7 +50,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly ofCollection?: boolean | undefined
   /**
    * The generateName prefix, if the server may still replace the generated name. Error messages then contain the
-   * prefix, because the name may not be used in the end.
+   * prefix, because the server may choose a different name.
    */
   readonly drawnFrom?: string | undefined
   readonly user: User
@@ -139,12 +139,12 @@ export interface Control<T = ApiObject | undefined> {
   readonly isIdle?: () => boolean
   /**
    * Whether the control tracks existing objects, such as their quota usage. Such a control also runs when the server
-   * itself deletes an object, although all other controls are skipped then. It must not reject deletions.
+   * itself deletes an object, when all other controls are skipped. It must not reject deletions.
    */
   readonly accounts?: boolean
   /**
    * Changes the object. Returns the changed object, or undefined if nothing changes. Throws ApiError to reject the
-   * write. Both admission rounds of a write pass the same `memory`, so that a control can keep state for the second
+   * write. Both admission rounds of a write pass the same `memory`, so that a control can store state for the second
    * round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
@@ -200,8 +200,8 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
 }
 
 /**
- * Calls a control. If the control rejects the request, adds its name to the explanation. Adds the name to the error
- * message too if the message comes from this server rather than from a webhook.
+ * Calls a control. If the control rejects the request, adds its name to the explanation. If the message comes from this
+ * server rather than from a webhook, also adds the name to the error message.
  */
 function asking<P extends 'mutate' | 'validate'>(
   control: Control,
@@ -260,7 +260,7 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
 /** Returns the controls that handle a request, in execution order. */
 type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 
-/** Returns a function for each admission operation that selects the controls to run in one phase. */
+/** Returns, for each admission operation, a function that selects the controls to run in one phase. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
   const forOperation = (operation: AdmissionOperation): ControlsFor =>

@@ -1,7 +1,7 @@
 /**
  * Prevents privilege escalation: users may write roles only with rules that they have themselves, and may bind a role
- * only if they have all of its rules. Users with the verb `escalate` or `bind` and the superuser group are exempt. No
- * flag disables this check.
+ * only if they have all of its rules. Users with permission for the verb `escalate` or `bind`, and members of the
+ * superuser group, are exempt. No flag disables this check.
  */
 
 import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../../api/model/api-error.ts'
@@ -53,7 +53,8 @@ async function assertRole(access: Access, request: AdmissionRequest, object: Api
   const rules = (object.rules ?? []) as readonly PolicyRule[]
   await assertHeld(access, request, rules)
   if (object.aggregationRule === undefined && request.oldObject?.aggregationRule === undefined) return
-  // An aggregated role can collect rules from any role, so only users with all permissions may write one.
+  // An aggregated role can collect rules from any role, so only users with all permissions may write an aggregated
+  // role.
   if ((await missing(access, request, everything)).length > 0)
     throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
 }

@@ -88,7 +88,7 @@ export function describeChanges(changes: readonly ControlChange[]): string {
   )
 }
 
-/** Joins as many entries as fit into the limit, followed by the number of omitted entries. */
+/** Joins as many entries as fit within the limit, followed by the number of omitted entries. */
 function bounded(entries: readonly string[], omitted = 0): string {
   const told: string[] = []
   let length = 0
@@ -143,8 +143,8 @@ export function changedFields(before: ApiObject | undefined, after: ApiObject): 
 }
 
 /**
- * Collects the paths where two values differ. Skips identical references, which the old and the new object share
- * wherever they are equal.
+ * Collects the paths where two values differ. Skips parts that both objects share by reference, because these are
+ * equal.
  */
 function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
   if (a === b || paths.length > maxFields) return

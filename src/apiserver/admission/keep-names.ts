@@ -17,7 +17,8 @@ export class OtherNamespace extends ApiError {
 
 /**
  * Returns the object after a webhook or policy changed it. Restores a generated name that the change removed, and
- * managedFields that it made invalid. Throws OtherNamespace if the change moved the object to another namespace.
+ * managedFields that the change made invalid. Throws OtherNamespace if the change moved the object to another
+ * namespace.
  */
 export function keepNames(request: AdmissionRequest, before: ApiObject, after: ApiObject): ApiObject {
   if ((after.metadata.namespace ?? '') !== (before.metadata.namespace ?? '')) throw new OtherNamespace()

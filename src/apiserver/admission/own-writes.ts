@@ -15,7 +15,7 @@ export interface OwnWrites {
   /**
    * Updates the status of an object. `next` computes the new status and is called again if another writer changes the
    * object first, or if it throws an error because the cached object is outdated. The write bypasses admission, because
-   * a status records what has already been admitted.
+   * a status only records changes that have already been admitted.
    */
   changeStatus(
     type: StoredType<unknown>,

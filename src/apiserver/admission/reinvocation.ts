@@ -37,7 +37,7 @@ export class Rounds<T> {
     this.#result = object
   }
 
-  /** Records that the object changed, so that everything that has run before must see it again. */
+  /** Records that the object has changed, so that all webhooks or policies that ran earlier must receive it again. */
   changed(): void {
     for (const member of this.#current) this.#outdated.add(member)
     this.#current = new Set()

@@ -38,7 +38,7 @@ export interface AvailabilityParts {
 
 export class Availability {
   readonly #parts: AvailabilityParts
-  /** The last check result of each backend. A changed APIService gets a new Backend object, and thus no result yet. */
+  /** The last check result of each backend. A changed APIService gets a new Backend object, which has no result yet. */
   readonly #results = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 

@@ -1,7 +1,7 @@
 /**
- * The group versions that aggregated servers serve. The APIService of each of them names a Service. This server always
- * serves built-in versions itself, even if an APIService claims them. An incorrect APIService can therefore always be
- * repaired.
+ * The group versions that aggregated servers serve. Each of them has an APIService that names a Service. This server
+ * always serves built-in versions itself, even if an APIService claims them. An incorrect APIService can therefore
+ * always be repaired.
  *
  * The list is derived from the cached APIServices. Each request looks up its group and version once.
  */
@@ -113,7 +113,7 @@ export class Backends implements AggregatedVersions {
     )
   }
 
-  /** Returns the resource types of a group version. The result is empty for a backend that has never been reached. */
+  /** Returns the resource types of a group version. The result is empty if the backend has never been reached. */
   discovered(group: string, version: string): VersionContent {
     const backend = this.find(group, version)
     return (backend && this.#discovered.get(backend)) ?? undiscovered

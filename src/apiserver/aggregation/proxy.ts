@@ -17,7 +17,7 @@ export interface ProxyParts {
   readonly forwarder: RequestForwarder
   /** Returns why the last check of a backend failed. Undefined if it passed or if no check has ended yet. */
   readonly faultOf: (backend: Backend) => string | undefined
-  /** Called when a request could not reach its backend, to schedule an early check. */
+  /** Called to schedule an early check when a request could not reach its backend. */
   readonly onUnreachable: (backend: Backend) => void
 }
 

@@ -22,7 +22,7 @@ const timeoutMs = 10_000
 const periodMs = 60_000
 
 interface Published {
-  /** The document as downloaded, to detect whether the backend's document has changed. */
+  /** The document as downloaded. Used to detect changes to the backend's document. */
   readonly v2: Buffer | undefined
   readonly parts: PublishedParts | undefined
   /** URL of the backend's OpenAPI v3 document. The URL changes with the content. */

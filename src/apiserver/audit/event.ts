@@ -19,7 +19,7 @@ export interface AuditedObject {
   readonly subresource: string
 }
 
-/** The object's name, namespace and uid in the request body. Used where the path does not name the object. */
+/** The object's name, namespace and uid in the request body. Used if the path does not name the object. */
 export interface SentNames {
   readonly name: string
   readonly namespace: string
@@ -137,7 +137,7 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
   return new UnwrittenEvent(fields, keyDomain)
 }
 
-/** Name of the annotation for events whose bodies were omitted because of their length. */
+/** Name of the annotation that marks events whose bodies were omitted because of their length. */
 const truncated = 'truncated'
 
 /**
@@ -224,7 +224,7 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** Returns the `objectRef` of an event. Names that are missing in the path come from the request body. */
+/** Returns the `objectRef` of an event. Names that are missing from the path come from the request body. */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const text =
     member('namespace', object.namespace || sent.namespace) +

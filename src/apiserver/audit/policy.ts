@@ -65,7 +65,10 @@ export interface Decision {
 
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** Creates a policy from its rules. Builds each rule's decision once, so that a request only needs to look it up. */
+/**
+ * Creates a policy from its rules. Computes each rule's decision in advance, so that a request only needs to look it
+ * up.
+ */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
     rule,

@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject, own } from '../../api/json/json.t
 /** Replacement for a redacted value. */
 const hidden = 'REDACTED'
 
-/** The secret fields to redact, for each resource whose bodies contain secrets. */
+/** The fields to redact, for each resource whose bodies contain secrets. */
 const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['secrets', new Set(['data', 'stringData'])],
   ['tokenreviews', new Set(['token'])],

@@ -114,8 +114,8 @@ export class RotatingFile {
   }
 
   /**
-   * Returns a name for the rotated file, which contains the current time. If the name exists, uses the next
-   * millisecond.
+   * Returns a name for the rotated file, which contains the current time. If a file with this name exists, uses the
+   * next millisecond.
    */
   async #freeName(): Promise<string> {
     const { folder, stem, extension } = partsOf(this.#path)

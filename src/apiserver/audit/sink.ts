@@ -28,7 +28,7 @@ export interface SinkFaults {
   lost(events: number, error: unknown): void
 }
 
-/** Size limits for events and batches. Events above the limit are truncated if this is enabled. */
+/** Size limits for events and batches. Events above the limit are truncated if truncation is enabled. */
 export interface Truncation {
   readonly isEnabled: boolean
   readonly maxEvent: number

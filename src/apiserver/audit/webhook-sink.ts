@@ -1,6 +1,6 @@
 /**
  * Sends events to a webhook as `EventList` objects. A failed request is retried a few times with exponential backoff.
- * If all retries fail, its events are dropped and counted.
+ * If all retries fail, the events in the request are dropped and counted.
  */
 
 import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'

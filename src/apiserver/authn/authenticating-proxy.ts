@@ -30,7 +30,7 @@ export interface ProxyParts {
   /** Returns the current CAs for proxies. The array is replaced when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /** Whether a certificate is one that API servers use to call node agents. Proxies must not use such a certificate. */
+  /** Whether API servers use the certificate to call node agents. Proxies must not use such a certificate. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
   /** Allowed common names of proxies. If empty, any name is allowed. */

@@ -48,7 +48,7 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * The requested audiences for which the token is valid. Undefined if the token names no audience, and is therefore
+   * The requested audiences for which the token is valid. Undefined if the token names no audience and is therefore
    * valid for this server.
    */
   readonly audiences?: readonly string[]
@@ -104,7 +104,8 @@ export function firstOf(strategies: readonly Authenticator[], anonymous?: Authen
 }
 
 /**
- * Combines two outcomes without a user. A rejection takes precedence, and the first one that has a reason is reported.
+ * Combines two outcomes without a user. A rejection takes precedence, and the first rejection with a reason is
+ * reported.
  */
 function together(one: AuthenticationOutcome, other: AuthenticationOutcome): AuthenticationOutcome {
   if (other.result !== 'refused') return one

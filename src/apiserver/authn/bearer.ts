@@ -1,5 +1,5 @@
 /**
- * Returns the bearer token of an Authorization header. As in kube-apiserver, the header consists of the scheme, one
+ * Returns the bearer token in an Authorization header. As in kube-apiserver, the header consists of the scheme, one
  * space, and the token up to the next space. Returns undefined if there is no token at that position, for example after
  * two spaces. Such a request counts as a request without credentials. A malformed token counts as an invalid token.
  */

@@ -1,7 +1,7 @@
 /**
  * Bootstrap tokens, which new nodes use to join the cluster: `<id>.<secret>`, stored as the Secret
- * `bootstrap-token-<id>` in the system namespace. Every request reads the latest state of the Secret, so changes take
- * effect immediately.
+ * `bootstrap-token-<id>` in the system namespace. For every request, the latest state of the Secret is read, so changes
+ * take effect immediately.
  *
  * All failures have the same response and timing: every rule is checked, and a token without a Secret is compared with
  * a dummy. Only the format, which is not secret, is checked first.
@@ -61,7 +61,7 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
 
 /**
  * A fake Secret that is compared with tokens whose Secret does not exist, so that the comparison takes the same time.
- * No token matches it.
+ * No token matches the fake Secret.
  */
 const nobodys: Secret = {
   apiVersion: 'v1',

@@ -68,7 +68,7 @@ const day = 24 * 60 * 60 * 1000
 
 /**
  * Returns a warning if the certificate is in the last tenth of its lifetime and expires within two weeks. Automatic
- * renewal happens earlier.
+ * renewal happens before that.
  */
 function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined {
   if (to - now > Math.min(lifetime / 10, 14 * day)) return undefined
@@ -126,7 +126,7 @@ export class Chains {
   }
 
   /**
-   * Returns the chain of a certificate, or undefined if the certificate does not chain to a CA or is currently not
+   * Returns the chain of a certificate, or undefined if the certificate does not chain to a CA or is not currently
    * valid.
    */
   of({ x509, intermediates, trusted }: ShownCertificate): Chain | undefined {

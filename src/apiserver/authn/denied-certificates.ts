@@ -23,7 +23,7 @@ export class DeniedCertificates {
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Sets the function to call when the deny lists change. It is called once for simultaneous changes. */
+  /** Sets the function to call when the deny lists change. Simultaneous changes cause a single call. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

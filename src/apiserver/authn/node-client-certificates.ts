@@ -13,7 +13,7 @@ import { nodeClientName } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
-/** Common names of such certificates. The second one is used by other tools and by earlier versions. */
+/** Common names of such certificates. The second name is used by other tools and by earlier versions. */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
 /**
@@ -35,8 +35,8 @@ export function nodeClientCertificates(
 }
 
 /**
- * Returns a function that recognizes certificates with the same key or subject as the given one. Results are cached,
- * because every request repeats the check.
+ * Returns a function that recognizes certificates with the same key or subject as the given certificate. Results are
+ * cached, because every request repeats the check.
  */
 function sameClientAs(configuredCertificate: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()
@@ -51,8 +51,8 @@ function sameClientAs(configuredCertificate: X509Certificate): (certificate: X50
 }
 
 /**
- * Rejects the user name that is reserved for calls to node agents, however the user was authenticated: by token, proxy
- * or identity provider.
+ * Rejects the user name that is reserved for calls to node agents, regardless of whether the user was authenticated by
+ * token, proxy or identity provider.
  */
 export function withoutNodeClient(authenticate: Authenticator): Authenticator {
   const check = (outcome: AuthenticationOutcome) =>

@@ -1,6 +1,5 @@
 /**
- * The ABAC mode: a policy file with one JSON object per line, read at startup. A policy allows users to perform
- * actions:
+ * The ABAC mode: a policy file with one JSON object per line, read at startup. A policy grants permissions to users:
  *
  *   {"apiVersion":"abac.authorization.orch.io/v1beta1","kind":"Policy",
  *    "spec":{"user":"bob","namespace":"a","apiGroup":"","resource":"pods","readonly":true}}

@@ -27,7 +27,7 @@ export interface ToldRules {
   readonly notes: readonly string[]
 }
 
-/** An authorization mode: how it decides about requests, and how it lists the rules of a user. */
+/** An authorization mode: functions that authorize requests and that list the rules of a user. */
 export interface Mode {
   readonly authorizer: Authorizer
   readonly rulesOf: (user: User, namespace: string) => ToldRules | Promise<ToldRules>

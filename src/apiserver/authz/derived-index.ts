@@ -33,7 +33,7 @@ export class DerivedIndex {
   #working: Promise<void> | undefined
   /** Number of changes that have arrived but are not in the index yet. */
   #pendingChanges = 0
-  /** Incremented for each processed change, so that users of the index can tell whether it has changed. */
+  /** Incremented for each processed change, so that code that uses the index can detect changes. */
   generation = 0
 
   /** Creates the index. Sources of kinds that this server does not store are treated as empty. */
@@ -92,8 +92,8 @@ export class DerivedIndex {
   }
 
   /**
-   * Processes all objects of a kind. Changes that arrive in the meantime are processed afterwards. A reload of the
-   * cache starts over.
+   * Processes all objects of a kind. Changes that arrive in the meantime are processed afterwards. If the cache is
+   * reloaded, starts over.
    */
   async #takeWhole(source: Source, timeSlice: TimeSlice): Promise<void> {
     this.#whole.delete(source)

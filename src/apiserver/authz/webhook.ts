@@ -35,7 +35,7 @@ export interface WebhookParts {
    * NoOpinion.
    */
   readonly failurePolicy?: 'NoOpinion' | 'Deny'
-  /** Evaluates the configured match conditions for a review. The webhook is called only if all are met. */
+  /** Evaluates the configured match conditions for a review. The webhook is called only if all conditions are met. */
   readonly conditions?: (request: JsonObject) => ConditionOutcome
 }
 

@@ -240,7 +240,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // The error is reported below, like any other payload that is not a JSON object.
+    // The check below reports this error, as it does for any other payload that is not a JSON object.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }

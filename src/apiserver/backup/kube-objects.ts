@@ -65,7 +65,7 @@ export class KubeObjects {
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**
-   * Creates a converter. It knows the API versions of all Kubernetes versions, because upgrading a server does not
+   * Creates a converter. It supports the API versions of all Kubernetes versions, because upgrading a server does not
    * rewrite the objects in its store.
    */
   constructor({ vendor, version }: MigrationTarget, defined: readonly Defined[]) {

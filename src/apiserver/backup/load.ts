@@ -14,7 +14,7 @@ export interface Progress {
 export interface LoadOptions {
   /** Returns the lifetime in seconds of the entry with this key. Undefined if it never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Takes over an entry that does not belong in the main store. Returns whether it did. */
+  /** Handles an entry that does not belong in the main store. Returns whether the entry was handled. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
@@ -46,8 +46,8 @@ export async function loadPages(
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**
- * Returns a revision that the source store cannot have reached since its state was read. Every revision that clients
- * have received is therefore lower, and the server reports it as expired. `since` is the time of the read in
+ * Returns a revision that the source store cannot have reached since its state was read. All revisions that clients
+ * have received are therefore lower, and the server reports them as expired. `since` is the time of the read in
  * milliseconds. If the clock has been set back, the elapsed time counts as zero.
  */
 export function revisionAbove(revision: Revision, since: number, now: number): Revision {

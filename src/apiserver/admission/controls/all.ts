@@ -73,11 +73,11 @@ export interface ControlParts extends ImagePolicyParts {
   readonly clock: Clock
   /** Shared memory for the event rate counters of all workers. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
-  /** Finds the resource type of an owner reference. Returns undefined if the server does not serve its kind. */
+  /** Finds the resource type of an owner reference. Returns undefined if the server does not serve the owner's kind. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
   /** Records durations and rejections, per control. */
   readonly metrics: AdmissionMetrics
-  /** Makes writes that admission controls need, such as a quota's new status. */
+  /** Performs the writes that admission controls need, such as an update of a quota's status. */
   readonly ownWrites: OwnWrites
   /** Tracks in-flight writes that change quota usage. */
   readonly quotaActivity: QuotaActivity

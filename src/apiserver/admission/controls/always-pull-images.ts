@@ -1,6 +1,6 @@
 /**
- * AlwaysPullImages: forces the pull policy Always, so that a pod can use a private image only with valid credentials,
- * even if the image is already on the node.
+ * AlwaysPullImages: forces the pull policy Always, so that a pod needs valid credentials to use a private image, even
+ * if the image is already on the node.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

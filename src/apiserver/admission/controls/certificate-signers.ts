@@ -1,7 +1,8 @@
 /**
  * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest check permissions on signers. Users need the
  * verb `approve` to approve or deny a certificate request, `sign` to sign one, and `attest` to write a trust bundle for
- * a signer. The permission is for the full name of the signer, or for all signers of its domain (`example.com/*`).
+ * a signer. The permission must cover either the full name of the signer or all signers in its domain
+ * (`example.com/*`).
  */
 import { sameJson } from '../../../api/json/json.ts'
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'

@@ -74,7 +74,7 @@ export function defaultIngressClass({ vendor, lookup, emulation }: Parts): Contr
 interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   /** Resource type of the classes: StorageClass or IngressClass. */
   readonly type: StoredType<ApiObject>
-  /** Annotations that mark a class as the default. One of the annotations is sufficient. */
+  /** Annotations that mark a class as the default. A single annotation is sufficient. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
   /**

@@ -62,7 +62,7 @@ export function limitRanger({ lookup, vendor, emulation }: Parts): Control<Pod |
 
 type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
 
-/** Whether the pod has so many containers that checking them must not block other requests. */
+/** Whether the pod has so many containers that checking all of them at once could block other requests. */
 function isLarge(request: LimitedRequest): boolean {
   if (!isPod(request)) return false
   const { containers = [], initContainers = [] } = request.object.spec ?? {}
@@ -70,8 +70,8 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /**
- * Maximum number of LimitRanges whose revisions become preconditions of a write. If a namespace has more, concurrent
- * changes to the others may go unnoticed.
+ * Maximum number of LimitRanges whose revisions become preconditions of a write. If a namespace has more LimitRanges,
+ * concurrent changes to the remaining ones may go unnoticed.
  */
 const maxRestedOn = 20
 

@@ -1,7 +1,8 @@
 /**
  * NamespaceAutoProvision: creates a missing namespace when an object is created in it. The namespace remains even if
- * the object is rejected later. Dry runs and requests that store nothing do not create a namespace. The namespace
- * passes admission as a write by the server. If admission rejects the namespace, the object is rejected too.
+ * the object is rejected later. Dry runs and requests that store nothing do not create a namespace. The creation of the
+ * namespace is itself subject to admission, as a write by the server. If admission rejects the namespace, the object is
+ * rejected too.
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError } from '../../../api/model/api-error.ts'

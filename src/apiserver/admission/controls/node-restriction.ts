@@ -180,8 +180,8 @@ interface TokenRequest {
 }
 
 /**
- * Checks a token request by a node agent. The token must be bound to a pod on the agent's node, and its audiences must
- * be ones that the pod uses.
+ * Checks a token request by a node agent. The token must be bound to a pod on the agent's node, and the pod must use
+ * the token's audiences.
  */
 async function assertAccount(request: AdmissionRequest, node: string, parts: Parts): Promise<void> {
   const { lookup, emulation } = parts

@@ -3,8 +3,8 @@
  * the charged usage is exactly the usage of the stored object.
  *
  * A write that increases usage is charged before the commit and refunded if the commit fails. A write that reduces
- * usage is refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that a crash loses
- * nothing. The enforced limits are in the status of the quota, which the loop in
+ * usage is refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that no refund is lost
+ * in a crash. The enforced limits are in the status of the quota, which the loop in
  * `cluster/controllers/resource-quota.ts` writes. A quota limits nothing until the loop has written its status.
  */
 
@@ -56,8 +56,8 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
 }
 
 /**
- * Returns the namespace's quotas. Throws an error for a write that may increase usage if a quota is unreadable, because
- * its limits are unknown.
+ * Returns the namespace's quotas. If a quota is unreadable, throws an error for a write that may increase usage,
+ * because the quota's limits are unknown.
  */
 function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
@@ -157,7 +157,9 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
   return debt
 }
 
-/** Maximum number of charges that become preconditions of a commit. An etcd transaction has at most 128 comparisons. */
+/**
+ * Maximum number of charges that can become preconditions of a commit. An etcd transaction has at most 128 comparisons.
+ */
 const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
@@ -278,8 +280,8 @@ function isUnsettled(quota: StoredObject, { request, after }: Accounting): boole
 }
 
 /**
- * Applies the debts that are due after a write. If its outcome is unknown, `apiserver/upkeep/quota-debts.ts` settles
- * them later.
+ * Applies the debts that are due after a write. If the outcome of the write is unknown,
+ * `apiserver/upkeep/quota-debts.ts` settles them later.
  */
 async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
   if (outcome === 'unknown') return
@@ -292,7 +294,7 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
 
 /**
  * Deletes the open debts of a quota when a recount replaces its usage, because the recount already includes them. A
- * concurrent write whose charge is lost this way fails its precondition and is admitted again.
+ * concurrent write whose charge is lost in this way fails its precondition and is admitted again.
  */
 async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})

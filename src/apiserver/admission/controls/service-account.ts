@@ -95,8 +95,8 @@ const pauseMs = 100
 const minLooks = 10
 
 /**
- * Looks up a service account, and waits for the default account of a new namespace. Other accounts must exist before
- * their pods.
+ * Looks up a service account. Waits only for the default account of a new namespace, because other accounts must exist
+ * before their pods.
  */
 async function awaitAccount(
   { lookup, clock }: Looking,
@@ -140,7 +140,7 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   return object
 }
 
-/** Checks a pod's secrets if its service account allows only the secrets that the account lists. */
+/** Checks a pod's secrets if its service account restricts pods to the secrets that it lists. */
 function judge(request: AdmissionRequest<Pod>, storedAccount: StoredObject | undefined): void {
   if (storedAccount === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, storedAccount)

@@ -28,8 +28,8 @@ interface Requested {
 }
 
 /**
- * The verb that a node needs for an audience that its pods do not use. The audience takes the place of the resource
- * type, and the account is the name.
+ * The verb that a node needs for an audience that its pods do not use. In the permission check, the audience takes the
+ * place of the resource type, and the service account takes the place of the object name.
  */
 const verb = 'request-serviceaccounts-token-audience'
 

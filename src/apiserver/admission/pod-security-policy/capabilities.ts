@@ -1,6 +1,6 @@
 /**
- * Checks and sets the Linux capabilities of containers. A policy specifies the capabilities that it adds by default,
- * the capabilities that containers may request, and the capabilities that containers must drop.
+ * Checks and sets the Linux capabilities of containers. A policy specifies default capabilities, allowed capabilities,
+ * and capabilities that containers must drop.
  */
 
 import type { SecurityContext } from '../../../api/kinds/core/types/security-context.ts'

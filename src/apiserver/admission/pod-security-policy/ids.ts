@@ -14,7 +14,7 @@ export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }
 
-/** Returns an error for each ID that the rule does not allow. A missing ID is an error if the rule requires one. */
+/** Returns an error for each ID that the rule does not allow. A missing ID is an error if the rule requires an ID. */
 export function checkIds({ rule, ranges = [] }: IdRule = {}, ids: readonly number[], path: FieldPath): FieldError[] {
   if (rule !== 'MustRunAs' && rule !== 'MayRunAs') return []
   if (ids.length === 0)

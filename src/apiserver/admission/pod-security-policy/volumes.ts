@@ -34,7 +34,7 @@ function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError
   })
 }
 
-/** Returns the volume's type as policies name it. The name equals that of the volume's field, except for `cephFS`. */
+/** Returns the volume's type as policies name it. Except for `cephFS`, this is the name of the volume's field. */
 function kindOf(volume: Volume): string {
   const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
   return field === 'cephfs' ? 'cephFS' : field

@@ -10,7 +10,7 @@ import type { Level } from './policy.ts'
 export interface CheckedPod {
   readonly vendor: Vendor
   /**
-   * Minor version of the server. A policy for a later release gets the rules of this version. If undefined, it gets the
+   * Minor version of the server. Policies for later releases use the rules of this version. If undefined, they use the
    * newest rules.
    */
   readonly newestRelease?: number
@@ -46,7 +46,7 @@ export function hasOwnUsers({ spec }: CheckedPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Returns a rule that exempts certain pods from the given rule. */
+/** Wraps a rule so that certain pods are exempt from it. */
 export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule {
   return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }
@@ -82,7 +82,7 @@ export function list(words: readonly string[]): string {
   return more > 0 ? `${words.slice(0, maxReportedNames).join(', ')} and ${more} more` : words.join(', ')
 }
 
-/** Describes who sets a field, such as `pod and container "a"`. Returns '' if nobody does. */
+/** Describes what sets a field, such as `pod and container "a"`. Returns '' if nothing sets it. */
 export function setters({ pod, containers }: { pod: boolean; containers: readonly string[] }): string {
   return [pod ? 'pod' : '', nameList('container', containers)].filter((who) => who !== '').join(' and ')
 }

@@ -73,7 +73,7 @@ function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
   }
 }
 
-/** Converts errors that the result of an expression causes into MutationErrors, so that the failure policy applies. */
+/** Converts errors caused by the result of an expression into MutationErrors, so that the failure policy applies. */
 function* mutationErrors<T>(prefix: string, work: Sliced<T>): Sliced<T> {
   try {
     return yield* work

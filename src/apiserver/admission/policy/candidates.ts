@@ -34,7 +34,7 @@ export class Candidates<P extends BoundPolicy> {
   readonly #unindexed: number[] = []
 
   /**
-   * Indexes the policies and their bindings, in the given order. `request` stands for all requests of the same type.
+   * Indexes the policies and their bindings, in the given order. `request` represents all requests of the same type.
    */
   constructor(policies: readonly P[], request: AdmissionRequest) {
     const inNamespace = isInNamespace(request)

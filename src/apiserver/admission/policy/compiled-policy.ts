@@ -18,7 +18,7 @@ import type { MatchResources } from '../../../api/kinds/admissionregistration/ty
 import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
 
-/** The fields of a policy that its evaluation needs in addition to the expressions. */
+/** The fields of a policy, other than its expressions, that are needed to evaluate it. */
 export interface PolicySettings {
   paramKind?: ParamKind | undefined
   failurePolicy?: string | undefined
@@ -26,7 +26,7 @@ export interface PolicySettings {
   reinvocationPolicy?: string | undefined
 }
 
-/** The part of a policy's spec that validating and mutating policies have in common. */
+/** The part of the spec that validating and mutating policies have in common. */
 export interface PolicySpec extends PolicySettings {
   matchConstraints?: MatchResources | undefined
   matchConditions?: readonly MatchCondition[] | undefined
@@ -125,7 +125,7 @@ export class PolicyCompiler {
   }
 }
 
-/** Compiles match conditions. Conditions of policies can use parameters, and conditions of webhooks cannot. */
+/** Compiles match conditions. Conditions of policies can use parameters, whereas conditions of webhooks cannot. */
 export function* compileConditions(
   conditions: readonly MatchCondition[] = [],
   compiling: Compiling,

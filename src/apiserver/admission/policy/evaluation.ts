@@ -52,8 +52,8 @@ export class Evaluation {
   }
 
   /**
-   * Returns the variables that have been evaluated so far, as text for an explanation. Users choose their names, so
-   * `__proto__` is possible.
+   * Returns the variables that have been evaluated so far, as text for an explanation. Users choose the names of
+   * variables, so `__proto__` is possible.
    */
   describeVariables(): { [name: string]: string } {
     return Object.fromEntries(this.#variables?.describe() ?? [])

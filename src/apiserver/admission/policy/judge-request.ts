@@ -36,7 +36,7 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-  /** The results of match conditions that were not met, so that the policy was not evaluated. */
+  /** The results of the match conditions that prevented the evaluation of the policy. */
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
@@ -172,8 +172,8 @@ const maxMessage = 5 * 1024
 const maxAnnotation = 10 * 1024
 
 /**
- * Returns the message of a violation. If the message expression fails or returns an unusable text, uses the fixed
- * message, or else the text of the expression.
+ * Returns the message of a violation. If the message expression fails or returns unusable text, uses the fixed message,
+ * or else the text of the expression.
  */
 async function messageOf(validation: CompiledValidation, evaluation: Evaluation): Promise<string> {
   const { message, messageExpression, source } = validation

@@ -20,7 +20,7 @@ import { type CommonExpressions, type PolicySettings, type PolicySpec, settingsO
 import { formFor, type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** The part of a binding's spec that bindings of both families have in common. */
+/** The part of the spec that bindings of both families have in common. */
 export interface BindingSpec {
   policyName?: string | undefined
   paramRef?: ParamRef | undefined

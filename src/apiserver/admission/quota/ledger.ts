@@ -4,8 +4,9 @@
  *
  * While one change to a quota is being committed, further changes to it wait and share the next commit. Fifty
  * concurrent clients therefore need a few commits, not fifty. The number of waiting changes is bounded by the number of
- * active requests. Charges and refunds are committed separately so that they never cancel out: every charge creates a
- * new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active writes.
+ * active requests. Charges and refunds are committed separately so that they never cancel each other out: every charge
+ * creates a new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active
+ * writes.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'

@@ -62,8 +62,8 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
     if (!(await conditions.areMet({ webhook, form }))) continue
-    // One call for each remaining webhook including this one, and one for all validating webhooks, which are called in
-    // parallel.
+    // One call for each remaining webhook, including this one, and one more for all validating webhooks, which are
+    // called in parallel.
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request

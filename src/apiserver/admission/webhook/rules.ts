@@ -36,7 +36,7 @@ function names(list: readonly string[] = [], value: string): boolean {
 
 /**
  * Whether a pattern matches a resource. `pods` matches only the pods themselves. `pods/log` matches one subresource.
- * `pods/*` matches the pods and all their subresources. A `*` before or instead of the name matches all resources.
+ * `pods/*` matches the pods and all their subresources. A `*` in place of the resource name matches all resources.
  */
 function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')

@@ -46,8 +46,8 @@ export async function isSelected(
 }
 
 /**
- * Returns the labels of the new and the old object. A selector needs to match only one of them. A webhook is therefore
- * also called for the update that removes an object from its selection.
+ * Returns the labels of the new and the old object. A selector needs to match only one of them, so a webhook is also
+ * called for an update after which the object no longer matches.
  */
 export function objectLabels({ object, oldObject, forms }: AdmissionRequest): readonly Labels[] {
   return [object, oldObject].map((each) => each && forms.labelsOf(each)).filter((labels) => labels !== undefined)
@@ -62,8 +62,8 @@ export function isInNamespace(request: AdmissionRequest): boolean {
 }
 
 /**
- * Returns the namespace of a request. A Namespace object counts as being in the namespace of the same name. Returns ''
- * for other cluster-scoped objects.
+ * Returns the namespace of a request. A Namespace object is treated as if it were in the namespace of the same name.
+ * Returns '' for other cluster-scoped objects.
  */
 export function namespaceOf(request: AdmissionRequest): string {
   if (!isNamespace(request)) return request.namespace

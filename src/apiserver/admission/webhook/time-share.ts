@@ -1,5 +1,5 @@
 /**
- * Computes the timeout of a webhook call, which never exceeds the timeout configured for the webhook. Webhooks whose
+ * Computes the timeout of a webhook call. It never exceeds the timeout configured for the webhook. Webhooks whose
  * failures are ignored also share the server's request timeout, so that hanging webhooks leave time for the write
  * itself.
  *

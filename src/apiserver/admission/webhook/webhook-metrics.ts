@@ -69,7 +69,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Sets the function that lists the current webhooks whenever the metrics are read. */
+  /** Sets the function that is called to list the current webhooks whenever the metrics are read. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }

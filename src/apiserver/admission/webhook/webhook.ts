@@ -1,4 +1,7 @@
-/** A webhook of a stored configuration, compiled for requests: its rules, selectors, address and circuit breaker. */
+/**
+ * A webhook from a stored configuration, compiled for matching and calling: its rules, selectors, address and circuit
+ * breaker.
+ */
 
 import type { MutatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
 import type { MatchCondition } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'

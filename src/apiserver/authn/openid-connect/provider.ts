@@ -62,7 +62,7 @@ export class OpenidProvider {
     return this.#keys
   }
 
-  /** Fetches the keys, unless this was tried very recently. Returns whether there are new keys. Never rejects. */
+  /** Fetches the keys, unless the last attempt was very recent. Returns whether there are new keys. Never rejects. */
   refresh(): Promise<boolean> {
     if (this.#pendingFetch !== undefined) return this.#pendingFetch
     const now = this.#parts.clock.monotonic()

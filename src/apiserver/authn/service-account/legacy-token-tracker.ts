@@ -21,7 +21,7 @@ export interface TrackerParts {
   readonly setLabels: LabelSecret
 }
 
-/** Sets labels on a Secret, unless it has been replaced by a new one with another uid. */
+/** Sets labels on a Secret, unless the Secret has been replaced by a new one with a different uid. */
 export type LabelSecret = (
   secret: ObjectName & { readonly uid: string },
   labels: { readonly [name: string]: string },

@@ -1,7 +1,7 @@
 /**
- * Checks that the objects that a token depends on still exist: its account, and the pod, Secret or node that it is
- * bound to. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
- * object. A legacy token is compared with the content of its Secret. A terminating object counts as deleted, except for
+ * Checks that the objects on which a token depends still exist: its account, and the pod, Secret or node to which it is
+ * bound. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
+ * object. A legacy token must also match the content of its Secret. A terminating object counts as deleted, except for
  * a pod, which needs its token until its grace period ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
@@ -23,7 +23,7 @@ export interface HolderOptions {
   readonly clock: Clock
   /** Whether a legacy token is valid only as long as its account and Secret exist. */
   readonly lookupLegacy: boolean
-  /** Names the label that marks a legacy token as invalid. Undefined if the label is not considered. */
+  /** The vendor whose label marks a legacy token as invalid. Undefined if the label is ignored. */
   readonly markedBy: Vendor | undefined
 }
 
@@ -72,8 +72,8 @@ export class TokenDependencies {
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (node === undefined || isThere(ofNode, node.uid)) &&
       (!legacy || (holdsToken(ofSecret!, token.hash) && !this.#isMarked(ofSecret!)))
-    // A terminating pod becomes invalid when its grace period ends, without any change to the object. Do not cache the
-    // result.
+    // A token for a terminating pod becomes invalid when the pod's grace period ends, without any change to the object.
+    // Do not cache the result.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
   }

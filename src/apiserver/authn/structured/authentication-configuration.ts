@@ -12,7 +12,7 @@ import { field, type Infer, type InferFields, s } from '../../../api/schema/sche
 import { type Emulation, isAvailable } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 
-/** Maximum number of issuers, and maximum number of rules and extra attributes of each issuer. */
+/** Maximum number of issuers, and maximum number of rules and extra attributes per issuer. */
 const maxEntries = 64
 
 const issuer = s.object({

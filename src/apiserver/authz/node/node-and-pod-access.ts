@@ -26,7 +26,7 @@ export function nodeAccess(node: string, { verb, subresource, name }: ResourceAt
   return because(`node '${node}' cannot read ${other}, only its own Node object`)
 }
 
-/** Decides about an agent's requests for Pods. `related` decides whether a pod is bound to the node. */
+/** Authorizes an agent's requests for Pods. `related` decides whether a pod is bound to the node. */
 export function podAccess(related: NodeJudge): NodeJudge {
   return (node, attributes) => {
     const { verb, subresource } = attributes

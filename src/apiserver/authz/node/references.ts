@@ -92,7 +92,7 @@ function containerNeeds({ env = [], envFrom = [] }: Container, need: Need): void
   }
 }
 
-/** Collects the ResourceClaims that a pod uses. The names of generated claims are in its status. */
+/** Collects the ResourceClaims that a pod uses. The names of generated claims are in the pod's status. */
 function claimNeeds({ resourceClaims = [] }: PodSpec, status: PodStatus, need: Need): void {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus } = status
   const generated = new Set(resourceClaims.filter((each) => !each.resourceClaimName).map(({ name }) => name))

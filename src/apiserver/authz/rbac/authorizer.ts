@@ -1,5 +1,5 @@
 /**
- * The RBAC mode, which allows a request if a rule of one of the user's roles does. It never denies a request that
+ * The RBAC mode, which allows a request if a rule in one of the user's roles allows it. It never denies a request that
  * another mode may allow.
  */
 
@@ -52,7 +52,7 @@ export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
   }
 }
 
-/** Returns a note that the user has bindings to roles that do not exist. Returns '' if there are none. */
+/** Returns a note about the user's bindings to roles that do not exist. Returns '' if there are no such bindings. */
 function danglingOf(bindings: readonly Binding[], vendor: Vendor): string {
   const missing = missingRoles(bindings, vendor)
   if (missing.length === 0) return ''

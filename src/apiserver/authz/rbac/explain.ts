@@ -37,8 +37,7 @@ function scopeOf(attributes: Attributes): string {
 }
 
 /**
- * Returns which parts of a request a rule does not match, such as the verb. Returns undefined if hardly any part
- * matches.
+ * Returns which parts of a request a rule does not match, such as the verb. Returns undefined if too few parts match.
  */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts

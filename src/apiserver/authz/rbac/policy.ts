@@ -1,6 +1,7 @@
 /**
- * Permissions granted by roles and bindings, in an index that watches keep up to date. Lookups use the user name and
- * groups, so that their cost depends on the number of the user's bindings rather than the total number of bindings.
+ * An index of the permissions that roles and bindings grant. Watches keep the index up to date. Lookups use the user
+ * name and groups, so that their cost depends on the number of the user's bindings rather than the total number of
+ * bindings.
  *
  * A binding to a missing role grants nothing until the role is created.
  */

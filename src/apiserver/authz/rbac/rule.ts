@@ -29,10 +29,7 @@ export interface Rule {
   readonly verbs: Words
   readonly groups: Words
   readonly resources: Words
-  /**
-   * Resource names that the rule allows. Undefined means that the rule allows all names, and also requests without a
-   * name.
-   */
+  /** Resource names that the rule allows. If undefined, the rule allows all names and also requests without a name. */
   readonly names: Words
   /** Non-resource paths that the rule matches exactly. */
   readonly paths: Words

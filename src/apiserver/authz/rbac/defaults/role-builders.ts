@@ -1,6 +1,6 @@
 /**
  * Builders for default roles and bindings. They keep the definitions short and independent of the vendor. Roles, rules,
- * bindings and subjects may specify the Kubernetes versions that have them.
+ * bindings and subjects may specify the Kubernetes versions in which they exist.
  */
 import { defined } from '../../../../api/json/json.ts'
 import { groupName, type Signers, type Vendor } from '../../../../api/model/vendor.ts'
@@ -15,7 +15,7 @@ export type DefaultRule = PolicyRule & Versions
 type Versions = Pick<Availability, 'since' | 'until'>
 
 export interface DefaultRole extends Availability {
-  /** The name of the role. `{certificates}` is replaced with the name of that API group. */
+  /** The name of the role. `{certificates}` is replaced with the name of the certificates API group. */
   readonly name: string
   /** The role's rules, in which API groups have their internal IDs. */
   readonly rules: readonly DefaultRule[]
