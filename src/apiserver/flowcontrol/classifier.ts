@@ -6,7 +6,7 @@
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
 
-/** A FlowSchema, as far as the classifier needs it. */
+/** The part of a FlowSchema that the classifier needs. */
 export interface Classified {
   readonly rules: readonly CompiledRules[]
 }

@@ -98,7 +98,7 @@ export class FlowConfiguration {
     return this.#classifier
   }
 
-  /** Redistributes seats between the levels if enough time has passed since the last redistribution. */
+  /** Redistributes seats among the levels if enough time has passed since the last redistribution. */
   adjustSeats(): void {
     if (!this.#hasLending || this.#clock.monotonic() - this.#adjustedAt < lendingPeriodMs) return
     this.#adjustedAt = this.#clock.monotonic()

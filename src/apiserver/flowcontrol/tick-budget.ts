@@ -15,7 +15,7 @@ export interface Waiting {
 }
 
 /**
- * Work budget per tick, in units of a read with one seat. Work worth the whole budget takes about 5 ms on the machine
+ * Work budget per tick, in units of a read with one seat. Using up the whole budget takes about 5 ms on the machine
  * described in docs/understand/performance.md.
  */
 const workPerTick = 32
@@ -31,7 +31,7 @@ export class TickBudget {
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#remainingWork <= 0) return false
-    // The last request may exceed the budget. Otherwise, a request larger than the budget could never start.
+    // The last request of a tick may exceed the budget. Otherwise, a request larger than the budget could never start.
     this.#remainingWork -= work
     return true
   }

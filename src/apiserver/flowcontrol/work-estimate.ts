@@ -44,7 +44,7 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
-/** Whether a field selector requires one particular name, so that a list reads only a single object. */
+/** Whether a field selector requires one particular name. If so, a list reads only a single object. */
 function asksForOne(query: URLSearchParams): boolean {
   return /(^|,)metadata\.name==?[^,=]+/.test(query.get('fieldSelector') ?? '')
 }

@@ -44,10 +44,10 @@ export interface Destination {
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
-/** Settings of connection pools. They depend on what the connections are used for. */
+/** Settings of connection pools, which depend on the purpose of the connections. */
 export interface ConnectionsOptions {
   /**
-   * Maximum number of connections per destination. All of them may stay open while they are idle, because opening a
+   * Maximum number of connections per destination. All of these connections may stay open while idle, because opening a
    * connection costs several times as much as a call.
    */
   readonly maxPerDestination: number
@@ -142,8 +142,8 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // Only pods are called without certificate verification and without a client certificate. Keep no idle connections
-    // to pods.
+    // Do not keep idle connections to pods. Only pods are called without certificate verification and without a client
+    // certificate.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }
@@ -177,8 +177,8 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
 }
 
 /**
- * Returns TLS options that require a certificate with this common name. TLS sessions must not be resumed with it,
- * because Node then skips the name check.
+ * Returns TLS options that require a certificate with this common name. With these options, TLS sessions must not be
+ * resumed, because Node would then skip the name check.
  */
 function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
   return {

@@ -39,7 +39,7 @@ export interface HttpsAnswer {
   readonly body: Buffer
 }
 
-/** Maximum size of a response in bytes. It has room for an object of 3 MiB, which takes 4 MiB in base64. */
+/** Maximum size of a response in bytes. The limit leaves room for an object of 3 MiB, which takes 4 MiB in base64. */
 const maxAnswerBytes = 5 * 1024 * 1024
 /** Maximum number of connections per destination. */
 const maxConnections = 64

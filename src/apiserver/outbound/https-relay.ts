@@ -14,7 +14,7 @@ import { requestHead } from '../../wire/http/client/request-head.ts'
 import { type StreamedAnswer, streamCall } from '../../wire/http/client/streamed-call.ts'
 import { Connections, type Destination } from './connections.ts'
 
-/** A client's request, as it is forwarded to another server. */
+/** A client request to forward to another server. */
 export interface RelayedRequest {
   readonly destination: Destination
   readonly method: string
@@ -115,8 +115,8 @@ export class HttpsRelay {
 }
 
 /**
- * Reports an invalid HTTP response as a broken connection, so that the client gets a 503 as from kube-apiserver. Other
- * errors are thrown unchanged.
+ * Reports an invalid HTTP response as a broken connection, so that the client receives a 503, as it would from
+ * kube-apiserver. Other errors are thrown unchanged.
  */
 function asBrokenConnection(error: unknown): never {
   const isMalformed = error instanceof CallError && error.fault === 'answer'

@@ -1,8 +1,8 @@
 /**
  * Resolves a Service to an address for calls from this server. The server cannot reach cluster IPs and therefore
  * connects to an endpoint directly. For an ExternalName Service, the address is the external name. For other Services,
- * it is the target port of a ready address in the EndpointSlices, or in the Endpoints if no slice contains a ready
- * address. If there are several addresses, each call chooses one at random.
+ * the result is the target port of a ready address in the EndpointSlices, or in the Endpoints if no slice contains a
+ * ready address. If there are several addresses, each call chooses one at random.
  */
 import { isIP } from 'node:net'
 import type { JsonObject } from '../../api/json/json.ts'

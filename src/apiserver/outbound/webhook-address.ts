@@ -1,7 +1,7 @@
 /**
  * Resolves the address of a webhook, which is a URL or a path of a Service. The operating system resolves the host of a
- * URL, even if it is the name of a Service. The certificate of a Service must be valid for `<name>.<namespace>.svc`,
- * whichever address is used.
+ * URL, even if the host is the name of a Service. The certificate of a Service must be valid for
+ * `<name>.<namespace>.svc`, regardless of the address that is used.
  */
 
 import type { Destination } from './connections.ts'

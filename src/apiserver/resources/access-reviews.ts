@@ -23,8 +23,8 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 export interface ReviewParts {
   readonly vendor: Vendor
   /**
-   * Returns the functions that decide about permissions. Call it only while handling a request, because the functions
-   * need the catalogue, which in turn needs these endpoints.
+   * Returns the functions that check permissions. Call this function only while handling a request, because the
+   * functions need the catalogue, which in turn needs these endpoints.
    */
   readonly access: () => Access
 }

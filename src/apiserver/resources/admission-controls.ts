@@ -1,5 +1,6 @@
 /**
- * Lists the built-in admission plugins in execution order, and whether this server enables them (`admissioncontrols`).
+ * Lists the built-in admission plugins in execution order, and reports whether this server enables them
+ * (`admissioncontrols`).
  */
 
 import { admissionControl } from '../../api/kinds/ops/admission-control.ts'

@@ -51,7 +51,7 @@ export interface EndpointParts
   readonly components: readonly Component[]
 }
 
-/** Returns all endpoints, to add to the catalogue of served types. */
+/** Returns all endpoints for the catalogue of served types. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, ways, components } = parts
   return [

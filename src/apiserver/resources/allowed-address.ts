@@ -1,6 +1,6 @@
 /**
  * Decides which addresses in the status of Nodes and Pods this server may connect to. By default, the server rejects
- * addresses of its own machine, link-local addresses, cloud metadata services, which provide credentials, and IPv6
+ * addresses of its own machine, link-local addresses, cloud metadata services (which provide credentials), and IPv6
  * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these addresses, but never this
  * server's own port. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed range.
  */
@@ -26,7 +26,7 @@ const thisMachine = rangesOf('0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128')
 const refused = [
   ...thisMachine,
   ...rangesOf('169.254.0.0/16', 'fe80::/10'),
-  // Addresses that no single host has: multicast, reserved and broadcast addresses.
+  // Addresses that do not belong to a single host: multicast, reserved and broadcast addresses.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
   // Metadata services and host services of Alibaba, Azure, Oracle, Amazon, Google, Scaleway and Akamai, and deprecated
   // site-local addresses. Oracle's range is that of all IETF protocol assignments.
@@ -43,7 +43,7 @@ interface Embedding {
 
 const lowBits = (number: bigint) => [number & 0xffffffffn]
 
-/** Kinds of IPv6 addresses that contain an IPv4 address, to which a host or router may translate them. */
+/** Kinds of IPv6 addresses that contain an IPv4 address. A host or router may translate them to this IPv4 address. */
 const embeddings: readonly Embedding[] = [
   // IPv4-compatible (::/96) and IPv4-translated (::ffff:0:0:0/96) addresses.
   { contains: (number) => number >> 32n === 0n && number > 1n, embedded: lowBits },

@@ -17,7 +17,8 @@ export interface HistorySubject {
 }
 
 /**
- * Whether the caller may see the history of all objects that ever had the name, or only that of the existing object.
+ * Whether the caller may see the history of all objects that ever had the name, or only the history of the existing
+ * object.
  */
 export interface HistoryAccess {
   readonly type: Resource

@@ -1,7 +1,7 @@
 /**
  * Connects this server to nodes and pods. Nodes in this process are found in the list of local nodes
- * (`cluster/node-port/local-nodes.ts`). Other nodes are found by the addresses in their status, except addresses of
- * this machine. The server trusts no other field in the status.
+ * (`cluster/node-port/local-nodes.ts`). Other nodes are contacted at the addresses in their status, except for
+ * addresses of this machine. The server trusts no other field in the status.
  */
 import { isIP } from 'node:net'
 import type { Node } from '../../api/kinds/core/node.ts'

@@ -102,7 +102,7 @@ function withoutValues({ note, changes = [] }: JournaledChange, concealed: reado
   ]
 }
 
-/** Parses a recorded path. It has two steps, a field and a key in this field, separated by the first dot. */
+/** Parses a recorded path. The path consists of a field and a key in this field, separated by the first dot. */
 function concealedPlace(place: string) {
   const dot = place.indexOf('.')
   const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]

@@ -1,6 +1,7 @@
 /**
- * Assigns a pod to a node, once (`pods/binding`, and the older equivalent `bindings`). Also copies the Binding's
- * annotations to the pod and, if a feature gate is enabled, its labels, and sets the PodScheduled condition.
+ * Assigns a pod to a node, which is possible only once (`pods/binding`, and the older equivalent `bindings`). Also
+ * copies the Binding's annotations to the pod and, if a feature gate is enabled, its labels, and sets the PodScheduled
+ * condition.
  */
 import { type Binding, binding as kind } from '../../api/kinds/core/binding.ts'
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'

@@ -147,8 +147,8 @@ function withReason(object: Pod, now: string): Pod {
 /** The approval of an eviction, with the budget that approved it, if any. */
 interface Leave {
   /**
-   * Whether the deletion must name the current version of the pod. Set if no budget was charged but one could protect a
-   * later version, such as a pending pod that becomes ready.
+   * Whether the deletion must name the current version of the pod. Set if no budget was charged but a budget could
+   * protect a later version, for example when a pending pod becomes ready.
    */
   readonly ofThisVersion: boolean
   /** The name of the budget that allowed the eviction without being charged. */

@@ -110,7 +110,7 @@ export class PolicyReports {
     if (state === undefined || policy === undefined) return
     const report = newReport(state)
     report.phase = 'Running'
-    // Until the new report is complete, the previous one for the same version of the policy remains visible.
+    // Until the new report is complete, the previous report for the same version of the policy remains visible.
     const isVisible = this.#reports.get(name)?.completedAt === undefined
     if (isVisible) this.#reports.set(name, report)
     const { signal } = this.#ended

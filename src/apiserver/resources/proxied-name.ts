@@ -19,7 +19,7 @@ export function proxiedScheme(text: string): string {
   return parts.length === 3 ? parts[0]! : ''
 }
 
-/** Returns the port from a name such as `https:web:8080`, which can be a name, or '' if there is none. */
+/** Returns the port from a name such as `https:web:8080`, or '' if there is none. The port can itself be a name. */
 export function proxiedPort(text: string): string {
   return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')
 }

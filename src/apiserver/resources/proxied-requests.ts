@@ -12,8 +12,8 @@ interface ProxiedTo {
   readonly destination: () => Destination | Promise<Destination>
   readonly errors: ProxyErrors
   /**
-   * Identifies the proxied object, so that limits on concurrent requests apply to each object however its URL is
-   * written.
+   * Identifies the proxied object, so that limits on concurrent requests apply to each object regardless of how its URL
+   * is written.
    */
   readonly to: string
 }

@@ -83,8 +83,8 @@ export class ConnectionCounts {
   }
 
   /**
-   * Counts a new connection even if the limit is reached. Called when it takes the place of a connection that is about
-   * to close.
+   * Counts a new connection even if the limit is reached. Called when the new connection replaces a connection that is
+   * about to close.
    */
   openInPlace(): void {
     this.#add(totalCounter, 1)
@@ -126,7 +126,10 @@ export class ConnectionCounts {
     return this.#sum(networkCounter)
   }
 
-  /** Returns the other workers that have unauthenticated connections, the one with the most connections first. */
+  /**
+   * Returns the other workers that have unauthenticated connections, sorted by the number of these connections in
+   * descending order.
+   */
   otherWorkersWithStrangers(): readonly number[] {
     return Array.from({ length: this.#regions }, (_, index) => index)
       .filter((index) => index * regionLength !== this.#own && this.#strangersIn(index) > 0)

@@ -10,8 +10,8 @@ export interface Times {
   readonly handshake: number
   readonly headers: number
   /**
-   * Maximum time to receive a request. It is longer than any request deadline, so that slow requests get a 504 response
-   * and only clients that stop sending are disconnected.
+   * Maximum time to receive a request. It is longer than any request deadline, so that slow requests receive a 504
+   * response and only clients that stop sending are disconnected.
    */
   readonly request: number
   readonly idle: number
@@ -33,8 +33,8 @@ export const defaultTimes: Times = {
 }
 
 /**
- * Time in milliseconds for which a rejected client may continue to send. Without it, some clients could not read the
- * error.
+ * Time in milliseconds for which a rejected client may continue to send. Without this time, some clients could not read
+ * the error.
  */
 export const lingerTime = 2 * seconds
 /** How long a stopping server waits on each connection for requests in transit, in milliseconds. */

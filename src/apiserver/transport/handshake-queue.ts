@@ -102,7 +102,7 @@ export class HandshakeQueue {
  * if its length is not known yet.
  */
 function bytesNeeded(start: Buffer): number {
-  // The data from this client is not TLS. Pass it on immediately, so that the TLS library rejects it.
+  // The data from this client is not TLS. Pass the data on immediately, so that the TLS library rejects it.
   if (start[0] !== handshakeType) return 1
   if (start.length < recordHeaderBytes) return recordHeaderBytes
   const length = start.readUInt16BE(3)

@@ -31,7 +31,7 @@ export interface ListenerOptions {
   readonly host: string
   readonly port: number
   /**
-   * Whether other workers listen on the same port, so that the kernel distributes the connections. Defaults to false.
+   * Whether other workers listen on the same port. If so, the kernel distributes the connections. Defaults to false.
    */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
@@ -58,7 +58,10 @@ export interface ListenerOptions {
 /** The TLS settings that flags can change. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
-/** Number of connections accepted above the limit. Each of them evicts another connection or is closed. */
+/**
+ * Number of connections that may be accepted above the limit. Each of them either evicts another connection or is
+ * closed.
+ */
 const meetingPlaces = 16
 
 const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }

@@ -48,8 +48,8 @@ export class WorkerEvictions {
   #lastId = 0
 
   /**
-   * Creates the channel to the other workers. `evict` closes a connection of this worker when another worker asks for it.
-   * At most `maxWaiting` new connections of this worker wait for an eviction.
+   * Creates the channel to the other workers. `evict` closes a connection of this worker when another worker requests
+   * it. At most `maxWaiting` new connections of this worker wait for an eviction.
    */
   constructor(
     { channel, index, answerMs = defaultAnswerMs }: EvictionChannel,

@@ -88,8 +88,8 @@ function isRegistered({ group, kind }: ServedType): boolean {
 
 interface Registration extends GroupVersion {
   /**
-   * Values of the `automanaged` label. An APIService with `onstart` is only checked at startup. One with `true` is
-   * deleted once no definition serves its version.
+   * Values of the `automanaged` label. An APIService with `onstart` is only checked at startup. An APIService with
+   * `true` is deleted once no definition serves its version.
    */
   readonly managed: 'onstart' | 'true'
   readonly priorities: JsonObject

@@ -39,8 +39,8 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server may create the same object at the same time. Its reservations then conflict with this one's, until
-    // its object is in the cache.
+    // Another server may create the same object at the same time. Its reservations then conflict with those of this
+    // server until its object is in the cache.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }

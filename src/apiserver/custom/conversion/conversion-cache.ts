@@ -60,7 +60,7 @@ export class ConversionCache {
     const answer = this.#convert(inputs.map(({ json }) => json))
     for (const [i, { id }] of inputs.entries()) {
       const own = answer.then((converted) => converted[i]!)
-      // Callers that await this promise get the error. If nobody does, the error must not become an unhandled
+      // Callers that await this promise get the error. If no caller awaits it, the error must not become an unhandled
       // rejection.
       own.catch(() => {})
       this.#underWay.set(id, own)

@@ -22,7 +22,10 @@ export interface CleanupParts {
   /** The `customresourcedefinitions` resource. */
   readonly resource: Resource
   readonly registry: RegistryParts
-  /** Object states that are known to wait for finalizers only. Kept between steps so that they are not parsed again. */
+  /**
+   * Object states in which only finalizers delay the removal. Cached between steps so that the objects are not parsed
+   * again.
+   */
   readonly waiting: WeakSet<CachedObject>
   /**
    * Throws an error if the store was restored since the definition was read, because the objects may then belong to

@@ -152,7 +152,7 @@ export class CustomResources {
   ): Promise<void> {
     const granted = namesFor(this.#establishing, summary)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
-    // Serve the type before writing the status, so that it can be used as soon as a client sees the condition
+    // Serve the type before writing the status, so that clients can use the type as soon as they see the condition
     // Established.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
     // The definition has lost its name to another definition, so stop serving it.

@@ -18,7 +18,7 @@ export interface DefinitionSummary {
   readonly revision: number
   readonly uid: string
   readonly group: string
-  /** The names that the definition requests and those of them that were accepted. */
+  /** The names that the definition requests, and the accepted names among them. */
   readonly requestedNames: DefinitionNames
   readonly acceptedNames: DefinitionNames
   readonly accepted: boolean
@@ -64,7 +64,9 @@ export class DefinitionSummaries {
   readonly #resource: Resource
   readonly #catalogue: Catalogue
   readonly #known = new Map<string, DefinitionSummary>()
-  /** Names of definitions by group, including deleted ones. Undefined until they are first needed after a reset. */
+  /**
+   * Names of definitions by group, including deleted definitions. Undefined until they are first needed after a reset.
+   */
   #groups: Map<string, Set<string>> | undefined
 
   /** Starts tracking the definitions that `resource` stores. */

@@ -30,7 +30,7 @@ export interface MadeWith {
   readonly convert: Convert | undefined
 }
 
-/** Creates one kind for each served version of a definition. The names are those that were accepted for it. */
+/** Creates one kind for each served version of a definition, with the names that were accepted for the definition. */
 export async function kindsOf(
   definition: CustomResourceDefinition,
   names: DefinitionNames,
@@ -103,8 +103,8 @@ function schemaText({ schema, subresources, selectableFields }: DefinitionVersio
 }
 
 /**
- * Returns a kind that accepts any object, so that the objects of a terminating definition can be deleted whatever they
- * contain.
+ * Returns a kind that accepts any object, so that the objects of a terminating definition can be deleted regardless of
+ * their content.
  */
 export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
   const { spec } = definition
@@ -117,7 +117,7 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   return made.kind
 }
 
-/** Deletions work on objects as they are stored, so a conversion would be a bug. */
+/** Deletions process objects in their stored form, so a call to convert them would be a bug. */
 const refuseToConvert: Convert = () =>
   Promise.reject(new TypeError('a deletion requested a conversion, but deletions use the stored version'))
 

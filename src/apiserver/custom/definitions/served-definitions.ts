@@ -66,7 +66,7 @@ export class ServedDefinitions {
     if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
-    // End the watches of the old types, so that clients start new ones and get objects in the new form.
+    // End the watches of the old types, so that clients start new watches and receive objects in the new form.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)

@@ -53,8 +53,8 @@ export interface CustomKindDefinition {
   /** Paths of the fields that field selectors of this version can use, such as `spec.color`. */
   readonly selectable?: readonly string[]
   /**
-   * Field paths that selectors can use in any version. Each object is stored with their values. Defaults to
-   * `selectableFields`.
+   * Field paths that selectors can use in any version. Each object is stored with the values of these fields. Defaults
+   * to `selectableFields`.
    */
   readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */

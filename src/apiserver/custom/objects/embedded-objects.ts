@@ -86,7 +86,10 @@ function* embeddedIn(schema: Schema, value: Json | undefined, path: FieldPath): 
   }
 }
 
-/** Returns the value with the metadata of its embedded objects removed, to search the rest for unknown fields. */
+/**
+ * Returns the value with the metadata of its embedded objects removed, so that the rest can be searched for unknown
+ * fields.
+ */
 export function withoutInnerMetadata(schema: Schema, value: Json): Json {
   if (schema.type === 'list' && Array.isArray(value))
     return value.map((item) => withoutInnerMetadata(schema.items, item))

@@ -136,7 +136,7 @@ class Elements {
   readonly #schema: ListSchema
   readonly #path: FieldPath
   readonly #search: Search
-  /** Elements seen so far. Nearly all are strings. Others are compared in Go syntax, which is slower. */
+  /** Elements seen so far. Nearly all are strings. Other elements are compared in Go syntax, which is slower. */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()
 
@@ -218,7 +218,7 @@ type FollowedPath = { readonly value: Json | undefined } | { readonly blocked: J
 
 /**
  * Follows a path into an object and returns the value there. If the path cannot be followed because a value is not an
- * object, returns this value.
+ * object, returns that value.
  */
 function follow(object: JsonObject, path: string): FollowedPath {
   let here: Json | undefined = object

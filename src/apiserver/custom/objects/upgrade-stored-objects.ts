@@ -1,8 +1,8 @@
 /**
  * Reads the objects of a custom kind in the form that the current definition requires. Definitions change while their
- * objects remain: a stored object may be in another version, have removed fields or lack later defaults. Objects are
- * upgraded on read, once per state, and stored in the new form on the next write. Nearly all objects are already
- * complete for the current schema (schema-id.ts) and are returned unchanged.
+ * objects remain: a stored object may be in another version, have removed fields or lack later defaults. Each state of
+ * an object is upgraded once, when it is read, and stored in the new form by the next write. Nearly all objects are
+ * already complete for the current schema (schema-id.ts) and are returned unchanged.
  *
  * Without a webhook, conversion changes only the apiVersion. With a webhook, each state of an object is converted once
  * (conversion-cache.ts), and readers wait for the result.
@@ -100,7 +100,8 @@ class Version {
   readonly apiVersion: string
   readonly #evolving: Evolving
   /**
-   * The beginning of the JSON of nearly every object of this version. Comparing it is faster than parsing the object.
+   * The beginning of the JSON of nearly every object of this version. Comparing this prefix is faster than parsing the
+   * object.
    */
   readonly #start: Buffer
   readonly #upgraded = new UpgradedObjectCache()

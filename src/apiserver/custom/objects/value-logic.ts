@@ -1,7 +1,7 @@
 /**
  * Validates allOf, anyOf, oneOf and not. If no alternative matches, also reports the errors of the best alternative, as
- * kube-apiserver 1.23 does. The best alternative is the one that accepted the most parts of the value. In a tie, the
- * first one wins.
+ * kube-apiserver 1.23 does. The best alternative is the one that accepted the largest number of parts of the value. In
+ * a tie, the first one wins.
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -29,8 +29,8 @@ interface Outcome {
 type Demand = (...about: About) => Outcome
 
 /**
- * Returns the error for an unmet logic keyword. As in kube-apiserver, it has no field, and the message contains the
- * path.
+ * Returns the error for an unmet logic keyword. As in kube-apiserver, the error has no field, and its message contains
+ * the path.
  */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
@@ -124,7 +124,7 @@ function sum(outcomes: readonly Outcome[]): Outcome {
 /** Cost of trying one alternative, expressed in steps of pattern matching. */
 const alternativeSteps = 40
 
-/** Returns a function that validates a value against a schema and everything below it. */
+/** Returns a function that validates a value, including all nested values, against a schema. */
 function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   const rules = [typeRule(schema, tools), keywordRule(schema, tools)].filter((rule) => rule !== undefined)
   const logic = logicOf(schema, tools)

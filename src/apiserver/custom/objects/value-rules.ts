@@ -101,8 +101,8 @@ const ofMembers =
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
-// Whether a text has at most the given number of characters. The number of characters is between half of `text.length`
-// and `text.length`, because some characters take two UTF-16 units.
+// Whether a text has at most the given number of characters. Some characters take two UTF-16 units, so the number of
+// characters is between half of `text.length` and `text.length`.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
 const hasAtLeast = (text: string, limit: number) =>
@@ -171,8 +171,8 @@ export function tooMuch(path: FieldPath): FieldError {
 }
 
 /**
- * Keywords of objects. Before Kubernetes 1.25, only the first failure is reported, so if there are too few or too many
- * members, missing members are not reported.
+ * Keywords of objects. Before Kubernetes 1.25, only the first failure is reported. If there are too few or too many
+ * members, missing members are therefore not reported.
  */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
@@ -230,7 +230,10 @@ export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | u
   return rules.length === 0 ? undefined : (...about) => rules.flatMap((rule) => rule(...about))
 }
 
-/** Whether an object has too few or too many members. Before Kubernetes 1.25, its members are then not validated. */
+/**
+ * Whether an object has too few or too many members. Before Kubernetes 1.25, the members of such an object are not
+ * validated.
+ */
 export type MemberLimit = (value: Json, context: RuleContext) => boolean
 
 export function memberLimit({ minProperties, maxProperties }: JsonObject): MemberLimit | undefined {

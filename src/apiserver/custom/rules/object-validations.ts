@@ -1,7 +1,7 @@
 /**
- * Validates custom objects with the CEL rules of their schema. Each rule and each object has a cost budget. The server
- * handles other requests between two rules, and aborts rules that run too long. A rule that uses `oldSelf` runs only if
- * there is a previous value.
+ * Validates custom objects with the CEL rules of their schema. Each rule has a cost budget, and so does each object.
+ * The server handles other requests between two rules, and aborts rules that run too long. A rule that uses `oldSelf`
+ * runs only if there is a previous value.
  */
 
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
@@ -43,7 +43,7 @@ export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
  * Returns a function that validates objects with the CEL rules in a schema, which is given as text. Returns undefined
- * if it has no rules. Rules are compiled on first use, because most servers write objects of only a few kinds.
+ * if the schema has no rules. Rules are compiled on first use, because most servers write objects of only a few kinds.
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
@@ -208,8 +208,7 @@ function isTransition(rule: Rule, { used }: Program): boolean {
 }
 
 /**
- * Returns what an error shows as the invalid value: its type or, since Kubernetes 1.35, the value itself if it is a
- * scalar.
+ * Returns the invalid value as errors show it: its type or, since Kubernetes 1.35, the value itself if it is a scalar.
  */
 function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
   if (!isAtLeast(version, '1.35')) return type
@@ -243,8 +242,8 @@ function errorOf(
 const maxMessage = 5 * 1024
 
 /**
- * Evaluates the message expression of a rule. If this fails, returns the rule's message or, if there is none, the rule
- * itself.
+ * Evaluates the message expression of a rule. If the evaluation fails, returns the rule's message or, if there is none,
+ * the rule itself.
  */
 function messageOf(rule: CompiledRule, { values, judging }: Running): string {
   const { messageProgram } = rule

@@ -1,6 +1,6 @@
 /**
- * Validates the CEL rules in a definition: their fields, whether they compile, and their estimated cost, both per rule
- * and for the whole schema. The limits and error texts are the same as in Kubernetes 1.25.
+ * Validates the CEL rules in a definition. Checks their fields, whether they compile, and their estimated cost, both
+ * per rule and for the whole schema. The limits and error texts are the same as in Kubernetes 1.25.
  */
 
 import type { Compiled } from '../../../api/cel/program.ts'

@@ -12,8 +12,8 @@ import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 const limits = { bytes: 1024 * 1024, values: 100_000 }
 
 /**
- * Returns an error for each default in a schema that would grow too large. Works in steps, because a schema can have
- * many defaults.
+ * Returns an error for each default that would become too large with its nested defaults. Works in steps, because a
+ * schema can have many defaults.
  */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(limits)

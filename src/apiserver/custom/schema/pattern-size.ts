@@ -70,7 +70,7 @@ function atomSize(reader: Reader): number {
 
 /**
  * Estimates the size of an escape: one step, or more for a Unicode class. The text in `\Q...\E` counts character by
- * character. Names in braces are limited to a hundred characters, because many unclosed braces would otherwise take
+ * character. A name in braces is limited to a hundred characters, because many unclosed braces would otherwise take
  * quadratic time.
  */
 function escapeSize(reader: Reader): number {

@@ -19,8 +19,8 @@ import { addFaults, type Faults, logic, membersOf, partsOf, type SchemaReader } 
 import { structuralFaults } from './structural-faults.ts'
 
 /**
- * Maximum nesting depth of a schema. The limits in this file are far larger than real schemas need and far smaller than
- * harmful schemas.
+ * Maximum nesting depth of a schema. Real schemas stay far below the limits in this file, and harmful schemas far
+ * exceed them.
  */
 const maxDepth = 64
 const maxNodes = 20_000

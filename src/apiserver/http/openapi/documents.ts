@@ -110,7 +110,7 @@ export class Documents {
     return this.#maker
   }
 
-  /** Concurrent requests share one build of a document. If it fails, the next request tries again. */
+  /** Concurrent requests share one build of a document. If the build fails, the next request tries again. */
   #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
     const documents = this.#documents.get(name)
     if (documents !== undefined && sameTypes(documents.sources, sources)) return documents.document
@@ -125,7 +125,7 @@ export class Documents {
 
 /**
  * Returns the objects that an OpenAPI v2 document is built from: served types and aggregated documents. The document is
- * valid while they stay the same.
+ * valid as long as these objects stay the same.
  */
 function sourcesOf({ types, aggregated }: Described): readonly object[] {
   return [...types, ...aggregated.documents]

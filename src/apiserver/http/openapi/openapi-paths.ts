@@ -2,9 +2,9 @@
  * /openapi/v2 and /openapi/v3 describe the served API.
  *
  * OpenAPI v2 is a single document in JSON or Protobuf. A client that sends the document's ETag gets a 304 if nothing
- * has changed. OpenAPI v3 has one document for each group version and an index of them. Each document's URL contains a
- * hash of its content, so clients may cache the document forever. When the catalogue changes, only the affected parts
- * are rebuilt.
+ * has changed. OpenAPI v3 has one document for each group version, and an index of these documents. Each document's URL
+ * contains a hash of its content, so clients may cache the document forever. When the catalogue changes, only the
+ * affected parts are rebuilt.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'

@@ -201,7 +201,10 @@ function operationsOf(served: Served) {
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** Nouns for one object and for all objects of a type in descriptions, and the media types that the type supports. */
+/**
+ * The nouns that descriptions use for one object and for all objects of a type, and the media types that the type
+ * supports.
+ */
 interface Words {
   readonly noun: string
   readonly all: string

@@ -1,6 +1,6 @@
 /**
  * Writes an OpenAPI document piece by piece: its head, its paths and its types. Each path and type is written on demand
- * and can be garbage-collected once it is encoded, so the document is never in memory as a whole object.
+ * and can be garbage-collected once it is encoded, so the whole document is never in memory as an object.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'

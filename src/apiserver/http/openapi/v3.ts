@@ -114,7 +114,10 @@ function plainPathParameter(name: PathName): JsonObject {
   return { name, in: 'path', required: true, description: doc, schema: { type } }
 }
 
-/** Writes an operation as kube-apiserver does since 1.24: with any content type, and without a schema for errors. */
+/**
+ * Writes an operation in the way that kube-apiserver has used since 1.24: with any content type, and without a schema
+ * for errors.
+ */
 function writePublicOperation(operation: Operation, path: Path, writing: Writing): JsonObject {
   const shared = sharedQuery(path)
   const query = operation.query.filter((name) => !shared.has(name))

@@ -1,7 +1,7 @@
 /**
  * `/backup` streams the whole store to users with permission to read this path. The response is as large as the store
- * and has no time limit, but the client must keep reading. If the stream fails, the server closes the connection, and
- * the end marker of the backup is missing.
+ * and has no time limit, but the client must keep reading. If the stream fails, the server closes the connection
+ * without sending the end marker of the backup.
  */
 
 import { tooManyRequests } from '../../../api/model/api-error.ts'

@@ -17,7 +17,8 @@ export interface VersionContent {
   /** The entries of the APIResourceList. */
   readonly resources: readonly JsonObject[]
   /**
-   * Whether the list of types is up to date. False if an aggregated server serves the group version and is unreachable.
+   * Whether the list of types is up to date. False if the group version belongs to an aggregated server that is
+   * unreachable.
    */
   readonly isCurrent: boolean
 }

@@ -1,9 +1,8 @@
 /**
- * /livez, /readyz and /healthz report whether the server is alive and whether it can handle requests. Probes look only
- * at the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single
- * check.
+ * /livez, /readyz and /healthz report whether the server is alive and whether it can handle requests. Probes check only
+ * the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single check.
  *
- * A failed check results in a 500. /readyz returns a 503 if the server is running but temporarily cannot handle
+ * If a check fails, the response is a 500. /readyz returns a 503 if the server is running but temporarily cannot handle
  * requests. Only /readyz and the single-check paths report the reason for a failed check.
  */
 import { shorten } from '../../../base/text/shorten.ts'
@@ -33,7 +32,7 @@ interface Endpoint {
   readonly checks: readonly HealthCheck[]
 }
 
-/** The readiness endpoint. Unlike the other endpoints, it reports why a check failed. */
+/** The readiness endpoint, the only one that reports why a check failed. */
 const readiness = 'readyz'
 
 /** Returns the status code for a set of failed checks. */

@@ -2,8 +2,8 @@
  * The headers of a forwarded request, and of the response from the backend.
  *
  * This server removes the following headers from the request: the client's credentials, all headers that could claim
- * another identity, and the headers in which a browser describes the calling page, because this server has already
- * checked them. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of this
+ * another identity, and the headers in which a browser describes the calling page. This server has already checked
+ * these headers. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of this
  * server's client certificate. From the response, this server relays only headers that describe the response. Other
  * headers, such as cookies, could affect this server's whole origin.
  */

@@ -59,7 +59,7 @@ const maxTag = 8192
 /** Yields the rewritten page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // Browsers support no encoding other than UTF-16 in which tags are not ASCII. Links in UTF-16 pages are not
+  // UTF-16 is the only encoding supported by browsers in which tags are not ASCII. Links in UTF-16 pages are not
   // rewritten.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
@@ -67,7 +67,7 @@ export async function* withLinks(page: Readable, change: ChangeLink): AsyncGener
 
 class PageReader {
   readonly #change: ChangeLink
-  /** Text that was read but not returned yet, because it may be the start of a tag. */
+  /** Text that has been read but not yet returned, because it may be the start of a tag. */
   #pendingText = ''
   /** The end of the section that is being skipped. Undefined outside of such a section. */
   #until: End | undefined

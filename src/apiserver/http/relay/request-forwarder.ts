@@ -67,8 +67,8 @@ const busyMessages = {
 export class RequestForwarder {
   readonly #parts: ForwarderParts
   /**
-   * The name of this server in the Via header. It is unique, so a request that already contains it is in a forwarding
-   * loop.
+   * The name of this server in the Via header. The name is unique, so a request that already contains it is in a
+   * forwarding loop.
    */
   readonly #via = `1.1 orch-${randomUUID()}`
   readonly #underWay: RequestsInProgress

@@ -1,5 +1,5 @@
 /**
- * WebSocket connections to nodes that speak only SPDY. kubectl has used WebSockets since 1.31.
+ * Translates WebSocket connections for nodes that support only SPDY. kubectl has used WebSockets since 1.31.
  *
  * For port forwarding, the client offers the subprotocol `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary
  * messages. The server extracts the SPDY data. For a command, the client offers `v5.channel.k8s.io`, and the server

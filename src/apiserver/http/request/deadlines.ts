@@ -1,6 +1,6 @@
 /**
- * Enforces the deadlines of all requests with a single timer, because a timer of its own would often cost more than the
- * request itself. The timer checks the deadlines every 250 ms.
+ * Enforces the deadlines of all requests with a single timer, because a timer per request would often cost more than
+ * the request itself. The timer checks the deadlines every 250 ms.
  *
  * The requests are stored in an array, and each request stores its index. A Set would be rehashed constantly, because
  * requests are added and removed so frequently.

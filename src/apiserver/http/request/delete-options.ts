@@ -28,8 +28,8 @@ export interface ReadDeleteOptions extends EvaluatedDeleteOptions {
    */
   readonly waits: boolean
   /**
-   * The options for admission webhooks, without apiVersion and kind, but with the dry run and preconditions from the
-   * query.
+   * The options for admission webhooks, without apiVersion and kind, but including the dry run and preconditions from
+   * the query.
    */
   readonly sent: JsonObject
 }
@@ -39,8 +39,8 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<ReadD
   const { query, name } = info
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
-  // As in Kubernetes, a deletecollection request with a body uses the resourceVersion in the query for its list, not as
-  // a precondition.
+  // As in Kubernetes, the resourceVersion in the query of a deletecollection request with a body selects the version to
+  // list and is not a precondition.
   const isVersionToList = name === '' && body !== undefined
   const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
   const judged = evaluateDeleteOptions(sent, resource, {

@@ -30,7 +30,7 @@ function contains(outer: string, inner: string): boolean {
 }
 
 /**
- * Locates a field in the document. Returns the index among its siblings for each element of the path, up to the first
+ * Locates a field in the document. For each element of the path, returns its index among its siblings, up to the first
  * element that does not exist.
  */
 function placeOf(document: Json, path: string): number[] {
@@ -55,8 +55,8 @@ function placeOf(document: Json, path: string): number[] {
 }
 
 /**
- * Returns the shortest key of the object that can be the first element of the path. Such a key ends at a dot, at a
- * bracket or at the end of the path, but may also contain dots and brackets.
+ * Returns the shortest key of the object that can be the first element of the path. In the path, the key is followed by
+ * a dot, a bracket or nothing. The key itself may also contain dots and brackets.
  */
 function firstKey(object: JsonObject, path: string): string | undefined {
   for (let end = 1; end <= path.length; end++) {

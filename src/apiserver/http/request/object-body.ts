@@ -53,7 +53,8 @@ function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
 }
 
 /**
- * Returns the error for a body whose type cannot be read. Clients match its text, so it equals that of kube-apiserver.
+ * Returns the error for a body whose type cannot be read. Clients match the error text, so it is the same as in
+ * kube-apiserver.
  */
 function unrecognized({ kind }: Served, why: string): ApiError {
   return badRequest(
@@ -96,7 +97,7 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 
 /**
  * Validates the parts of an applied custom object that this path cannot change, such as its status. Merging ignores
- * them, but they must still match the schema. For built-in kinds, they are not validated.
+ * these parts, but they must still match the schema. For built-in kinds, these parts are not validated.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return

@@ -150,7 +150,7 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-/** Returns the verb of the request. A request below `/watch` is always a watch, whatever its method. */
+/** Returns the verb of the request. A request below `/watch` is always a watch, regardless of its method. */
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {

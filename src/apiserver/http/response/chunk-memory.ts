@@ -9,7 +9,7 @@ const chunkBytes = 64 * 1024
 const { before, after } = chunkMargins
 const pool = new BufferPool(before + chunkBytes + after, 16)
 
-/** Returns a new buffer for each chunk. Used if a chunk is still in use when the next chunk is written. */
+/** Returns a new buffer for each chunk, because a chunk may still be in use when the next one is written. */
 export function ownMemory(size: number): ChunkMemory {
   const bytes = Math.min(chunkBytes, size)
   return () => Buffer.allocUnsafeSlow(bytes)

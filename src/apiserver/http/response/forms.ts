@@ -25,15 +25,15 @@ export interface Form {
   readonly openList: (list: JsonObject, member: string, documentWorker: DocumentWorker | undefined) => Promise<ListText>
   /** The projection of objects and lists, such as a Table. Undefined if they are sent unchanged. */
   readonly view: ListView | undefined
-  /** Set if stored objects are encoded from cached Protobuf messages instead of from their JSON. */
+  /** Set if stored objects are encoded from cached Protobuf messages rather than from their JSON. */
   readonly shared: SharedForm | undefined
 }
 
 /** The document types in which stored objects are sent from cached Protobuf messages. */
 export interface SharedForm {
-  /** The type of a document with a single object. Undefined if the format only supports lists. */
+  /** The type of a document with a single object. Undefined if the format supports only lists. */
   readonly one: MessageType | undefined
-  /** The type of a list document. Undefined if the format only supports single objects. */
+  /** The type of a list document. Undefined if the format supports only single objects. */
   readonly list: MessageType | undefined
   /** Whether to send whole objects. If false, only their metadata is sent. */
   readonly whole: boolean

@@ -1,5 +1,5 @@
 /**
- * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked like the query of
+ * Lists that are generated on request (`componentstatuses`, `auditevents`). Their queries are validated like those of
  * any other list, and both selectors apply. Generated lists have no history and no pages.
  */
 

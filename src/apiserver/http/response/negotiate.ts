@@ -44,7 +44,7 @@ export interface NegotiationInput {
   /** Returns the Protobuf format, or undefined if the type has no Protobuf encoding. */
   readonly protobuf: (() => Form) | undefined
   /**
-   * Whether the response is for an API resource rather than a document such as a discovery list. Defaults to whether
+   * Whether the response is for an API resource rather than a document such as a discovery list. By default, true if
    * views are available, so it must be set for resources without views.
    */
   readonly ofResource?: boolean

@@ -1,8 +1,9 @@
 /**
- * Allows web pages of other origins to call this server from a browser (`--cors-allowed-origins`), with the same
- * headers as kube-apiserver. This step responds to a preflight request from an allowed origin before authentication,
- * because browsers send preflight requests without credentials. Allowing an origin grants no permissions. Permissions
- * depend only on the credentials of a request. Writes from other origins are rejected (`refuse-foreign-pages.ts`).
+ * Allows web pages of other origins to call this server from a browser (`--cors-allowed-origins`). The response headers
+ * are the same as in kube-apiserver. This step responds to a preflight request from an allowed origin before
+ * authentication, because browsers send preflight requests without credentials. Allowing an origin grants no
+ * permissions. Permissions depend only on the credentials of a request. Writes from other origins are rejected
+ * (`refuse-foreign-pages.ts`).
  */
 
 import type { Step } from '../pipeline.ts'

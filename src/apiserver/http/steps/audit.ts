@@ -118,7 +118,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
 
 /**
  * Returns a function that describes a request for audit events. The last description is reused unless impersonation has
- * started since.
+ * started since then.
  */
 function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
   const callerOf = callers()

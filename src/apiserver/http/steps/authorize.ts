@@ -1,6 +1,6 @@
 /**
- * Authorizes the request before its body is read. If the user may request an explanation, the message of the 403
- * explains how.
+ * Authorizes the request before its body is read. If the user may request an explanation, the 403 message says how to
+ * request it.
  */
 
 import { accessExplanation } from '../../../api/kinds/ops/access-explanation.ts'
@@ -66,7 +66,9 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
   if (decision.verdict !== 'allow') throw refusal(question, decision)
 }
 
-/** Returns what the authorizer needs to know about a request: the path, or the resource with its name and selectors. */
+/**
+ * Returns the attributes of a request that the authorizer needs: the path, or the resource with its name and selectors.
+ */
 export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
@@ -85,8 +87,8 @@ function selectedBy(info: ResourceInfo): ResourceAttributes {
 }
 
 /**
- * If the field selector of a list or watch requires one name, returns the attributes with this name. The user then
- * needs permission for this object only.
+ * If the field selector of a list or watch requires one name, returns the attributes with this name. In that case, the
+ * user needs permission only for this object.
  */
 function namedBySelector(info: ResourceInfo): ResourceAttributes {
   const [selector, ...more] = info.query.getAll('fieldSelector')

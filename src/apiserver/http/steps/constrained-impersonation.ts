@@ -23,7 +23,9 @@ export interface RequestedIdentity {
 
 type Attributes = ResourceAttributes | PathAttributes
 
-/** One way to be allowed to impersonate: an impersonation mode and all the permissions that it requires. */
+/**
+ * One way to obtain permission for an impersonation: an impersonation mode and all the permissions that it requires.
+ */
 export interface Alternative {
   readonly mode: string
   readonly permissions: readonly Attributes[]

@@ -1,9 +1,9 @@
 /**
- * Explains admission: a client that sends `Explain-Admission: true` with a write gets details in the response headers,
- * even on a dry run. The headers contain the fields that each plugin changed (`Admission-Changes`), the plugin that
- * rejected the request (`Admission-Refused-By`), and the plugins and webhooks that ran, with their durations and
- * results (`Admission-Trace`). The user needs permission to `create` `admissionexplanations` in the group `ops`, in the
- * namespace of the request.
+ * Explains admission: a client that sends `Explain-Admission: true` with a write receives details in the response
+ * headers, even for a dry run. The headers contain the fields that each plugin changed (`Admission-Changes`), the
+ * plugin that rejected the request (`Admission-Refused-By`), and the plugins and webhooks that ran, with their
+ * durations and results (`Admission-Trace`). The user needs permission to `create` `admissionexplanations` in the group
+ * `ops`, in the namespace of the request.
  */
 
 import { badRequest } from '../../../api/model/api-error.ts'

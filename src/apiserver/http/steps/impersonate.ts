@@ -2,7 +2,7 @@
  * Impersonation: permitted users act as another user with `Impersonate-User`, optionally with `Impersonate-Group`
  * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. Since Kubernetes
  * 1.36, the permission may be limited to certain actions (`constrained-impersonation.ts`). After this step, the request
- * runs as the impersonated user. Only the log contains both users.
+ * runs as the impersonated user. Only the log names both users.
  */
 
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
@@ -122,7 +122,7 @@ class ImpersonationModes {
 
   /**
    * Throws a 403 unless at least one alternative is allowed in full. First checks the alternative that was last allowed
-   * for the user. If all fail, throws its error.
+   * for the user. If all alternatives fail, throws the error of the one that was checked first.
    */
   async assertOneAllowed(user: User, alternatives: readonly Alternative[]): Promise<void> {
     const key = JSON.stringify([user.name, user.uid, user.groups])

@@ -40,7 +40,7 @@ async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Pro
 
 const writes = new Set(['create', 'update', 'patch', 'delete'])
 
-/** The first Kubernetes version that includes the watch events of a write in its cost. */
+/** The first Kubernetes version in which the cost of a write includes its watch events. */
 const firstWithEvents = '1.24'
 
 /** Requests for aggregated servers cost one seat. Forwarding is cheap, and this server cannot estimate their cost. */

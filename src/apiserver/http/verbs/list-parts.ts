@@ -14,7 +14,7 @@ import { compressFrom } from '../response/responses.ts'
 
 /**
  * Estimates the size of the list in bytes, to decide whether to compress it. Stops counting at `compressFrom`. Commas
- * are not counted, because they are shorter than the type fields, which list items lack.
+ * are not counted: they take less space than the type fields, which are counted although list items lack them.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY

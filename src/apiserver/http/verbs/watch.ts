@@ -165,8 +165,8 @@ function joined(events: readonly Buffer[]): Buffer {
 }
 
 /**
- * How long a client may read nothing before it is disconnected, in milliseconds. The limit frees the memory of its
- * pending events.
+ * How long a client may read nothing before it is disconnected, in milliseconds. Disconnecting the client frees the
+ * memory of its pending events.
  */
 const stallMs = 25_000
 
@@ -235,7 +235,7 @@ class Bookmarks {
     const next = this.#times.next()
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
-    // Skip a bookmark that is due now, because the one after the initial objects was just sent.
+    // Skip a bookmark that is due now, because the bookmark after the initial objects has just been sent.
     if (this.#hasSent && due === 0) {
       this.start(watcher)
       return

@@ -31,7 +31,8 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
    */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
   /**
-   * The query parameters of an endpoint that opens a connection. The server leaves the request body to the endpoint.
+   * The query parameters of an endpoint that opens a connection. The server does not read the request body, but leaves
+   * it to the endpoint.
    */
   readonly connects?: Connection
   /** Whether the response is a text stream, which clients may also request over a WebSocket. */

@@ -128,7 +128,7 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Re
 
 /**
  * Returns the types for all versions of one kind, which share a cache and store keys. A built-in version is converted
- * from and to the first one. Custom versions need no conversion here, because each of them can read every stored
+ * from and to the first version. Custom versions need no conversion here, because each of them can read every stored
  * version.
  */
 export function serveTogether(
@@ -204,7 +204,10 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
   return unreadable(resource, name, `${held.why}; ${held.remedy}`)
 }
 
-/** Returns the group and kind for an error message. For a view such as Scale, this is the kind of the view. */
+/**
+ * Returns the group and kind to name in an error message. For a view such as Scale, these are the group and kind of the
+ * view.
+ */
 export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { group: string; kind: string } {
   const { faultGroup } = kind
   const isEarlier = faultGroup !== undefined && !isAtLeast(version, faultGroup.until)
@@ -244,8 +247,8 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 }
 
 /**
- * Makes sure that an object can be read from a cache that is still loading in the background, by reading it from the
- * store. Call it before each read from such a cache. Returns undefined if no store read is needed.
+ * Reads an object from the store into a cache that is still loading in the background, so that the object can be read
+ * from the cache. Call it before each read from such a cache. Returns undefined if no store read is needed.
  */
 export function fetchObject({ cache, caches }: Resource, key: string): Promise<void> | undefined {
   return caches.fetch(cache, key)

@@ -3,7 +3,7 @@
  * the same objects. A chunk contains only whole events.
  */
 
-/** Returns a buffer for the next chunk. The caller may use a buffer until it has requested two more. */
+/** Returns a buffer for the next chunk. The caller may use a buffer until it has requested two more buffers. */
 export type ChunkMemory = () => Buffer
 
 export class EventChunks {

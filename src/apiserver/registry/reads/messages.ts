@@ -59,8 +59,8 @@ function* encodeSliced(resource: Resource, object: CachedObject): Sliced<Encoded
 }
 
 /**
- * Returns an encoded object. Copies the message into its own buffer, because a long-lived message would otherwise keep
- * a larger shared buffer alive.
+ * Returns an encoded object. Copies the message into its own buffer, because otherwise a long-lived message would keep
+ * a larger shared buffer in memory.
  */
 function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)

@@ -191,8 +191,8 @@ export async function readObjectsAt(
 const objectsAtATime = 50
 
 /**
- * Returns a list with the object under exactly this key, or an empty list. The store can list only by prefix, but the
- * key itself sorts before all longer keys.
+ * Returns a list with the object under exactly this key, or an empty list. The store can list keys only by prefix, but
+ * the key itself sorts before all longer keys.
  */
 async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
   const { entries } = await listAt(resource, { prefix: key, revision, limit: 1 })

@@ -30,7 +30,7 @@ export interface ParsedSelection extends Selection {
   readonly demand: IndexDemand | undefined
 }
 
-/** Returns whether the selection restricts more than the namespace, so that it may exclude objects. */
+/** Returns whether the selection restricts anything besides the namespace and may therefore exclude objects. */
 export function isSelective({ name, matches }: Selection): boolean {
   return name !== undefined || matches !== undefined
 }

@@ -53,7 +53,7 @@ export async function sortObjects(
   const { compare, valuesOf } = order
   const timeSlice = new TimeSlice()
   const size = limit === 0 ? maxSorted : Math.min(limit, maxSorted)
-  // With a limit, the worst object of the page is on top, so that a better one can replace it.
+  // With a limit, the last object of the page is on top, so that an object that sorts before it can replace it.
   const heap = new Heap<Entry>(limit === 0 ? (a, b) => compare(a, b) < 0 : (a, b) => compare(a, b) > 0)
   let count = 0
   let bytes = 0

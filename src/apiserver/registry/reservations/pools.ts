@@ -14,8 +14,8 @@ export interface Pool {
   /** Number of values at the start of the pool that are assigned only on explicit request. */
   readonly reserved?: number
   /**
-   * Number of values at the start of the pool that are assigned automatically only when all others are in use. Clients
-   * that request one of these values therefore seldom find it in use.
+   * Number of values at the start of the pool that are assigned automatically only when all other values are in use.
+   * Clients that request one of these values therefore seldom find it in use.
    */
   readonly staticBand?: number
   /** Returns the value at an index from 0 to `size` - 1. */

@@ -15,9 +15,9 @@ import { heldBy } from './reservations.ts'
 import type { ValueRecords } from './value-records.ts'
 
 export interface RepairedRecords {
-  /** Addresses of Services that lacked an IPAddress, which the repair has created. */
+  /** Addresses of Services for which the repair created a missing IPAddress. */
   readonly created: string[]
-  /** Addresses whose IPAddress belonged to a Service that does not use the address. */
+  /** Addresses whose IPAddress named a Service that does not use the address. */
   readonly deleted: string[]
 }
 

@@ -14,7 +14,7 @@ import { keyOf, kindRef, type Resource, waitForCaches } from '../catalogue/resou
 import { allocatorOf } from './pools.ts'
 
 /**
- * Maximum number of reservations per object. It is half the limit of a commit, so that a commit can replace all
+ * Maximum number of reservations per object. This is half the limit for a commit, so that a commit can replace all
  * reservations of an object.
  */
 const maxReservationsPerObject = maxReservedKeys / 2

@@ -12,7 +12,7 @@ import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 
 /**
  * Maximum number of concurrent deletions. The first batch is a single object, and later batches grow, so that an error
- * that affects all objects costs only one attempt.
+ * that affects all objects causes only one failed attempt.
  */
 const maxAtOnce = 64
 

@@ -37,7 +37,7 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** Preconditions, all of which must be met. Each request can specify some in its body and some in its query. */
+  /** Preconditions, all of which must be met. A request can specify preconditions both in its body and in its query. */
   readonly preconditions: readonly Preconditions[]
   /**
    * Throws an error if the store was restored after the list that selected this object (`assertSameLoad`). Undefined
@@ -57,7 +57,7 @@ export interface Deleted {
   readonly object: ApiObject
   readonly removed: boolean
   /**
-   * Error message if the conversion webhook failed, so that the object is not in the requested version. Undefined
+   * Error message if the conversion webhook failed and the object is therefore not in the requested version. Undefined
    * otherwise.
    */
   readonly unshown?: string | undefined
@@ -201,8 +201,8 @@ async function attemptDelete(
 }
 
 /**
- * Returns whether the kind delays the removal of an object without a deletion mark. A later deletion or update removes
- * such an object.
+ * Returns whether the kind delays the removal of an object that is not marked for deletion. A later deletion or update
+ * removes such an object.
  */
 function holdsDeletion({ kind }: Resource, { metadata }: ApiObject): boolean {
   return kind.lifecycle.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
@@ -300,8 +300,8 @@ function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Prop
 }
 
 /**
- * Increments the generation of an object that has a generation. A generation outside of the safe integer range, which
- * only a client can have set, remains unchanged.
+ * Increments the generation of an object, if it has one. A generation outside of the safe integer range, which only a
+ * client can have set, remains unchanged.
  */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}

@@ -93,7 +93,7 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Returns the slices of `slicesOf` such that the caller can iterate over them twice. The first pass keeps cached
+ * Returns the slices of `slicesOf` in a form over which the caller can iterate twice. The first pass keeps cached
  * objects in memory. Objects from the store's history are read again, because they could take too much memory.
  */
 export function slicesTwice(
@@ -325,7 +325,7 @@ function pageExpired({ continueTokens }: Resource, { scope }: ListQuery, after: 
 }
 
 /**
- * Adds the continue token and the number of remaining objects to a page. With a selector, that number only shows
+ * Adds the continue token and the number of remaining objects to a page. With a selector, that number indicates only
  * whether there may be more objects.
  */
 function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {

@@ -15,7 +15,7 @@ export interface AdmittedWrite {
   readonly oldObject: ApiObject | undefined
   /** The prefix (`generateName`) of a generated name. Undefined if the client specified the name. */
   readonly drawnFrom?: string | undefined
-  /** Collects the preconditions for the commit and the follow-up actions that admission plugins add. */
+  /** Collects what admission plugins add: preconditions for the commit, and follow-up actions. */
   readonly conditions: WriteConditions
 }
 
@@ -52,8 +52,8 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     drawnFrom,
     [oldState]: oldObject === undefined ? undefined : () => conditions.show(oldObject),
   } satisfies Omit<AdmissionRequest, 'oldObject'> & OldState
-  // Only updates and deletes get an accessor for the old object. It is expensive to create and copy, and creates are
-  // the most frequent writes.
+  // Only requests for updates and deletes have an accessor for the old object. The accessor is expensive to create and
+  // copy, and creates are the most frequent writes.
   return oldObject === undefined
     ? { ...request, oldObject: undefined }
     : (Object.defineProperty(request, 'oldObject', oldObjectAccessor) as unknown as AdmissionRequest)

@@ -22,8 +22,8 @@ export interface ObjectToValidate {
 }
 
 /**
- * Prepares an object for storage, in place. Fields that clients cannot set get their previous value or a value from the
- * server.
+ * Prepares an object for storage, in place. Fields that clients cannot set keep their previous value or receive a value
+ * from the server.
  */
 export function prepareByRules({ kind, object, previous }: ObjectToValidate, context: PrepareContext): void {
   if (kind.origin === 'built-in')

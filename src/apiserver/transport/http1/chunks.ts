@@ -24,7 +24,7 @@ export class ChunkReader {
   #digits = 0
   /** Number of bytes that are still missing from the current chunk. */
   #remainingBytes = 0
-  /** The current chunk extension or trailer line, as far as it has arrived. */
+  /** The part of the current chunk extension or trailer line that has arrived so far. */
   readonly #line = new LineBytes()
   #extensionBytes = 0
   #trailerBytes = 0

@@ -73,7 +73,7 @@ export class HeadParser {
     if (method === 'CONNECT') return refusals.tunnel
     if (!targets.test(target)) return refusals.bad
     if (headers === refusals.bad || headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
-    // HTTP/1.0 does not have chunked encoding. A proxy that only supports HTTP/1.0 would see a different body.
+    // HTTP/1.0 does not have chunked encoding. A proxy that supports only HTTP/1.0 would see a different body.
     if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
     if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
     return headers.headOf({ method, target, isOld })

@@ -71,8 +71,8 @@ export class Http1Server {
 
   /**
    * Closes an idle connection, unless a request arrives within `drainTime`. A minimum number of event-loop turns must
-   * pass too, so that a process that got no CPU time still reads all data that has arrived. The wait starts over while
-   * requests arrive on other connections, because the machine may simply be slow.
+   * pass too, so that a process that has received no CPU time still reads all data that has arrived. The wait starts
+   * over while requests arrive on other connections, because the machine may simply be slow.
    */
   async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection

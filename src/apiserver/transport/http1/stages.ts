@@ -68,7 +68,7 @@ export function corkInStage(socket: Socket): void {
   socket.cork()
   corked.push(socket)
   // A nextTick callback that is queued from a microtask runs after all other microtasks. By then, every request that
-  // can be answered immediately has been.
+  // can be answered immediately has been answered.
   if (corked.length === 1) queueMicrotask(() => process.nextTick(uncorkAll))
 }
 

@@ -230,7 +230,8 @@ export class Http1Transport implements ServerTransport {
 
   /** Returns the connection headers, if they differ from the default of the HTTP version. */
   #lines(): string {
-    // It is unknown whether a client that got no 100 Continue will send its body, so the connection cannot be reused.
+    // It is unknown whether a client that received no 100 Continue will send its body, so the connection cannot be
+    // reused.
     if (this.#isAwaited && !this.bodyWhole) this.isLast = true
     if (this.isLast) return 'connection: close\r\n'
     return this.#isOld ? 'connection: keep-alive\r\n' : ''

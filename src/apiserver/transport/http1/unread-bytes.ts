@@ -79,8 +79,8 @@ export class UnreadBytes {
   }
 
   /**
-   * Returns whether the received bytes cannot be the start of a request, so that it can be rejected before the end of
-   * the line arrives.
+   * Returns whether the received bytes cannot be the start of a request, so that the client can be rejected before the
+   * end of the line arrives.
    */
   #isHopeless(): boolean {
     const memory = this.#memory

@@ -29,7 +29,7 @@ export class Http2Server {
     const connection = this.#engine.openHttp2(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#forget(socket))
-    // Give a client that has just connected the time to send its first request.
+    // Give a client that has just connected time to send its first request.
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
 

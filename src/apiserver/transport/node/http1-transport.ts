@@ -141,7 +141,8 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   #begin(status: number, headers: ResponseHeaders): void {
-    // It is unknown whether a client that got no 100 Continue will send its body, so the connection cannot be reused.
+    // It is unknown whether a client that received no 100 Continue will send its body, so the connection cannot be
+    // reused.
     if (this.#isAsking && !this.bodyWhole) this.response.shouldKeepAlive = false
     this.#isBodiless = isBodiless(this.method, status)
     this.response.writeHead(status, headers)
