@@ -1,5 +1,5 @@
 /**
- * Tracks loops whose service account lacks a permission, so that the server rejects their steps. Each such loop is
+ * Tracks loops whose steps the server rejects because their service account lacks a permission. Each such loop is
  * logged once and listed in `/readyz?verbose` until the step succeeds. Until then, rejected keys are retried rarely,
  * because only a change to the policy helps.
  *

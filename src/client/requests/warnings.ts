@@ -1,7 +1,7 @@
 /** Reads the warnings in the headers of responses. */
 import type { TransportResponse } from './transport.ts'
 
-/** Returns the text of each `299 - "text"` warning. A header may contain more than one, separated by commas. */
+/** Returns the text of each `299 - "text"` warning. A header may contain several warnings, separated by commas. */
 export function warningTexts({ warning }: TransportResponse['headers']): string[] {
   if (warning === undefined) return []
   const entries = warning.matchAll(/\d{3} \S+ ("(?:[^"\\]|\\.)*")/g)

@@ -40,7 +40,7 @@ export class RevisionTimes {
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0
-    // Keep only the newest record that is old enough, and the later ones.
+    // Keep only the newest record that is old enough, and all later records.
     this.#marks = this.#marks.slice(old - 1)
     return this.#marks[0]!.revision
   }

@@ -1,5 +1,5 @@
 /**
- * Re-encrypts every stored value that was not written with the current key, which is that of the first provider. An
+ * Re-encrypts every stored value that was not written with the current key, the key of the first provider. An
  * administrator runs this after adding a key or enabling encryption. Then deletes the journal and compacts the store,
  * because both still contain the old values.
  */

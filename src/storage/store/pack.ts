@@ -62,7 +62,7 @@ export class Packer {
   }
 }
 
-/** Reads the records of a block in the order they were packed. */
+/** Reads the records of a block in the order in which they were packed. */
 export class Unpacker {
   readonly #bytes: Buffer
   #at = 0

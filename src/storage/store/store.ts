@@ -259,7 +259,8 @@ export interface Journal {
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 
   /**
-   * Lists a range like the store's `list`, but at any revision from `oldest()` on. Values missing in the journal are empty.
+   * Lists a range like the store's `list`, but at any revision from `oldest()` on. Values missing from the journal are
+   * empty.
    */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
 

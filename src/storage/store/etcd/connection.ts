@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   readonly onVersion?: (version: string) => void
 }
 
-/** The methods of a session that the check of its log calls. */
+/** The session methods that the log check calls. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {

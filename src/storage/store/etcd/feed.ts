@@ -54,7 +54,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Restarts at `revision` after a gap. Existing readers get the given error. */
+  /** Restarts at `revision` after a gap. Existing readers fail with the given error. */
   beginAnew(revision: Revision, gap: RevisionGone): void {
     this.tail.end(gap)
     this.tail = new LogTail(revision, this.#limits)
@@ -63,7 +63,10 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Waits up to `ms` milliseconds for the feed to reach a revision. Resolves to whether it did. */
+  /**
+   * Waits up to `ms` milliseconds for the feed to reach a revision. Resolves to true if the feed has reached it in
+   * time.
+   */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#ended) {

@@ -57,7 +57,7 @@ export interface StreamRequest {
 /** Number of bytes that the peer can send on a stream before the reader consumes them. */
 const windowBytes = 2 * 1024 * 1024
 /**
- * Number of bytes that the peer can send on all streams together. The connection reads data from the socket
+ * Number of bytes that the peer can send on all streams in total. The connection reads data from the socket
  * immediately, so the peer never reaches this limit.
  */
 const connectionWindow = 8 * windowBytes
@@ -177,7 +177,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.outgoing.add(frame({ type: frameTypes.ping }, new Uint8Array(8)))
   }
 
-  /** Accepts no new streams. The connection ends after the current streams. */
+  /** Stops accepting new streams. The connection ends after the current streams. */
   close(): void {
     this.#takesMore = false
     this.#endIfIdle()

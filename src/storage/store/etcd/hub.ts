@@ -3,7 +3,7 @@
  * once, into memory that all threads share. This thread also compacts the store for all of them. The other threads read
  * and write on separate connections, so this thread does not delay their requests.
  *
- * All stores share the generations of this store. A worker that detects that etcd went back in time requests a
+ * All stores share the generations of this store. When a worker detects that etcd went back in time, it requests a
  * generation above the revisions that it has returned. The current generation then ends in all threads.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'

@@ -56,8 +56,8 @@ export async function* eventsFrom(
 
 /**
  * Checks that the watch has missed no event. etcd accepts a watch that starts at the compacted revision, although a
- * deletion at that revision is gone. If the revision before the start can still be read after the first events arrive,
- * nothing was missed.
+ * deletion at that revision has been lost. If the revision before the start can still be read after the first events
+ * arrive, nothing was missed.
  */
 async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
   const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })

@@ -176,7 +176,7 @@ export abstract class EmbeddedStore implements Store {
     }
   }
 
-  /** Ends the store. Its readers get no more changes. */
+  /** Ends the store. Its readers receive no more changes. */
   protected end(error: StoreError): void {
     this.stopUpkeep()
     this.tail.end(error)

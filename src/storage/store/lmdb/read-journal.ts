@@ -117,8 +117,8 @@ export function revisionAt(tables: Tables, state: State, time: number): Revision
 }
 
 /**
- * Maximum number of consecutive changes without a note. The keys that a write reserves and releases have no notes and
- * directly precede the write, which has one.
+ * Maximum number of consecutive changes without a note. Changes to reserved and released keys have no notes. They
+ * directly precede the change by the write itself, which has a note.
  */
 const maxWithoutNote = maxReservedKeys + 1
 

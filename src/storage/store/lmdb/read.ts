@@ -257,8 +257,8 @@ function keyRange({ prefix, after: last }: SliceRange): KeyRange {
 }
 
 /**
- * Returns the smallest byte string after a key and all its versions that does not skip any other key. Keys contain no
- * NUL.
+ * Returns the smallest byte string that sorts after a key and all its versions, without skipping any other key. Keys
+ * contain no NUL.
  */
 function after(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(1)])

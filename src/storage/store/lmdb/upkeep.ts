@@ -119,7 +119,7 @@ export interface Compaction {
 }
 
 /**
- * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as far as there is room.
+ * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as long as there is room.
  * Deletes log records up to `upTo` and the versions that they replaced. Changes that the journal retains stay in the
  * log, without the values that the journal excludes. `more` means that another step is needed. Throws StoreFull if
  * there is no room to delete a single record. Always writes the state: pages become reusable two transactions after

@@ -94,7 +94,9 @@ export class WorkerStore extends EmbeddedStore {
   }
 }
 
-/** Protects the revisions that this thread reads from compaction, which runs in the thread that owns the file. */
+/**
+ * Protects revisions from compaction while this thread reads them. Compaction runs in the thread that owns the file.
+ */
 function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistoryWindow {
   return {
     get oldest() {

@@ -75,7 +75,7 @@ export class AnswerParser {
   #unread = nothing
   #bodyBytes = 0
   #framingBytes = 0
-  /** Number of bytes to come until the end of the body or of the current chunk. */
+  /** Number of bytes remaining until the end of the body or of the current chunk. */
   #remainingBytes = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
