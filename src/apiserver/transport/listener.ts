@@ -311,7 +311,7 @@ export class Listener {
 
 /**
  * Returns a request handler that closes some HTTP/2 connections after a request. The client then reconnects and may
- * reach another server or worker. Without this, clients would stay with their first worker permanently.
+ * reach another server or worker. Otherwise, clients would stay with their first worker permanently.
  */
 function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
   if (chance === 0) return onRequest
@@ -333,7 +333,8 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const intermediates: X509Certificate[] = []
-  // As the issuer, Node returns the next certificate that the client sent, even if that is not the actual issuer.
+  // As the issuer, Node returns the next certificate that the client sent, even if that certificate is not the actual
+  // issuer.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
   return { x509, intermediates, trusted: socket.authorized }
 }

@@ -4,8 +4,9 @@
  *
  * When a limit is reached, an old unauthenticated connection is closed to make room for a new one. If all
  * unauthenticated connections are recent, for example because hundreds of clients reconnect at the same time, the new
- * connection is rejected and its client must try again. A connection of the address with the most connections is closed
- * even if it is recent. Otherwise an attacker who keeps reconnecting could lock out all other clients.
+ * connection is rejected and its client must try again. However, a connection from the address with the most
+ * connections is closed even if it is recent. Otherwise an attacker who keeps reconnecting could lock out all other
+ * clients.
  *
  * Each worker enforces an equal share of these limits. The general limit on connections applies to all workers
  * together. When it is reached, a worker can also evict a connection for a client of another worker
@@ -24,7 +25,7 @@ export interface UnauthenticatedLimits {
 
 /**
  * Normalizes an address, so that all addresses of one client are equal. The result is a single IPv4 address or an IPv6
- * /64 network, because an IPv6 client usually has a whole network. A dual-stack listener reports IPv4 addresses as
+ * /64 network, because an IPv6 client usually controls a whole network. A dual-stack listener reports IPv4 addresses as
  * `::ffff:10.0.0.1`.
  */
 export function networkOf(address: string): string {
@@ -91,7 +92,7 @@ export class UnauthenticatedConnections {
     return isReplaced ? 'replaced' : 'admitted'
   }
 
-  /** Called when the TLS handshake is complete: remembers the TLS socket instead of the plain one. */
+  /** Called when the TLS handshake is complete: stores the TLS socket instead of the plain one. */
   becomes(socket: Socket): void {
     const stranger = this.#all.get(connectionKey(socket))
     if (stranger !== undefined) stranger.socket = socket

@@ -88,7 +88,7 @@ function isRegistered({ group, kind }: ServedType): boolean {
 
 interface Registration extends GroupVersion {
   /**
-   * Values of the `automanaged` label. An APIService with `onstart` is only checked at startup. An APIService with
+   * Values of the `automanaged` label. An APIService with `onstart` is checked only at startup. An APIService with
    * `true` is deleted once no definition serves its version.
    */
   readonly managed: 'onstart' | 'true'
@@ -110,8 +110,8 @@ class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
   /**
-   * APIServices of built-in versions that may have to be created. Each is checked only once, so an APIService that a
-   * user deletes stays deleted until the next start.
+   * APIServices of built-in versions that may have to be created. Each APIService is checked only once, so an
+   * APIService that a user deletes stays deleted until the next start.
    */
   readonly #missingAtStart: Map<string, Registration>
   /** The group versions that each definition serves, to detect when one is no longer served. */

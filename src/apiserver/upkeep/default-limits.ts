@@ -1,5 +1,5 @@
 /**
- * Creates the LimitRange of `orch up`, which sets a CPU request of 100m for containers without a CPU request in the
+ * Creates the LimitRange for `orch up`, which sets a CPU request of 100m for containers without a CPU request in the
  * namespace `default`. User changes to the LimitRange are preserved. `--default-limit-range=false` disables it.
  */
 import type { Loop } from '../../client/reconcile/loop.ts'

@@ -65,7 +65,10 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
   await createMissing(resource, { namespace, name }, asJson(required))
 }
 
-/** Replaces a binding to another role. The roleRef of a binding is immutable, so it is deleted and created again. */
+/**
+ * Replaces a binding that refers to another role. The roleRef of a binding is immutable, so the binding is deleted and
+ * created again.
+ */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))

@@ -24,7 +24,7 @@ const periodMs = 30 * 60_000
 
 /**
  * Returns a loop that creates the ConfigMap with the start day of tracking. A readable start day is kept, and an
- * unreadable one is replaced by today.
+ * unreadable start day is replaced with the current day.
  */
 export function legacyTokenTrackingLoop(catalogue: Catalogue): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')

@@ -1,6 +1,6 @@
 /**
  * Creates and updates objects for the server itself. These writes bypass authorization and admission. They change only
- * what differs, so that several servers on one store do not keep rewriting each other's objects.
+ * fields that differ, so that several servers on one store do not keep rewriting each other's objects.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -24,7 +24,7 @@ export async function createMissing(resource: Resource, name: ObjectName, rest: 
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/** Creates an object like `createMissing`, with the caller's context, so that the caller's admission plugins run. */
+/** Creates an object like `createMissing`, but in the caller's context, so that the caller's admission plugins run. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   await fetchObject(resource, keyOf(resource, namespace, name))
@@ -82,7 +82,7 @@ export function contextOf(resource: Resource, namespace: string, optionsKind: Ow
   return ownWrite(resource, { namespace, optionsKind, signal: new AbortController().signal })
 }
 
-/** Awaits a write to an object that someone else may delete at the same time. Ignores NotFound errors. */
+/** Awaits a write to an object that other writers may delete at the same time. Ignores NotFound errors. */
 export async function ignoreNotFound(done: Promise<unknown>): Promise<void> {
   await done.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error

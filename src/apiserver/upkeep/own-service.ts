@@ -17,7 +17,7 @@ import { listServers } from './server-list.ts'
 export interface OwnServiceParts {
   readonly catalogue: Catalogue
   readonly store: Store
-  /** Whether other servers can use the same store, so that all of them must be listed. */
+  /** Whether other servers can use the same store. If so, all of them must be listed. */
   readonly sharedStore: boolean
   /** The cluster IP that the Service should have. */
   readonly clusterIP: string

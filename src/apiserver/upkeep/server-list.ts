@@ -36,7 +36,7 @@ async function writeEndpoints(resource: Resource, vendor: Vendor, places: readon
 
 /**
  * Writes one EndpointSlice per address family and port. Most clusters need only one slice. A slice that is no longer
- * needed becomes empty.
+ * needed is emptied.
  */
 async function writeSlices(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const label = vendorKey(vendor, 'service-name')

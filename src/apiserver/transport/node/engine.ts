@@ -25,7 +25,8 @@ export class NodeEngine implements HttpEngine {
       requestTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
-      // If Node required a Host header, it would reject a request without one but still accept the requests after it.
+      // If Node required a Host header, it would reject a request without the header but still accept the requests
+      // after it.
       requireHostHeader: false,
     })
     // If `maxHeadersCount` were set, Node would drop further headers and accept the request. `refusalOf` rejects it

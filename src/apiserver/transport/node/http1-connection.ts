@@ -42,7 +42,7 @@ export class NodeHttp1Connection implements Http1Link {
   #refusal: Refusal | undefined
   /** Time when the connection began to wait for a request or for the rest of one. */
   #since = performance.now()
-  /** Number of bytes that had arrived when the last request ended. Later bytes belong to the next request. */
+  /** Number of bytes that had arrived by the end of the last request. Later bytes belong to the next request. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined
@@ -195,7 +195,7 @@ export class NodeHttp1Connection implements Http1Link {
       if (now - this.#since >= idle) this.socket.destroy()
       return
     }
-    // Start the timeout when a check finds an incomplete request for the first time.
+    // The timeout starts when a check first finds an incomplete request.
     if (this.#requests > 0 && this.#bytesReadBefore >= 0) {
       this.#bytesReadBefore = -1
       this.#since = now

@@ -120,8 +120,8 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Closes a stream whose client does not read. If it is the only stream, closes the connection too, because such a
-   * client is unlikely to send another request.
+   * Closes a stream whose response the client does not read. If it is the only stream, closes the connection too,
+   * because such a client is unlikely to send another request.
    */
   #giveUp(stream: ServerHttp2Stream): void {
     if (this.#streams.size === 1) this.#session.destroy()

@@ -124,7 +124,7 @@ export class NodeHttp2Transport implements ServerTransport {
 
   /**
    * Returns the request body. If a stream is reset, Node ends its readable side as if the body were complete. `closed`
-   * shows the difference.
+   * distinguishes the two cases.
    */
   #readBody(): RequestBody {
     const stream = this.#stream

@@ -1,4 +1,4 @@
-/** Helpers for responses through Node's HTTP modules, which both HTTP versions use. */
+/** Helpers for sending responses through Node's HTTP modules. Both HTTP versions use them. */
 import type { Writable } from 'node:stream'
 
 /** Returns whether HTTP forbids a body in the response. */
