@@ -3,8 +3,9 @@
  * cannot be written is dropped.
  *
  * The number of Events is bounded. Repetitions increment the count of the existing Event. Events that differ only in
- * their message are combined into one Event after the first few. An object with constant activity gets a burst of
- * Events and then one every few minutes. The queue and the cache of earlier Events have maximum sizes.
+ * their message are combined into one Event after the first few. For an object with constant activity, a burst of
+ * Events is recorded first, and then one Event every few minutes. The queue and the cache of earlier Events have
+ * maximum sizes.
  */
 
 import type { Event } from '../../api/kinds/core/event.ts'
@@ -108,9 +109,7 @@ export class EventRecorder {
     return bucket.take() === 0
   }
 
-  /**
-   * Returns the message for an Event. After too many similar Events, returns the message under which they are combined.
-   */
+  /** Returns the message for an Event. After too many similar Events, returns the message of the combined Event. */
   #combine(about: string, { type, reason, message }: Happening): string {
     const now = this.#options.clock.monotonic()
     const key = `${about}\0${type}\0${reason}`

@@ -1,5 +1,5 @@
 /**
- * Informers that all parts of a program share. Requests for the same type and selection get the same informer, so the
+ * Informers that all parts of a program share. Requests for the same type and selection share an informer, so the
  * objects are listed, watched and stored only once. An informer runs from its first request until the signal aborts.
  */
 

@@ -4,9 +4,10 @@
  *
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
  * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for
- * `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every request of
- * the work, so a process that was suspended for longer than its Lease lasts sends nothing when it resumes. A request
- * that is already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
+ * `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every request that
+ * the work sends, so a process that was suspended for longer than its Lease lasts sends nothing when it resumes. A
+ * request that is already in transit may still arrive, so work that must not happen twice needs preconditions on its
+ * writes.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -68,9 +69,9 @@ export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }:
 }
 
 /**
- * Waits until this program becomes the leader and then calls `work`. Resolves to true when the work has ended because
- * the Lease was lost, or to false when it has ended because the signal aborted. If the signal aborted, the Lease is
- * released, so that another candidate need not wait.
+ * Waits until this program becomes the leader and then calls `work`. Resolves when the work has ended: to true if the
+ * Lease was lost, or to false if the signal aborted. If the signal aborted, the Lease is released, so that another
+ * candidate need not wait.
  */
 export async function leadOnce(
   options: ElectionOptions,
@@ -84,7 +85,8 @@ export async function leadOnce(
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   const term = { signal: over.signal, mayGoOn: () => !over.signal.aborted && candidate.isCurrent() }
-  // The term also ends if the work ends by itself. Its error is thrown later, after the renewal has stopped.
+  // The term also ends if the work ends on its own. If the work failed, its error is thrown later, after the renewal
+  // has stopped.
   const working = work(term).finally(end)
   working.catch(() => {})
   await candidate.renewUntil(over.signal)

@@ -72,7 +72,7 @@ const watchSeconds = 300
 
 /**
  * Whether the server supports streaming lists, by type and version. A promise is pending until the first request has
- * shown it.
+ * determined it.
  */
 type Support = Map<string, Promise<boolean>>
 

@@ -11,7 +11,7 @@ import type { ObjectSchema } from '../../api/schema/schema.ts'
 /** The parts of a kind's definition that its Protobuf encoding depends on. */
 export type WireKind = Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>
 
-/** All parts of all schemas, without duplicates. A part refers to another one by its index, as `{ $: index }`. */
+/** All parts of all schemas, without duplicates. Parts refer to other parts by index, as `{ $: index }`. */
 export interface SchemaTable {
   readonly parts: readonly JsonObject[]
   readonly kinds: readonly { readonly [K in Exclude<keyof WireKind, 'schema'>]: string }[]

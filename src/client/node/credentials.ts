@@ -20,11 +20,13 @@ export interface CredentialSource {
    * possible.
    */
   current(signal: AbortSignal): Promise<Credentials>
-  /** Called when the server has rejected credentials with 401. Returns new ones, or undefined if there are none. */
+  /**
+   * Called when the server has rejected credentials with 401. Returns new credentials, or undefined if there are none.
+   */
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 
-/** Returns a source that loads its implementation when it is first used, because few kubeconfigs need one. */
+/** Returns a source that loads its implementation when it is first used, because few kubeconfigs need it. */
 export function loadedLater(load: () => Promise<CredentialSource>): CredentialSource {
   let loading: Promise<CredentialSource> | undefined
   const loaded = () => (loading ??= load())

@@ -174,7 +174,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
   if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
-  // As in other Kubernetes clients, a missing kind is accepted, but not a missing apiVersion.
+  // As in other Kubernetes clients, the kind may be missing, but the apiVersion may not.
   const kind = own(credential, 'kind') || 'ExecCredential'
   if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`did not print an ExecCredential in ${plugin.apiVersion}`)

@@ -66,7 +66,7 @@ export class HttpTransport {
     const first = await orAborted(source.current(request.signal), request.signal)
     const answer = await this.#sendAs(first, request)
     if (answer.status !== 401) return answer
-    // Read the whole response first, because this frees the connection and `replace` can take long.
+    // Read the whole response first, because this frees the connection, and `replace` can take a long time.
     const refusal = await readRefusal(answer)
     const other = await orAborted(source.replace(first, request.signal), request.signal)
     return other === undefined ? refusal : await this.#sendAs(other, request)
@@ -138,7 +138,8 @@ export class HttpTransport {
 }
 
 /**
- * All connections that use the same client certificate. Whether they use HTTP/2 is known once the first one is open.
+ * All connections that use the same client certificate. Once the first connection is open, it is known whether they use
+ * HTTP/2.
  */
 class Line {
   readonly #certificate: ClientCertificate | undefined

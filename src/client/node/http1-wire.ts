@@ -24,7 +24,7 @@ export class Http1Wire implements Wire {
   readonly #host: string
   readonly #pool: ConnectionPool
 
-  /** Creates the pool of connections. `first` is open already and is used first. */
+  /** Creates the pool of connections. `first` is already open and is used first. */
   constructor({ server, dial }: Http1WireOptions, first: Dialed) {
     this.#host = new URL(server).host
     let unused: Dialed | undefined = first

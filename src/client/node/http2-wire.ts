@@ -25,7 +25,7 @@ export interface Http2WireOptions {
 const maxConnections = 8
 /** Maximum number of concurrent streams on a connection. All servers allow at least 100. */
 const maxStreams = 100
-/** Maximum number of times that a request is repeated because the server refused it without processing it. */
+/** Maximum number of repetitions of a request that the server refused without processing it. */
 const maxRefusals = 3
 
 /**
@@ -87,7 +87,7 @@ class Connection {
   readonly #server: string
   readonly #leave: () => void
 
-  /** Starts HTTP/2 on a connection. `onLeaving` is called when it accepts no more requests. */
+  /** Starts HTTP/2 on a connection. `onLeaving` is called when the connection accepts no more requests. */
   constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
     this.#server = server
     const leave = () => {
@@ -201,7 +201,8 @@ async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): As
     throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
   signal.throwIfAborted()
-  // If the connection breaks, its streams end as if they were complete. Only these properties show the difference.
+  // If the connection breaks, its streams end as if they were complete. Only these properties distinguish the two
+  // cases.
   if (stream.aborted || (stream.rstCode ?? 0) !== 0)
     throw new TransportError('the connection closed before the response was complete')
 }

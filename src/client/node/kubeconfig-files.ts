@@ -38,7 +38,7 @@ export function homeDirectory(): string {
 /** File that `orch up` writes, relative to its working directory. */
 const localFile = '.orch/admin.kubeconfig'
 
-/** Returns the kubeconfig that `orch up` wrote below a directory, or undefined if there is no such kubeconfig. */
+/** Returns the path of the kubeconfig that `orch up` wrote below a directory, or undefined if there is none. */
 export function localConfig(directory: string): string | undefined {
   const file = join(directory, localFile)
   return existsSync(file) ? file : undefined

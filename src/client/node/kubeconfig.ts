@@ -81,8 +81,8 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
 }
 
 /**
- * Returns the user entry without credentials, because an unencrypted connection must not carry any. Impersonation is
- * kept.
+ * Returns the user entry without credentials, because credentials must not be sent over an unencrypted connection.
+ * Impersonation is kept.
  */
 function withoutCredentials(user: Entry): Entry {
   const remainingFields = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))
@@ -198,8 +198,8 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
 }
 
 /**
- * Returns the entry of the context to use. Returns an empty entry if there is none and flags name a server or cluster
- * instead.
+ * Returns the entry of the context to use. Returns an empty entry if there is no context and flags name a server or
+ * cluster instead.
  */
 function chooseContext(sources: readonly Source[], { context, server, clusterName }: ConfigChoice): Entry {
   const name = context ?? currentName(sources)

@@ -64,7 +64,7 @@ export class OidcCredentials implements CredentialSource {
       const config = objectIn(provider, 'config')
       const cachedTokens = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
       idToken = cachedTokens.idToken
-      // Another program may have renewed the token in the meantime. Its token is in the file now.
+      // Another program may have renewed the token in the meantime. The file then contains the new token.
       if (idToken !== undefined && idToken !== useless && !this.#hasExpired(idToken)) return entry
       const fresh = await refresh(this.#user, cachedTokens)
       idToken = fresh.idToken

@@ -16,7 +16,7 @@ import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 
-/** Background work on objects: which keys to process and when, and what to do for each. */
+/** Background work on objects: which keys to process, when to process them, and what to do for each key. */
 export interface Loop {
   readonly name: string
   readonly sources: readonly Source[]

@@ -9,7 +9,7 @@ import type { Informer, ObjectChange } from '../informers/informer.ts'
 
 /** A source of keys for a loop. */
 export interface Source {
-  /** The feed that must be synced before keys are processed. Loops may share a feed, which runs only once. */
+  /** The feed that must be synced before keys are processed. A feed that several loops share runs only once. */
   readonly feed?: Feed
   /** Starts adding keys. Timed sources use the clock. Returns a function that stops the source. */
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
@@ -69,7 +69,7 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
 export interface FollowedCache {
   /** Prefix of all keys in the cache. */
   readonly prefix: string
-  /** Whether the cache is still being loaded, so that it does not contain all objects yet. */
+  /** Whether the cache is still being loaded and therefore does not contain all objects yet. */
   readonly isLoading?: boolean
   all(): Iterable<{ readonly key: string }>
   /** Calls the listener with the key of a changed object, or with undefined if any object may have changed. */
@@ -79,12 +79,13 @@ export interface FollowedCache {
 export interface CacheSourceOptions {
   /** Maps a changed object to keys. Defaults to the object's own key, `name` or `namespace/name`. */
   readonly keysOf?: (key: string) => Iterable<string>
-  /** Returns keys of objects that should exist, so that the loop also processes them if they are missing. */
+  /** Returns keys of objects that should exist. The loop processes these keys even if the objects are missing. */
   readonly expected?: () => Iterable<string>
 }
 
 /**
- * Returns a source for the keys of all objects in a loaded cache of this server, followed by those of changed objects.
+ * Returns a source for the keys of all objects in a loaded cache of this server, followed by the keys of changed
+ * objects.
  */
 export function fromCache(
   cache: FollowedCache,

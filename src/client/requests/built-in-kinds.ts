@@ -1,5 +1,5 @@
 /**
- * The built-in kinds as clients address them. This is the only table of them outside `api/kinds/`. Loops, the
+ * The built-in kinds as clients address them. This is the only table of the kinds outside `api/kinds/`. Loops, the
  * scheduler, nodes, commands and users of `orch/client` import their resource types from this file: `Pod` is both the
  * type of the objects and the value to pass to a client. The stored version has the plain name and other versions have
  * a suffix: `CronJobV1beta1`.

@@ -12,7 +12,7 @@ export interface ClientChoice {
   readonly timeoutMs?: number
   /**
    * Namespace for callers that do not specify a namespace. Defaults to the namespace of the kubeconfig. The client
-   * itself does not use it.
+   * itself does not use this namespace.
    */
   readonly namespace?: string
   /** Whether to retry requests if the server sends `Retry-After`. Defaults to true. */

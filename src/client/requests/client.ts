@@ -51,8 +51,8 @@ export type * from './options.ts'
 
 const jsonType = 'application/json'
 /**
- * Longer than the server's own timeout of one minute, so that callers get the server's response rather than a timeout
- * of the client.
+ * Longer than the server's own timeout of one minute, so that callers receive the server's response rather than a
+ * client timeout.
  */
 const defaultTimeoutMs = 70_000
 
@@ -122,8 +122,8 @@ export class Client {
 
   /**
    * Watches a selection until the caller stops reading or the signal aborts. A watch that ends or breaks is resumed. If
-   * resuming is impossible, throws 410, and the caller must list again. Without a version, the watch starts with an
-   * ADDED event for each existing object.
+   * the watch cannot be resumed, throws 410, and the caller must list again. Without a version, the watch starts with
+   * an ADDED event for each existing object.
    */
   watch<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,

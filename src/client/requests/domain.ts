@@ -10,8 +10,8 @@ import { TransportError } from './transport.ts'
 type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 
 /**
- * Groups that every server has, so that their names show the server's domain. Both are checked, because one of them
- * could also be a custom group.
+ * Groups that every server has and whose names therefore reveal the server's domain. Both groups are checked, because
+ * one of them could also be a custom group.
  */
 const telling = ['authentication.', 'authorization.'] as const
 

@@ -56,7 +56,7 @@ export interface ListOptions extends Selection, CallOptions {
 /** Options for listing page by page. */
 export interface PagesOptions extends ListOptions {
   /**
-   * Called when the pages expire before the last page has been read. The list then restarts without pages, and earlier
+   * Called when the pages expire before the last page has been read. The list then restarts without paging, and earlier
    * pages are invalid. Without this callback, the list throws 410.
    */
   readonly onRestart?: () => void

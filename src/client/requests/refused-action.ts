@@ -1,7 +1,8 @@
 /** Extracts the rejected action from the message of a 403 response. */
 
 /**
- * The action that a server did not allow. It concerns a resource, or a path if `path` is set. Unknown members are ''.
+ * The action that a server did not allow. The action is on a resource, or on a path if `path` is set. Unknown members
+ * are ''.
  */
 export interface RefusedAction {
   readonly user: string

@@ -10,7 +10,7 @@ const maxRepeats = 10
 /** Maximum delay in seconds. If the server requests a longer delay, the response is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Wraps a transport so that requests are retried when the server asks for it. */
+/** Wraps a transport so that requests are retried when the server requests it. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {

@@ -144,7 +144,7 @@ export interface Body {
   readonly items?: readonly ApiObject[] | null
 }
 
-/** Returns a response as a table. If the server did not format one, its columns are name and age. */
+/** Returns a response as a table. If the server did not format a table, the columns are name and age. */
 export function readTable(body: Body, now = Date.now()): Table {
   const resourceVersion = body.metadata?.resourceVersion ?? ''
   if (body.kind === 'Table') return { columns: body.columnDefinitions ?? [], rows: body.rows ?? [], resourceVersion }

@@ -3,8 +3,8 @@
  * (`http-transport.ts`) or passes requests directly to the pipeline of a server in the same process.
  *
  * A transport must meet these requirements. It returns the head of the response as soon as the server sends it. It
- * transfers the body as fast as the body is read. It ends the request if the reader of the body stops early or the
- * signal aborts. A truncated body throws an error instead of ending normally.
+ * transfers the body only as fast as the body is read. It ends the request if the reader of the body stops early or the
+ * signal aborts. Reading a truncated body throws an error instead of ending normally.
  */
 export interface TransportRequest {
   readonly method: string
