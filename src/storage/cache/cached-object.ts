@@ -30,7 +30,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
    */
   typeLength = 0
   joined: Joinable['joined'] = undefined
-  /** Offset of the namespace in the key, or of the name for cluster-scoped objects. */
+  /** Offset of the namespace in the key or, for cluster-scoped objects, of the name. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {
@@ -60,7 +60,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
     return this.key.slice(this.key.lastIndexOf('/') + 1)
   }
 
-  /** Replaces the object's bytes with an equal copy in memory that the workers share. */
+  /** Replaces the object's bytes with an identical copy in memory that the workers share. */
   shareBytes(bytes: Buffer): void {
     if (bytes.equals(this.json)) this.json = bytes
   }
@@ -76,7 +76,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
     this.json = own
   }
 
-  /** Returns the object of a DELETED event: the last state with the resourceVersion of the deletion. */
+  /** Returns the object for a DELETED event: the last state with the resourceVersion of the deletion. */
   withRevision(revision: number): CachedObject {
     const json = replaceVersion(this, formatVersion(this.revision), formatVersion(revision))
     return new CachedObject(this.key, this.#placeAt, revision, this.#header, { json, versionAt: this.versionAt })

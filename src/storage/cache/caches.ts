@@ -51,8 +51,8 @@ export interface CacheOptions {
   /** The workers that share memory with this worker. Undefined if no memory is shared. */
   readonly sharing?: Sharing | undefined
   /**
-   * Whether a kind can be loaded in the background. The server must never read all objects of such a kind by itself,
-   * and must fetch a single object before reading it. Undefined disables background loading.
+   * Whether a kind can be loaded in the background. The server itself must never read all objects of such a kind, and
+   * must fetch a single object before reading it. Undefined disables background loading.
    */
   readonly mayLoadLater?: ((prefix: string) => boolean) | undefined
 }
@@ -139,8 +139,8 @@ export class Caches {
   }
 
   /**
-   * Resolves when a cache that was added late has caught up with the other caches. Resolves immediately for caches that
-   * are already loaded. Throws StoreError.
+   * Resolves when a cache that was added late has caught up with the other caches, or immediately if the cache is
+   * already loaded. Throws StoreError.
    */
   async fill(cache: KindCache): Promise<void> {
     await cache.whenLoaded()
@@ -327,8 +327,8 @@ export class Caches {
   }
 
   /**
-   * Adds entries to the caches that they belong to. Entries are sorted by key, so consecutive entries usually belong to
-   * the same kind.
+   * Adds entries to the caches to which they belong. Entries are sorted by key, so consecutive entries usually belong
+   * to the same kind.
    */
   #take({ entries }: Snapshot, loads: ReadonlyMap<KindCache, Load>): void {
     let cache: KindCache | undefined
@@ -344,8 +344,8 @@ export class Caches {
 
   /**
    * Yields all entries under a prefix in pages, as of one revision. Reads the next page while the caller processes the
-   * current page. With `large`, skips kinds that fill a whole page and may be loaded in the background, and adds them
-   * to this set.
+   * current page. With `large`, skips kinds that fill a whole page and may be loaded in the background, and adds these
+   * kinds to the set `large`.
    */
   async *#pages(prefix: string, large?: Set<string>): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })

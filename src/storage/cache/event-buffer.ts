@@ -41,8 +41,8 @@ export class EventBuffer {
   }
 
   /**
-   * Inserts older events before the first event in the buffer. Events up to `lost` may be missing. Returns false
-   * without adding anything if the buffer does not start at `until`.
+   * Inserts older events before the first event in the buffer. Events up to `lost` may be missing. If the buffer does
+   * not start at `until`, adds nothing and returns false.
    */
   prepend({ until, after, events, lost }: EarlierEvents): boolean {
     if (this.#floor !== until) return false
@@ -112,7 +112,8 @@ export interface EarlierEvents {
 }
 
 /**
- * Estimates the memory of an event: the size of its object, twice because the encoded event contains the object again.
+ * Estimates the memory usage of an event: twice the size of its object, because the encoded event contains the object
+ * again.
  */
 export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length

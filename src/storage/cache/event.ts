@@ -73,7 +73,9 @@ export class CacheEvent {
     return this.#lastKnown
   }
 
-  /** Returns the event type for a watcher with the selector `matches`, or undefined if the watcher gets no event. */
+  /**
+   * Returns the event type for a watcher with the selector `matches`, or undefined if the watcher receives no event.
+   */
   typeFor(matches: Matches | undefined): EventType | undefined {
     const before = this.previous !== undefined && (matches === undefined || matches(this.previous))
     const after = !this.deleted && (matches === undefined || matches(this.object))

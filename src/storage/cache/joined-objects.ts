@@ -2,9 +2,9 @@
  * The bytes of neighboring objects, joined once as the items of a list and copied as a whole by later lists.
  *
  * A group belongs to its first object. Cached objects never change, so a group is valid as long as the list contains
- * exactly the same objects in a row. A write replaces an object, and the next list of its neighbors then joins them
- * again. Objects are joined when a second list contains them, because many objects are listed only once. The memory of
- * all groups is limited.
+ * exactly the same objects in a row. When a write replaces an object, the next list that contains its neighbors joins
+ * them again. Objects are joined when a second list contains them, because many objects are listed only once. The
+ * memory of all groups is limited.
  */
 
 /** Maximum number of objects and bytes in a group. After a write, at most one group must be joined again. */
@@ -52,7 +52,7 @@ class JoinedGroup {
 }
 
 /**
- * Joined groups of objects, within a memory limit. A group that lists have used recently is not evicted; instead, the
+ * Joined groups of objects, within a memory limit. A group that lists have used recently is not evicted. Instead, the
  * new group is not stored. This keeps a list with too many objects from evicting the groups that the next list needs.
  */
 export class JoinedObjects {

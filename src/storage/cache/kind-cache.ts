@@ -53,7 +53,7 @@ export class KindCache {
   readonly #inRow: ObjectReader
 
   readonly #onUnreadable: (entry: Unreadable) => void
-  /** The objects that are known while the cache is loaded in the background. Undefined before and after that. */
+  /** The objects that are known while the cache is being loaded in the background. Undefined at all other times. */
   #partial: PartialObjects | undefined
 
   constructor(prefix: string, onUnreadable: (entry: Unreadable) => void, otherVersions?: OtherVersionReader) {
@@ -243,7 +243,7 @@ export class KindCache {
     return [...this.#unreadable.values()].filter((entry) => namespace === undefined || entry.namespace === namespace)
   }
 
-  /** Yields all objects as of the time of the call, however long the iteration takes. */
+  /** Yields all objects as of the time of the call, regardless of how long the iteration takes. */
   *all(): Generator<CachedObject> {
     this.#partial?.assertWhole()
     for (const slice of this.#objects.slices(this.prefix)) yield* slice
@@ -261,8 +261,8 @@ export class KindCache {
   }
 
   /**
-   * Yields objects in key order, in slices. All slices reflect the state at the time of the call, however long the
-   * iteration takes.
+   * Yields objects in key order, in slices. All slices reflect the state at the time of the call, regardless of how
+   * long the iteration takes.
    */
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
     this.#partial?.assertWhole()

@@ -11,7 +11,7 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** The size in bytes at which a chunk ends. The change that reaches this size is the last one in the chunk. */
+/** The size in bytes at which a chunk ends. The change that reaches this size is the last change in the chunk. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000

@@ -1,7 +1,7 @@
 /**
  * Records which objects a cache contains while it is loaded in the background. An object that the cache does not
  * contain may still exist, so reading it throws 503. Reading all objects throws 503 too. Readers therefore never
- * mistake an object for missing.
+ * mistake an existing object for a missing one.
  */
 import { serviceUnavailable } from '../../api/model/api-error.ts'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'

@@ -45,7 +45,7 @@ export class SelectorIndex {
 
   /**
    * Returns the objects that have one of the values or whose value is unknown, in key order. Returns undefined if there
-   * are more than `limit`.
+   * are more than `limit` such objects.
    */
   find(values: Iterable<string>, limit: number): CachedObject[] | undefined {
     const matches: CachedObject[] = []

@@ -6,8 +6,9 @@
  * their own copies if the bytes are equal. Sharing only saves memory: a worker that misses an announcement, or has
  * different bytes, keeps its own copy.
  *
- * A replaced object leaves its block (`CachedObject.leaveBlock`). Otherwise events that still refer to the object would
- * keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new block.
+ * A replaced object is copied out of its block (`CachedObject.leaveBlock`). Otherwise, events that still refer to the
+ * object would keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new
+ * block.
  */
 import { BroadcastChannel } from 'node:worker_threads'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -19,7 +20,9 @@ export interface CurrentObjects {
   all(): Iterable<CachedObject>
 }
 
-/** Shares the bytes of cached objects with other workers. The caches report added and changed objects to it. */
+/**
+ * Shares the bytes of cached objects with other workers. The caches report added and changed objects to this module.
+ */
 export interface SharedBytes {
   /** Called with the new object after a create or update. */
   changed(object: CachedObject): void
@@ -85,8 +88,8 @@ class LaidBlocks implements SharedBytes {
   /** Whether another worker may use the blocks. Without other workers, no block is filled. */
   #isNeeded: boolean
   /**
-   * Keys changed since the last round, and keys changed in the round before. Storing keys instead of objects lets
-   * replaced objects be garbage-collected.
+   * Keys changed since the last round, and keys changed in the round before. Keys are stored instead of objects, so
+   * that replaced objects can be garbage-collected.
    */
   #young = new Set<string>()
   #older = new Set<string>()

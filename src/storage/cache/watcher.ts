@@ -1,10 +1,10 @@
 /**
  * A watcher of one kind's changes, with a bounded queue of encoded events.
  *
- * The reader of the queue first reads past events at its own speed, without the queue. When it has caught up, it calls
- * `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A watcher whose
- * queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in as few
- * writes as possible.
+ * The reader of the queue first reads past events at its own speed, without the queue. As soon as it has caught up, it
+ * calls `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A watcher
+ * whose queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in
+ * as few writes as possible.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -42,7 +42,7 @@ export class Watcher {
    * begins, so that no event is pushed.
    */
   revision = Number.POSITIVE_INFINITY
-  /** The encoding for the next event, which can differ from that of later events. */
+  /** The encoding for the next event, which can differ from the encoding for later events. */
   #form: EventForm
   #queue: Buffer[] = []
   /**

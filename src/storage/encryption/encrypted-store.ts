@@ -1,8 +1,8 @@
 /**
  * A store that encrypts values at rest. Its callers receive plain values. The underlying store, its log, journal, file
  * and backups contain only encrypted values. The first provider of a resource encrypts values. To decrypt a value, the
- * store uses the provider that wrote it. A value that cannot be decrypted is returned unchanged: its reader reports it
- * as unreadable and continues with the other objects.
+ * store uses the provider that encrypted it. A value that cannot be decrypted is returned unchanged: its reader reports
+ * it as unreadable and continues with the other objects.
  */
 import type { Batch, Change, Entry, Journal, Snapshot, Store, Write } from '../store/store.ts'
 import type { Provider } from './providers.ts'
@@ -108,7 +108,7 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // Try the next provider, which may have a different key of the same name. The error is not reported because its
+      // Try the next provider, which may have a different key with the same name. The error is not reported because its
       // message might quote the value.
     }
   }

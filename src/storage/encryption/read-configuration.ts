@@ -33,8 +33,8 @@ export interface EncryptionNames {
   /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */
   readonly prefixOf: (resource: string) => string
   /**
-   * Whether a decrypted value looks like one that this program wrote. Decryption with a wrong `aescbc` key can succeed
-   * and return garbage.
+   * Whether a decrypted value looks like a value that this program wrote. Decryption with a wrong `aescbc` key can
+   * succeed and return garbage.
    */
   readonly isStoredValue: StoredValueCheck
   /**
@@ -78,8 +78,8 @@ interface ReadKey {
 }
 
 /**
- * Requires that no two keys have the same name. Stored values contain only the name of their key, so it would be
- * unclear which of the two keys is still needed.
+ * Requires that no two keys have the same name. Stored values contain only the name of their key, so if two keys had
+ * the same name, it would be unclear which of them is still needed.
  */
 function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false }: EncryptionNames): void {
   for (const [i, { cipher, name, place, provider }] of keys.entries()) {

@@ -58,9 +58,9 @@ export interface Entry {
 /** A change to one key, with its preconditions. */
 export interface Write {
   readonly key: Key
-  /** The current revision that the key must have. 0 requires that the key is absent. */
+  /** The current revision that the key must have. 0 means that the key must be absent. */
   readonly expected: Revision
-  /** The new value. Undefined deletes the key, in which case `expected` must not be 0. */
+  /** The new value. If undefined, the key is deleted. In that case, `expected` must not be 0. */
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
   /**
@@ -71,8 +71,8 @@ export interface Write {
   /** Keys to delete in the same transaction. Absent keys are ignored. */
   readonly releases?: readonly Key[] | undefined
   /**
-   * Whether no other write ever has the same bytes. If the response is lost, the stored value then shows whether the
-   * write happened.
+   * Whether no other write ever has the same bytes. If so, and if the response is lost, the stored value shows whether
+   * the write happened.
    */
   readonly unique?: boolean | undefined
   /**
@@ -110,8 +110,8 @@ export interface ReservedKey {
 }
 
 /**
- * A precondition on another key. The write happens only if that key has the given revision. 0 requires that the key is
- * absent, and `present` requires that it exists at any revision.
+ * A precondition on another key. The write happens only if that key has the given revision. 0 means that the key must
+ * be absent, and `present` means that the key must exist, at any revision.
  */
 export interface Guard {
   readonly key: Key
@@ -163,7 +163,7 @@ export interface ListRange {
   /** The revision to list. Undefined means the most recent revision. */
   readonly revision?: Revision
   /**
-   * Whether `remaining` must be exact. If false, any number above 0 only means that more keys follow, which avoids the
+   * Whether `remaining` must be exact. If false, a number above 0 only means that more keys follow. This avoids the
    * cost of counting.
    */
   readonly count?: boolean
@@ -214,8 +214,9 @@ export interface Store {
 
   /**
    * Yields the changes after a revision, in batches with increasing `through`. The iteration ends when `signal` aborts
-   * or `until` is reached. Throws RevisionGone if `after` is before the history window. A slow reader can also get this
-   * error midway. After any other StoreError, the reader can resume from the last revision that it received.
+   * or `until` is reached. Throws RevisionGone if `after` is before the history window. A slow reader can also receive
+   * this error during the iteration. After any other StoreError, the reader can resume from the last revision that it
+   * received.
    */
   watch(options: WatchOptions): AsyncIterable<Batch>
 
@@ -244,7 +245,9 @@ export interface JournalChange {
    */
   readonly value: Bytes | undefined
   readonly deleted: boolean
-  /** The writer's note. Undefined if the writer left none, or if the change was made before the journal started. */
+  /**
+   * The writer's note. Undefined if the writer provided no note, or if the change was made before the journal started.
+   */
   readonly note: Note | undefined
 }
 
@@ -254,7 +257,8 @@ export interface JournalChange {
  */
 export interface Journal {
   /**
-   * Returns changes to a key before a revision, newest first. Returns at least one if any exists, and at most `limit`.
+   * Returns changes to a key before a revision, newest first. Returns at most `limit` changes, and at least one if any
+   * exist.
    */
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 

@@ -26,7 +26,7 @@ const maxTimerMs = 2 ** 31 - 1
 export class Compactor {
   /** The error of the last attempt to compact. Undefined if it succeeded. */
   failure: StoreError | undefined
-  /** The version of the note when this server last read it. Servers update the note to take turns. */
+  /** The version of the note when this server last read it. Servers take turns by updating the note. */
   #version = 0
   #lastSeenRevision: Revision | undefined
   #stopped = false
@@ -75,8 +75,8 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full etcd cannot update the note, but needs compaction more than ever. It does no harm if several servers
-      // compact at the same time.
+      // A full etcd cannot update the note, but urgently needs compaction. It does no harm if several servers compact
+      // at the same time.
       if (isFull(error)) return true
       throw error
     }

@@ -1,6 +1,6 @@
 /**
- * A connection to the etcd cluster. The connection uses one member for as long as that member works, and then fails
- * over to another.
+ * A connection to the etcd cluster. The connection uses one member as long as that member works, and then fails over to
+ * another member.
  *
  * Every call ends by its deadline. Before the deadline, a read is retried on the next member. A write is retried only
  * if the first attempt certainly had no effect, because the response to a second attempt could belong to the wrong

@@ -31,7 +31,7 @@ export function isFull(error: unknown): boolean {
   return error instanceof CallError && error.code === status.resourceExhausted && error.message === noSpace
 }
 
-/** Whether a write failed because its lease had expired, so that nothing was written. */
+/** Whether a write failed because its lease had expired. In that case, nothing was written. */
 export function isLeaseGone(error: unknown): boolean {
   return error instanceof CallError && error.code === status.notFound && error.message === noLease
 }

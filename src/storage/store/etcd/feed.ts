@@ -1,7 +1,7 @@
 /**
- * Distributes the changes from this process's only etcd watch. All watchers read them from one log tail, and callers
- * can wait until the feed reaches a revision. The watch runs either in this thread (`watched-feed.ts`) or in another
- * one (`relayed-feed.ts`).
+ * Distributes the changes from this process's only etcd watch. All watchers read these changes from one log tail, and
+ * callers can wait until the feed reaches a revision. The watch runs either in this thread (`watched-feed.ts`) or in
+ * another one (`relayed-feed.ts`).
  *
  * The tail is never ahead of the watch: a reader that has received revision N has received all changes up to N.
  */

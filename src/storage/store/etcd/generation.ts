@@ -145,7 +145,7 @@ export class EtcdGeneration {
   async begin(): Promise<void> {
     const request = encodeRange({ key: this.#space.note('offset') })
     const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
-    // Ignores a failed check here. The first commit repeats it and reports the error.
+    // Ignores a failed check here. The first commit repeats the check and reports the error.
     await checked.catch(() => {})
     await this.journal?.begin()
   }
@@ -213,8 +213,8 @@ export class EtcdGeneration {
     const present = await this.#present.ask()
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
-    // Wait until this process's watch has delivered the revision. Once it is compacted, etcd can no longer report the
-    // value that it replaced.
+    // Wait until this process's watch has delivered the revision. Once the revision is compacted, etcd can no longer
+    // report the value that it replaced.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {
@@ -229,8 +229,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Archives changes before etcd compacts them. If archiving fails, compaction still runs, because it is more important
-   * than the journal.
+   * Archives changes before etcd compacts them. If archiving fails, compaction still runs, because compaction is more
+   * important than the journal.
    */
   async #keepBefore(revision: Revision): Promise<void> {
     const parts = { connection: this.#connection, space: this.#space }
@@ -371,7 +371,7 @@ export class EtcdGeneration {
     }
   }
 
-  /** Returns the given revision or a later one that etcd's watch is certain to report. */
+  /** Returns the given revision, or a later revision that etcd's watch is certain to report. */
   async #anchor(revision: Revision): Promise<Revision> {
     return this.#feed.anchored ? revision : this.#ticks.ask()
   }

@@ -7,8 +7,8 @@ import type { Headers } from './http2-client.ts'
 export const frameHeaderBytes = 5
 
 /**
- * Maximum size of a received message. It is far above the size of a page or a watch batch, but small enough to bound
- * memory.
+ * Maximum size of a received message. The limit is far above the size of a page or a watch batch, but small enough to
+ * bound memory.
  */
 export const maxMessageBytes = 64 * 1024 * 1024
 

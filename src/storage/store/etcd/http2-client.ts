@@ -3,7 +3,7 @@
  * responses.
  *
  * The connection respects the peer's limit on concurrent streams and its flow-control windows. In return, the peer may
- * send at most `windowBytes` per stream before the reader reports them as consumed.
+ * send at most `windowBytes` per stream before the reader reports the bytes as consumed.
  *
  * A protocol violation by the peer ends the connection. Each reader then learns whether the peer may have processed its
  * request.
@@ -73,8 +73,8 @@ const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 10
  */
 const lastId = 2 ** 30
 /**
- * Maximum number and size of cached header blocks. The cache saves decoding because a member sends the same headers in
- * thousands of responses.
+ * Maximum number and size of cached header blocks. The cache avoids repeated decoding, because a member sends the same
+ * headers in thousands of responses.
  */
 const keptBlocks = 64
 const keptBlockBytes = 256

@@ -160,7 +160,7 @@ class EtcdLoading implements StoreLoader {
 }
 
 /**
- * Returns the first entries that fit into one transaction, at least one entry. A lease belongs to one key only
+ * Returns the first entries that fit into one transaction, at least one entry. A lease belongs to only one key
  * (lease.ts), so an entry with a lifetime is written in a separate transaction.
  */
 function firstThatFit(entries: readonly LoadedEntry[]): readonly LoadedEntry[] {

@@ -14,8 +14,8 @@ import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
 /**
- * Margin that is added to the offset, because other servers may have returned higher revisions than the server that
- * raises the offset knows.
+ * Margin that is added to the offset, because other servers may have returned higher revisions than those known to the
+ * server that raises the offset.
  */
 const margin = 100_000
 
@@ -45,7 +45,7 @@ export async function readOffset(connection: Connection, prefix: string, reporte
       compare: { target: 'modRevision', equals: offsetEntry?.modRevision ?? 0 },
       value: Buffer.from(String(reportedRevision + margin)),
     })
-    // The outcome does not matter, because the next read returns the offset of whichever server succeeded.
+    // The outcome does not matter, because the next read returns the offset written by the server that succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
   throw new StoreError('etcd: the revision offset changes too often')

@@ -1,6 +1,6 @@
 /**
- * Reads the keys of an etcd that belongs to another program, at one revision, page by page. Never writes or watches,
- * and returns values unchanged.
+ * Reads the keys in another program's etcd at one revision, page by page. Never writes or watches, and returns values
+ * unchanged.
  */
 import { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'

@@ -40,7 +40,7 @@ export type Relayed =
     }
   /**
    * Reports that the changes between the feed's position and `revision` are lost. `lost` and `oldest` are fields of the
-   * RevisionGone error that readers get.
+   * RevisionGone error that readers receive.
    */
   | { readonly type: 'gap'; readonly revision: Revision; readonly lost: Revision; readonly oldest: Revision }
   /** Reports that etcd went back in time. */

@@ -2,8 +2,8 @@
  * One gRPC session with one member of the cluster. The session is opened with a deadline, monitored by pings, and used
  * for calls and streams.
  *
- * If the member stops responding, the session is destroyed and all its calls fail. No call waits for a dead peer longer
- * than its deadline. connection.ts selects the member and decides which calls to retry.
+ * If the member stops responding, the session is destroyed and all its calls fail. No call waits for a dead peer beyond
+ * its deadline. connection.ts selects the member and decides which calls to retry.
  */
 
 import { isIP, type Socket, connect as tcpConnect } from 'node:net'
@@ -38,8 +38,8 @@ export interface SessionOptions {
 // member closes sessions that send more than one ping in five seconds.
 const pingAnswerMs = 1_500
 /**
- * How often silent sessions are checked and pinged, in milliseconds. Silence is checked frequently while calls wait for
- * a response, and less often while only watches are open.
+ * How often sessions are checked for silence and pinged, in milliseconds. Sessions are checked frequently while calls
+ * wait for a response, and less often while only watches are open.
  */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
@@ -171,9 +171,9 @@ export class Session {
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     this.#http.ping()
-    // If this process was busy, a response may still be waiting in the socket, so the socket is read before the
-    // decision. The ping response may be queued behind other data, but any data received since the ping proves that the
-    // member is alive.
+    // If this process was busy, a response may still be waiting in the socket, so the socket is read before the member
+    // is considered unreachable. The ping response may be queued behind other data, but any data received since the
+    // ping proves that the member is alive.
     const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
     setTimeout(verdict, pingAnswerMs).unref()
   }

@@ -45,7 +45,8 @@ export interface EtcdOptions {
    */
   readonly endpoints: readonly string[]
   /**
-   * The prefix of all keys. Defaults to `/orch/`. The prefix must end in a slash so that no prefix contains another.
+   * The prefix of all keys. Defaults to `/orch/`. The prefix must end in a slash, so that no store's prefix is
+   * contained in another's.
    */
   readonly prefix?: string
   readonly tls?: Tls
@@ -202,8 +203,8 @@ export class EtcdStore implements Store {
     for (let attempt = 0; !this.#closed; attempt++) {
       const pause = pauses[Math.min(attempt, pauses.length - 1)]
       await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
-      // Retries the start of a new generation after a failure. Until a retry succeeds, every call fails with the
-      // reason.
+      // Retries the start of a new generation after a failure. Until a retry succeeds, every call fails with the reason
+      // for the failure.
       const generation = await this.#beginGeneration(ended.revision).catch(() => undefined)
       if (generation === undefined) continue
       this.#generation = generation

@@ -20,7 +20,7 @@ const threadProgram = {
   bundled: './page-check-thread.cjs',
 }
 
-/** A read transaction that stays open, so that lmdb does not overwrite the pages that it can see. */
+/** A read transaction that stays open, so that lmdb does not overwrite the pages that the transaction can see. */
 interface ReadTransaction {
   done(): void
 }
@@ -47,8 +47,8 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * The last transaction in the file when it was opened. lmdb cannot reuse pages that were freed since then. Undefined
-   * after the check is complete.
+   * The last transaction in the file when it was opened. lmdb cannot reuse pages that have been freed since then.
+   * Undefined after the check is complete.
    */
   get pinned(): number | undefined {
     return this.guard?.meta.transaction
@@ -60,8 +60,8 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * Converts an error about a damaged page to a message that tells the operator what to do. Returns other errors
-   * unchanged.
+   * Converts an error about a damaged page to an error whose message tells the operator what to do. Returns other
+   * errors unchanged.
    */
   explain(error: unknown): unknown {
     if (!(error instanceof Damage)) return error

@@ -92,7 +92,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Notify the owner first, so that it already knows the reason when the requests are rejected.
+      // Notify the owner first, so that the owner already knows the reason when the requests are rejected.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)

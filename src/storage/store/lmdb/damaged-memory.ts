@@ -1,5 +1,5 @@
 /**
- * Handles damage that lmdb has done to the memory of the process. lmdb 3.5.6 formats the error of a failed page write
+ * Handles damage that lmdb has caused in the memory of the process. lmdb 3.5.6 formats the error of a failed page write
  * into a buffer that is too short. The error text overwrites the memory after the buffer, and the process crashes when
  * that memory is freed (by a garbage collection or at the end of the thread). The error itself is correct. The thread
  * therefore reports the error and then stops before it allocates or frees any memory. The process exits without freeing
@@ -20,8 +20,8 @@ export function stopForGood(): never {
 }
 
 /**
- * Ensures that the process exits with its exit code before its threads are terminated. Node.js offers no such exit, so
- * the process replaces itself with another program. Only the main thread can replace the process.
+ * Ensures that the process exits with its exit code before its threads are terminated. Node.js cannot exit in this way,
+ * so the process replaces itself with another program. Only the main thread can replace the process.
  */
 export function leaveThreadsAtExit(): void {
   if (!isMainThread) return

@@ -1,5 +1,6 @@
 /**
- * Locks a data directory. Only one process at a time has the lock. The lock ends with that process, however it exits.
+ * Locks a data directory. Only one process at a time has the lock. The lock ends with that process, regardless of how
+ * the process exits.
  *
  * The lock is on the file `claim` in the directory, and the kernel associates it with the file. It therefore works for
  * all processes that can access the directory, regardless of containers and namespaces. Node.js does not offer such

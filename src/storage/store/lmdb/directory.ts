@@ -67,7 +67,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 /**
  * Throws StoreError if the directory belonged to a cluster and its data file is missing. A server creates its
  * certificates after its data file. If there are certificates but no data file, the file was deleted or moved, or the
- * directory was used with etcd. To users and controllers, a new empty cluster would look like a total loss of data.
+ * directory was used with etcd. To users and controllers, a new empty cluster would look as if all data had been lost.
  */
 export async function assertDataFileNotLost(directory: string): Promise<void> {
   if (dataFileSize(directory) > 0) return
@@ -118,7 +118,7 @@ const trialBytes = 128 * 1024
 
 /**
  * Allocates the space of lmdb's lock file. lmdb maps this file into memory and writes to it directly, so the process
- * crashes if the device has no space for a page. A file that lmdb has used before already has its space.
+ * crashes if the device has no space for a page. If lmdb has used the file before, the space is already allocated.
  */
 async function layOutLockFile(path: string, scarce: string): Promise<void> {
   try {

@@ -38,9 +38,9 @@ const overheadPages = 32
 const pagesPerChange = 12
 /** Number of pages that a change without a log record touches. Such a change affects only the table `current`. */
 const pagesPerRemoval = 6
-/** Additional pages for each reserved key. Reserved keys share most of their pages with other keys. */
+/** Number of additional pages for each reserved key. Reserved keys share most of their pages with other keys. */
 const pagesPerClaim = 4
-/** Additional pages for each reservation that is released without a log record. */
+/** Number of additional pages for each reservation that is released without a log record. */
 const pagesPerRelease = 2
 
 /**

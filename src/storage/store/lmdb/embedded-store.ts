@@ -1,7 +1,7 @@
 /**
- * The interface of the embedded store to its callers, over a connection to the thread that owns the file. Commits of
- * many callers share one transaction and one sync. A list first chooses its revision. It then reads slices at that
- * revision, which is protected from compaction (`history-window.ts`).
+ * The interface through which callers use the embedded store, over a connection to the thread that owns the file.
+ * Commits of many callers share one transaction and one sync. A list first chooses its revision. It then reads slices
+ * at that revision, which is protected from compaction (`history-window.ts`).
  *
  * There are two implementations: the store of the only thread that uses the file (`store.ts`), and the stores of
  * several threads (`worker-store.ts`). They differ in how they determine the newest revision, how changes reach the log

@@ -8,8 +8,8 @@ export interface ExpiryOptions {
   readonly connection: Connection
   readonly now: () => number
   /**
-   * Called synchronously with the deletions, before any later reply of the thread is processed. Readers of that reply
-   * therefore already know about the deletions.
+   * Called synchronously with the deletions, before any later reply from the thread is processed. Code that handles a
+   * later reply therefore already knows about the deletions.
    */
   readonly onDeleted: (changes: readonly Change[]) => void
   /** Called for each failure, unless the previous failure had the same message. */

@@ -1,8 +1,8 @@
 /**
  * Broadcasts changes from the thread that owns the file to the stores of other threads (`worker-store.ts`). Each store
  * receives every change in order, before any reply that could depend on it. The bytes of the changes are in shared
- * memory. A revision that a store is reading is pinned: compaction spares it until the read ends or the store's thread
- * exits.
+ * memory. A revision that a store is reading is pinned: compaction preserves it until the read ends or the store's
+ * thread exits.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { shareBlock } from '../packed-changes.ts'

@@ -1,7 +1,7 @@
 /**
  * The free pages inside the data file. lmdb does not expose its list of free pages, so this module reads the list from
  * the file. A value larger than a page needs consecutive pages, so knowing the total number of free pages is not
- * enough. `usable` returns the number that can certainly be allocated.
+ * enough. `usable` returns the number of pages that can certainly be allocated.
  */
 import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 

@@ -92,7 +92,7 @@ export class HistoryWindow {
   }
 
   /**
-   * Whether it is time to look for outdated changes in the journal. Changes become outdated even if nothing is written.
+   * Whether it is time to check the journal for outdated changes. Changes become outdated even if nothing is written.
    */
   #isJournalDue(): boolean {
     const { retention, clock } = this.#options
@@ -198,8 +198,8 @@ export class HistoryWindow {
   }
 
   /**
-   * Throws RevisionGone if the given revision can no longer be read. Callers check after every read, because compaction
-   * may have started before the revision was pinned.
+   * Throws RevisionGone if the given revision can no longer be read. Must be called after every read, because
+   * compaction may have started before the revision was pinned.
    */
   assertReadable(revision: Revision): void {
     this.#learn()
@@ -221,7 +221,7 @@ export class HistoryWindow {
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
     // Ignores the error here, because the caller that started this work receives it. The next compaction only needs to
-    // know when this one ends.
+    // know when this compaction ends.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }

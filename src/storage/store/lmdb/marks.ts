@@ -9,8 +9,8 @@ export class TimeMarks {
   }
 
   /**
-   * Returns the newest revision that had been reached by `time`, and drops older records. Returns undefined if no
-   * record is that old.
+   * Returns the newest revision that had been reached by `time`, and drops older records. Returns undefined if all
+   * records are newer.
    */
   reachedBy(time: number): Revision | undefined {
     const next = this.#marks.findIndex((mark) => mark.time > time)

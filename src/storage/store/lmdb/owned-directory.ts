@@ -37,7 +37,8 @@ export interface OwnedDirectoryOptions {
   readonly onWarning?: (message: string) => void
   /**
    * Called once, when the store can no longer write because the disk rejected a write or a sync, or because the thread
-   * has ended. Reads may still work. To find out what is stored, the operator must check the disk and reopen the store.
+   * has ended. Reads may still work. To determine what has been stored, the operator must check the disk and reopen the
+   * store.
    */
   readonly onFailed?: (error: StoreError) => void
 }

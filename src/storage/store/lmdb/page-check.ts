@@ -295,8 +295,8 @@ export class PageCheck {
   }
 
   /**
-   * Returns the bounds of the keys below a page. The branch pages above the page contain the bounds and are already
-   * verified.
+   * Returns the bounds of the keys below a page. The branch pages above the page, which are already verified, contain
+   * the bounds.
    */
   #boundsOf(page: number): KeyBounds {
     const parent = this.#parents[page]!

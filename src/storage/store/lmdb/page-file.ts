@@ -61,9 +61,9 @@ export function wide(bytes: Buffer, at: number): number {
 }
 
 /**
- * Returns the newest meta page. Even transactions write the first meta page and odd transactions write the second, so
- * one page is always exactly one transaction older than the other. If this is not the case, the newest page is lost and
- * the older page describes an outdated state, so the result is undefined.
+ * Returns the newest meta page. Transactions with even numbers write the first meta page and transactions with odd
+ * numbers write the second, so one page is always exactly one transaction older than the other. If this is not the
+ * case, the newest page is lost and the older page describes an outdated state, so the result is undefined.
  */
 export function readMeta(descriptor: number): Meta | undefined {
   const first = readAt(descriptor, 0, Buffer.allocUnsafe(metaBytes))

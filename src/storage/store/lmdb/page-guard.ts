@@ -3,7 +3,7 @@
  * a reference in a damaged page (docs/decisions/0062-start.md).
  *
  * Like lmdb, `reach` follows the path from the root to a key. It verifies every page of the opened state on that path,
- * and the leaves before and after. Pages written since then are not verified, because they were derived from verified
+ * and the two neighboring leaves. Pages written since then are not verified, because they were derived from verified
  * pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller has an open
  * read transaction. The page number therefore distinguishes new pages from old pages: pages that were free or beyond
  * the end of the file at the start are new, and all other pages are old.
@@ -29,8 +29,8 @@ import {
 } from './page-records.ts'
 
 /**
- * A range of keys whose pages have been verified. An undefined end means that the range extends to that end of the
- * table.
+ * A range of keys whose pages have been verified. If one end is undefined, the range extends to the corresponding end
+ * of the table.
  */
 export interface VerifiedRange {
   /** The key just before the range. More pages must be verified before the iteration reads it. */

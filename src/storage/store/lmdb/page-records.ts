@@ -1,7 +1,7 @@
 /**
  * Verifies single pages of the data file: the layout, the records, and the order of the keys. The checks cover
- * everything that lmdb relies on when it searches a page. A page that passes cannot crash lmdb or lead it to a wrong
- * record, provided that the pages it refers to pass as well.
+ * everything that lmdb relies on when it searches a page. A page that passes the checks cannot crash lmdb or lead it to
+ * a wrong record, provided that the pages it refers to pass as well.
  */
 import { childOf, type Meta, pageHeader, type Tree, wide } from './page-file.ts'
 

@@ -31,8 +31,8 @@ export interface JournalRange {
 }
 
 /**
- * Returns the changes to a key before a revision, newest first. Returns as many as fit into one slice, and at least one
- * if any exists. Throws StoreError if a record is damaged.
+ * Returns the changes to a key before a revision, newest first. Returns as many changes as fit into one slice, and at
+ * least one change if any exist. Throws StoreError if a record is damaged.
  */
 export function readJournalChanges(tables: Tables, key: Key, { before, limit, floor }: JournalRange): ArrayBuffer {
   const packer = new Packer(16 * 1024)

@@ -87,7 +87,7 @@ export function openTables(directory: string, guarding?: OpenGuarding): Tables {
 export function openUnfinished(directory: string, guarding?: OpenGuarding): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
-    // `noSubdir` is false because lmdb would otherwise treat a directory with a dot in its name as the data file.
+    // `noSubdir` is false because otherwise lmdb would treat a directory with a dot in its name as the data file.
     noSubdir: false,
     // Overlapping syncs are disabled because readers could otherwise read a commit before it is durable, or even if its
     // sync failed.

@@ -1,6 +1,6 @@
 /**
- * Starts the store's thread. The thread can be started in advance, while the caller loads other modules, because it
- * needs time to load its own modules before it needs the file name.
+ * Starts the store's thread. The thread can be started in advance, while the caller loads other modules, because the
+ * thread needs time to load its own modules and needs the file name only afterwards.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { startThread } from '../../../base/files/program-files.ts'

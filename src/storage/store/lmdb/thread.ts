@@ -56,7 +56,7 @@ const compactionBudgetMs = 2
 const guardedGroup = 16
 
 class StoreThread {
-  /** The ports through which stores send requests. The first one belongs to the store that owns the file. */
+  /** The ports through which stores send requests. The first port belongs to the store that owns the file. */
   readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
@@ -308,7 +308,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (!isFinal(failure) || this.#failed) return failure
     this.#failed = failure
-    // All stores on the file must stop writing, no matter which of them detected the failure.
+    // All stores on the file must stop writing, regardless of which store detected the failure.
     if (this.#followers.any || failure.kind === 'damaged')
       for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
@@ -379,8 +379,8 @@ function toFailure(error: unknown, writing: boolean): Failure {
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // A StoreError is thrown before anything is written. If a write throws it, the file is damaged or another process
-  // uses it, so later writes would fail too.
+  // A StoreError is thrown before anything is written. If a write throws a StoreError, the file is damaged or used by
+  // another process, so later writes would fail too.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
     return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }

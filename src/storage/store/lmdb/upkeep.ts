@@ -54,7 +54,7 @@ export function readDue({ expiry, current }: Tables, now: number): Due[] {
 
 /**
  * Deletes keys that are due, each at the next revision, unless they were written again in the meantime. Deletes as many
- * keys as there is room for. Throws StoreFull if there is no room to delete the first key.
+ * keys as space allows. Throws StoreFull if there is no room to delete the first key.
  */
 export function expireStep(
   tables: Tables,
@@ -167,7 +167,7 @@ function logSize({ log }: Tables): { bytes: number; average: number } {
   return { bytes, average: bytes / Math.max(1, entryCount) }
 }
 
-/** Drops from part of the log the values that the journal excludes. Returns whether more of them remain. */
+/** Drops, from part of the log, the values that the journal excludes. Returns whether more such values remain. */
 function reduce(
   tables: Tables,
   { upTo, journal, room }: { upTo: Revision; journal: JournalBounds; room: DiskReservation },
@@ -220,7 +220,7 @@ function oldestRecords(tables: Tables, upTo: Revision): FoundRecord[] {
 
 /**
  * Deletes a log record and the version that it replaced. Returns false if there is no room. A damaged record does not
- * show which version it replaced, so the entry of that version in `history` remains.
+ * reveal which version it replaced, so the entry of that version in `history` remains.
  */
 function forget({ log, history }: Tables, { revision, record }: FoundRecord, room: DiskReservation): boolean {
   if (!room.take(needOfRemoval(), { frees: true })) return false

@@ -131,8 +131,8 @@ interface ChangeSize {
 }
 
 /**
- * Reserves disk space for a change. Returns whether the change gets a log record, or undefined if there is no room for
- * the change.
+ * Reserves disk space for a change. Returns whether there is room for a log record of the change, or undefined if there
+ * is no room for the change at all.
  */
 export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'
@@ -204,7 +204,7 @@ export interface Applied {
   /** The value that a write replaces. */
   readonly replaced: Bytes | undefined
   readonly key: Bytes
-  /** Eight bytes of headroom followed by the new value. Undefined deletes the key. */
+  /** Eight bytes of headroom followed by the new value. If undefined, the key is deleted. */
   readonly value: Buffer | undefined
   readonly note?: Note | undefined
 }

@@ -1,7 +1,7 @@
 /**
  * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one that no
  * server writes to anymore. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
- * journal in the meantime, the new journal therefore loses nothing.
+ * journal in the meantime, the new journal therefore does not lose any data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -46,8 +46,8 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes the journal if no server maintains it anymore. A server without a journal calls this function with an old
- * change. A maintained journal would already contain that change.
+ * Deletes the journal if no server maintains it anymore. A server without a journal calls this function and passes an
+ * old change, which a maintained journal would already contain.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

@@ -1,6 +1,6 @@
 /**
  * Reads the journal: the changes to a key, and old states. Each record contains the value that its change replaced. To
- * find the state of a key at a revision, the reader looks for the first later change: the value that this change
+ * find the state of a key at a revision, the reader searches for the first later change. The value that this change
  * replaced is the state. If there is no later change, the current state applies.
  *
  * The reader first reads the current state at one revision, and waits until the journal contains all changes up to that
@@ -137,7 +137,7 @@ export class JournalReader {
     return { changed, through }
   }
 
-  /** Returns the rest of the range to scan, without the remaining changes to the current key. */
+  /** Returns the rest of the range to scan, skipping the remaining changes to the current key. */
   #rest(
     { end }: KeyRange,
     { key, revision }: LocatedRecord,
