@@ -1,9 +1,9 @@
 /**
  * Limits how much of each connection is read in one turn of the event loop.
  *
- * Time: libuv reads a socket up to 32 times in a row, which can be 2 MiB, while the client keeps sending. All other
- * connections would have to wait. The limit per turn therefore applies to each connection, and to all connections of a
- * client together. Data above the limit waits for later turns, in which the connections of the client are read in
+ * Time: while the client keeps sending, libuv reads a socket up to 32 times in a row, which can amount to 2 MiB. All
+ * other connections would have to wait. The limit per turn therefore applies to each connection, and to all connections
+ * of a client together. Data above the limit waits for later turns, in which the connections of the client are read in
  * order.
  *
  * Memory: a stream stores each chunk separately, and a client can send each byte in a separate TLS record. Small chunks
@@ -23,9 +23,9 @@ const msPerChunk = 0.002
 const turns = new ReadingTurns()
 
 /**
- * Makes a socket share the event loop fairly with others, by limiting how much of it is read per turn. When the socket
- * or its client reaches the limit, the socket is not read for the rest of the turn. Small chunks are joined. `clientOf`
- * identifies the client. By default, each socket counts as a separate client.
+ * Makes a socket share the event loop fairly with other sockets, by limiting how much data is read from it per turn.
+ * When the socket or its client reaches the limit, the socket is not read for the rest of the turn. Small chunks are
+ * joined. `clientOf` identifies the client. By default, each socket counts as a separate client.
  */
 export function readFairly(socket: Socket, clientOf: () => string | undefined = () => undefined): void {
   const reader = new FairReader(socket, clientOf)
@@ -56,7 +56,7 @@ class FairReader {
   #isStopped = false
   /** Whether the socket has asked for data that it has not received yet. It asks only once. */
   #isAwaited = false
-  /** Whether the connection ended while it was paused. The end is delivered after the waiting data. */
+  /** Whether the connection ended while it was paused. The end of the stream is delivered after the waiting data. */
   #isEnding = false
   /** Data that arrived while the connection was paused or the socket's own buffer was full. */
   readonly #late = new ByteQueue()

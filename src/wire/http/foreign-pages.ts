@@ -49,7 +49,7 @@ export function foreignPageFault(
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
     return `a page from the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
-  // Do not check `Sec-Fetch-Site` for allowed origins. It is `cross-site` for them too.
+  // Do not check `Sec-Fetch-Site` for allowed origins. The header is `cross-site` for these origins too.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined

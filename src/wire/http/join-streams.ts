@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 
-/** How long a stream may make no progress while it reads remaining data, in milliseconds. */
+/** How long a stream may go without progress while it reads remaining data, in milliseconds. */
 const lingerMs = 30_000
 
 /** Connects two streams. Resolves when both streams are closed. */

@@ -1,7 +1,7 @@
 /**
  * Divides each turn of the event loop among the clients whose connections are read. When a client has used up its time,
- * or all clients together have used up the time of the turn, other connections wait. Each later turn reads waiting
- * connections for as long as there is time. Clients whose waiting connections need little time come first, so that many
+ * or all clients together have used up the time of the turn, other connections wait. Each later turn reads from waiting
+ * connections as long as there is time. Clients whose waiting connections need little time come first, so that many
  * expensive clients do not delay an ordinary client.
  */
 
@@ -37,7 +37,8 @@ export class ReadingTurns {
   /** Waiting connections that are counted on their own. */
   #single: WaitingConnection[] = []
   /**
-   * The queue of each client with waiting connections. The client whose connections resumed least recently comes first.
+   * The queue of each client with waiting connections. The client whose connections were resumed least recently comes
+   * first.
    */
   readonly #queues = new Map<string, Queue>()
 
@@ -118,7 +119,7 @@ export class ReadingTurns {
     while (count < connections.length && (count < minCount || this.#hasTime(client)))
       resumedMs += this.#resume(client, connections[count++]!)
     if (count === 0) return
-    // If some of its connections still wait, the client goes to the end of the queue.
+    // If some of its connections are still waiting, the client moves to the end of the queue.
     this.#queues.delete(client)
     if (count === connections.length) return
     this.#queues.set(client, { connections: connections.slice(count), expectedMs: expectedMs - resumedMs })

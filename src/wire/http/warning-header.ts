@@ -1,7 +1,7 @@
 /**
  * Formats the value of a `Warning` header as `299 - "text"`. The text is UTF-8, as in kube-apiserver. Control
- * characters and unpaired surrogates, which headers must not contain, are replaced with `?`. A long message is cut
- * between two characters.
+ * characters and unpaired surrogates, which headers must not contain, are replaced with `?`. A long message is
+ * truncated between two characters.
  */
 
 /**

@@ -37,8 +37,8 @@ const maxUnsent = 512 * 1024
 const turnBytes = 64 * 1024
 
 /**
- * Minimum size in bytes of a useful header fragment. A peer has no reason to send smaller ones, so they count as idle
- * frames.
+ * Minimum size in bytes of a useful header fragment. A peer has no reason to send smaller fragments, so these count as
+ * idle frames.
  */
 const usefulPart = 1024
 /** Maximum number of settings in a frame. The protocol defines only seven settings. */
@@ -50,7 +50,7 @@ export class Http2Stream {
   id = 0
   /** Number of bytes that the peer's flow-control window still allows. */
   window = 0
-  /** Whether no more data will be queued, so that the last queued frame ends the stream. */
+  /** Whether no more data will be queued. If so, the last queued frame ends the stream. */
   isEnding = false
   isEnded = false
   /** Data that is queued but not sent yet. */
@@ -145,7 +145,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return this.#isKnown
   }
 
-  /** Whether a header block is incomplete, so that only CONTINUATION frames may follow. */
+  /** Whether a header block is incomplete. If so, only CONTINUATION frames may follow. */
   protected get isInHeaders(): boolean {
     return this.#openBlock !== undefined
   }

@@ -119,8 +119,8 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
 /**
- * Splits incoming data into frames. Each byte is read once, even if the chunks are small, and at most one incomplete
- * frame is buffered.
+ * Splits incoming data into frames. Each byte is read only once, even if the chunks are small, and at most one
+ * incomplete frame is buffered.
  */
 export class FrameCutter {
   readonly #take: TakeFrame

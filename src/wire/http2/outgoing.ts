@@ -31,7 +31,7 @@ export class Outgoing {
     this.#onSent = onSent
   }
 
-  /** Returns memory to write the next frame into, which the caller must do before anything else is written. */
+  /** Returns memory for the next frame. The caller must write the frame before anything else is written. */
   room(bytes: number): Buffer {
     this.unsent += bytes
     this.#flushLater()

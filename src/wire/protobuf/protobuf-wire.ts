@@ -3,8 +3,8 @@
  * length-delimited fields.
  *
  * The reader treats its input as untrusted. It checks every length against the available bytes, limits nesting, and
- * throws WireError for malformed input. A 64-bit integer is returned as a number if the number is exact, or on request
- * as a bigint, and is never rounded. The writer writes to a single buffer. The caller decides which fields to omit.
+ * throws WireError for malformed input. A 64-bit integer is never rounded: it is returned as a number if the number is
+ * exact, or as a bigint on request. The writer writes to a single buffer. The caller decides which fields to omit.
  */
 import { isUtf8 } from 'node:buffer'
 

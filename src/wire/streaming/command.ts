@@ -1,6 +1,7 @@
 /**
  * The streams of a remote command (exec or attach): stdin, stdout, stderr, terminal resizes, and an error stream that
- * reports the outcome. Over SPDY, the client opens a stream for each of these. Over a WebSocket, each has a channel.
+ * reports the outcome. Over SPDY, the client opens a stream for each of these. Over a WebSocket, each stream has a
+ * channel.
  */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'

@@ -124,7 +124,10 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/** Connects the client to a port of the pod. Ends when the pod has sent all its data, even if the client has not. */
+/**
+ * Connects the client to a port of the pod. Ends when the pod has sent all its data, even if the client has not
+ * finished sending.
+ */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))

@@ -12,7 +12,7 @@ export interface StreamCarrier {
   send(chunk: Buffer, done: () => void): void
   /** Tells the peer that the stream sends no more data. */
   finish(done: () => void): void
-  /** Called when the stream is closed. `cut` means that at least one side had not finished. */
+  /** Called when the stream is closed. `cut` means that at least one side had not finished sending. */
   forget(ending: 'complete' | 'cut'): void
 }
 
@@ -44,7 +44,7 @@ export class MultiplexedStream extends Duplex {
 
   /**
    * Adds received data. Returns undefined if there is room for more data. Otherwise returns a promise that resolves
-   * when there is.
+   * when there is room.
    */
   receive(data: Buffer): Promise<void> | undefined {
     if (this.destroyed || this.#isWhole) return undefined

@@ -21,7 +21,7 @@ declare module 'ws' {
     readonly fin: boolean
     readonly opcode: number
     readonly mask: boolean
-    /** Whether the caller still needs the data unchanged. If so, it is copied before masking. */
+    /** Whether the caller still needs the data unchanged. If so, the data is copied before masking. */
     readonly readOnly: boolean
     readonly rsv1: boolean
   }

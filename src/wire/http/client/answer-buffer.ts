@@ -13,7 +13,8 @@ const maxGrowthBytes = 1024 * 1024
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * Returns why a response must be rejected, judging by its status and headers. Returns undefined if it is acceptable.
+ * Returns why a response must be rejected, based on its status and headers. Returns undefined if the response is
+ * acceptable.
  */
 export type HeadFault = (head: AnswerHead) => string | undefined
 

@@ -3,7 +3,7 @@
  * more memory from a shared pool up to a maximum share. No destination can therefore use up the memory that other
  * responses need.
  *
- * A call that gets no memory stops reading from its connection until other responses are complete. To prevent a
+ * A call that receives no memory stops reading from its connection until other responses are complete. To prevent a
  * deadlock, one call per destination may exceed the share of the destination, and one call in total may exceed the
  * pool, up to the maximum size of a response.
  */
@@ -18,7 +18,7 @@ export interface AnswerMemoryLimits {
 }
 
 /**
- * The default limits: a pool of 64 MiB, of which one destination gets at most a quarter. The defaults are sufficient
+ * The default limits: a pool of 64 MiB, of which one destination may use at most a quarter. The defaults are sufficient
  * for most webhooks, whose responses are smaller than 16 KiB.
  */
 const defaultLimits: AnswerMemoryLimits = {

@@ -23,7 +23,7 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?$/
 const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/
 const chunkLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
-/** Parses the next part of a response. Returns false if it has not arrived completely. */
+/** Parses the next part of a response. Returns false if this part has not arrived completely. */
 type Part = () => boolean
 
 /** The part of a response that precedes its body: the status and the headers. */
@@ -65,7 +65,8 @@ export class AnswerParser {
   /** Whether the connection can be reused after the response. */
   keepsConnection = false
   /**
-   * How long the server keeps an idle connection open, in milliseconds. Undefined if the server does not announce it.
+   * How long the server keeps an idle connection open, in milliseconds. Undefined if the server does not announce this
+   * time.
    */
   maxIdleMs: number | undefined
   /** Whether the connection now carries another protocol, to which the bytes in `unread` belong. */

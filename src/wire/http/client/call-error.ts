@@ -1,4 +1,4 @@
-/** Errors of calls to other servers. The messages contain neither request nor response data. */
+/** Errors that occur in calls to other servers. The messages contain neither request nor response data. */
 import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 
 /**
@@ -18,7 +18,7 @@ export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'a
  * How a failed call can be repeated:
  *
  * - `reconnect`: on a new connection, because a reused connection broke before any part of the response arrived.
- * - `verify`: with a different verification, because the certificate appears to be self-signed.
+ * - `verify`: with a different verification method, because the certificate appears to be self-signed.
  */
 export type Remedy = 'reconnect' | 'verify'
 

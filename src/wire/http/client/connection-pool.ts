@@ -91,8 +91,8 @@ export interface PoolOptions {
   /** Time in milliseconds after which an idle connection is closed. Defaults to one minute. 0 disables the timeout. */
   readonly idleMs?: number
   /**
-   * Whether the pool still finishes opening a connection if the call that needed it has given up, so that a later call
-   * can use it. Combine it with `maxConnections`, for a destination with many calls.
+   * Whether the pool finishes opening a connection even if the call that needed it has given up, so that a later call
+   * can use the connection. Combine it with `maxConnections`, for a destination with many calls.
    */
   readonly keepsOpening?: boolean
 }
@@ -228,7 +228,7 @@ export function connectionClosed(): NodeJS.ErrnoException {
 
 /**
  * Whether the server has left an idle connection open. Waits until Node.js has polled the socket again. This takes two
- * turns of the event loop, because the first one may have polled already.
+ * turns of the event loop, because the socket may already have been polled in the first turn.
  */
 async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
   if (performance.now() >= idleUntil) socket.destroy()

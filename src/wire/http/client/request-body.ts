@@ -16,7 +16,8 @@ export interface StreamedBody {
 }
 
 /**
- * Called when the body has been sent, or when it turned out to be truncated. Neither is called if sending is stopped.
+ * Callbacks for a body that has been sent, and for a body that turned out to be truncated. Neither is called if sending
+ * is stopped.
  */
 export interface BodyOutcome {
   readonly onSent: () => void
@@ -29,8 +30,8 @@ export function bodyFraming({ length }: StreamedBody): string[] {
 }
 
 /**
- * Sends a body. The returned function stops sending. It discards the rest of the stream, so that its producer is not
- * blocked and can read the response.
+ * Sends a body. The returned function stops sending. It discards the rest of the stream, so that the stream's producer
+ * is not blocked and can read the response.
  */
 export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
   const { stream, length, isWhole } = body

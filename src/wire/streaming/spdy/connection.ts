@@ -89,7 +89,7 @@ export class SpdyConnection {
     return this.#options.onStream === undefined
   }
 
-  /** Rejects new streams. Closes the connection when the client does, or after a short time. */
+  /** Rejects new streams. Closes the connection when the client closes it, or after a short time. */
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined

@@ -4,7 +4,7 @@
  *
  * Every block ends with a zlib flush. Each block can therefore be decompressed separately, with the last 32 KiB of
  * earlier data as the dictionary. No decompressor has to stay in memory, and the size of each block can be limited.
- * Blocks are sent uncompressed, which needs no compressor.
+ * Blocks are sent uncompressed, so no compressor is needed.
  */
 import { constants, inflateRawSync } from 'node:zlib'
 import { dictionary } from './dictionary.ts'
@@ -24,7 +24,7 @@ export class HeaderDecoder {
 
   /**
    * Decodes a header block into a map of header values by lower-case name. If a header has multiple values, the map
-   * contains only the first.
+   * contains only the first value.
    */
   decode(block: Buffer): Map<string, string> {
     const text = this.#inflate(this.#hasBegun ? block : withoutHead(block))
@@ -91,12 +91,12 @@ class TextReader {
   }
 }
 
-/** A zlib header for deflate with SPDY/3's dictionary, which it identifies by a checksum in the last four bytes. */
+/** A zlib header for deflate with SPDY/3's dictionary, which is identified by a checksum in the last four bytes. */
 const zlibHead = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
 /** An empty stored block. It marks the point up to which a receiver can decompress. */
 const flush = Buffer.from([0, 0, 0, 0xff, 0xff])
 
-/** Encodes the header blocks that one side of a connection sends. The first one also contains the zlib header. */
+/** Encodes the header blocks that one side of a connection sends. The first block also contains the zlib header. */
 export class HeaderEncoder {
   #hasBegun = false
 

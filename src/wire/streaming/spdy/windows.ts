@@ -8,7 +8,7 @@ const defaultWindow = 64 * 1024
 const whole = 0
 
 /**
- * Limits how much may be sent before the peer acknowledges it. Many peers ignore flow control and never send an
+ * Limits how much data may be sent before the peer acknowledges it. Many peers ignore flow control and never send an
  * acknowledgement. The limits therefore apply only after the peer has shown that it uses windows.
  */
 export class SendWindows {

@@ -1,5 +1,5 @@
 /**
- * The server side of a WebSocket that carries messages from the server only. Messages are sent as fast as the client
+ * The server side of a WebSocket that carries only messages from the server. Messages are sent as fast as the client
  * reads them. Messages from the client are discarded, except for pings and the closing frame.
  */
 import type { Duplex } from 'node:stream'

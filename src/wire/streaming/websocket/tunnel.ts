@@ -45,7 +45,7 @@ class Tunnel extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this._read()
-    // Close the socket only after flushing, so that the client gets the close frame.
+    // Close the socket only after flushing, so that the client receives the close frame.
     this.#socket.end(() => this.#socket.destroy())
     done(error)
   }
