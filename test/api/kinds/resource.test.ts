@@ -1,6 +1,7 @@
 /** Tests the rules for ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { checkCapacity } from '../../../src/api/kinds/resource/types/device-capacity.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { serve } from '../../support/in-process.ts'
 import { type Row, testRows } from '../../support/version-rows.ts'
@@ -437,4 +438,16 @@ test('only claims in a namespace with the admin-access label may request adminis
   assert.deepEqual(await post('default', true), [refused, refused])
   assert.deepEqual(await post('default', false), [allowed, allowed])
   assert.deepEqual(await post('admins', true), [allowed, allowed])
+})
+
+test('a maximum that is less than the minimum is reported with its value', () => {
+  const requestPolicy = { default: '5', validRange: { min: '5', max: '4' } }
+  const errors = checkCapacity({ value: '8', requestPolicy }, { isShared: true, path: 'm' })
+  assert.deepEqual(errors.slice(0, 1), [
+    {
+      fault: 'FieldValueInvalid',
+      path: 'm.requestPolicy.validRange.max',
+      text: 'Invalid value: "4": must not be less than the minimum',
+    },
+  ])
 })

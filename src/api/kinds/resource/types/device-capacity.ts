@@ -104,7 +104,7 @@ function checkRange(
     ...(compare(min, value) > 0 ? [invalid(places.min, min, 'must not exceed the capacity')] : []),
     ...(compare(own, min) < 0 ? [invalid(places.min, own, 'the default is less than the minimum')] : []),
     ...(max !== undefined && compare(min, max) > 0
-      ? [invalid(places.max, min, 'must not be less than the minimum')]
+      ? [invalid(places.max, max, 'must not be less than the minimum')]
       : []),
     ...(max !== undefined && compare(max, value) > 0 ? [invalid(places.max, max, 'must not exceed the capacity')] : []),
     ...(max !== undefined && compare(own, max) > 0
