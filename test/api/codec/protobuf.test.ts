@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open, seal } from '../../../src/api/codec/protobuf/envelope.ts'
 import { readMessage } from '../../../src/api/codec/protobuf/read.ts'
-import { writeMessage } from '../../../src/api/codec/protobuf/write.ts'
+import { writeMessage, writeSliced } from '../../../src/api/codec/protobuf/write.ts'
 import { type Json, type JsonObject, sameJson } from '../../../src/api/json/json.ts'
 import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { ApiError } from '../../../src/api/model/api-error.ts'
@@ -508,4 +508,15 @@ test('OpenAPI schema messages may be nested as deeply as any other Protobuf mess
     writeMessage(schema, { spec: { versions: [{ schema: { openAPIV3Schema: nest(depth) } }] } }, { vendor })
   assert.doesNotThrow(() => readMessage(schema, written(500), vendor))
   assert.throws(() => readMessage(schema, written(600), vendor), /messages are nested more than 512 levels deep/)
+})
+
+test('large JSON in a Protobuf message is encoded in steps', () => {
+  const schema = s.object({ fields: field(1, s.any()) }) as ObjectSchema
+  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, {}]))
+  const work = writeSliced(schema, { fields: wide })
+  let steps = 0
+  let step = work.next()
+  for (; !step.done; step = work.next()) steps++
+  assert.ok(steps > 1000, `${steps} steps`)
+  assert.deepEqual(readMessage(schema, step.value, vendor), { fields: wide })
 })

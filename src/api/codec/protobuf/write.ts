@@ -2,8 +2,7 @@
  * Encodes JSON values as Protobuf messages according to their schema.
  *
  * All objects in this server are in the normal form of their schema (api/schema/decode.ts), so the encoder never
- * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes, arbitrary JSON) are listed in
- * `#plain`. A message with a great many values takes long to encode, so the encoder yields periodically.
+ * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes) are listed in `#plain`. A message with a great many values takes long to encode, so the encoder yields periodically.
  *
  * JSON that is stored as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
  * values that do not fit the message. The encoder omits such values.
@@ -15,7 +14,8 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { matchesType } from '../../schema/matches-type.ts'
 import type { Alternatives, AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts'
-import { sortedKeys, stringifyStored } from '../json.ts'
+import { sortedKeys } from '../json.ts'
+import { storedTextSliced } from '../sliced-json.ts'
 import { type Message, messageOf, onWire } from './message.ts'
 
 export interface WriteOptions {
@@ -88,8 +88,10 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Encodes JSON that is stored exactly as the client sent it. */
+  /** Encodes JSON that is stored exactly as the client sent it, as its text unless Protobuf has a typed message. */
   *#writeAny(number: number, schema: AnySchema, value: Json): Generator<void, void> {
+    if (schema.described === undefined && schema.alternatives === undefined)
+      return this.#textIn(number, yield* storedTextSliced(value, undefined, 1))
     if (schema.alternatives !== undefined) return yield* this.#writeAlternative(number, schema.alternatives, value)
     const described = onWire(schema, this.#vendor) as ObjectSchema
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
@@ -164,9 +166,6 @@ class MessageWriter {
       case 'intOrString':
         this.#intOrString(number, value as number | string)
         break
-      case 'any':
-        this.#textIn(number, stringifyStored(value, undefined, 1))
-        break
       default:
         schema satisfies never
     }
@@ -200,14 +199,10 @@ class MessageWriter {
 }
 
 /** A schema with nested values, whose encoding may need to yield. */
-type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
-
-/** The schema of a value that is stored as sent, although Protobuf has a typed message for it. */
-type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
+type Holder = ObjectSchema | ListSchema | MapSchema | AnySchema
 
 function holdsValues(schema: Schema): schema is Holder {
-  if (schema.type === 'any') return schema.described !== undefined || schema.alternatives !== undefined
-  return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
+  return schema.type === 'object' || schema.type === 'list' || schema.type === 'map' || schema.type === 'any'
 }
 
 /**
