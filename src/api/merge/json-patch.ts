@@ -119,7 +119,7 @@ export function* jsonPatchSliced(document: Json, operations: readonly PatchOpera
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   let yieldedAt = 0
   for (const [i, operation] of operations.entries()) {
-    applyOperation(draft, operation)
+    yield* applyOperation(draft, operation)
     if (draft.shifted - yieldedAt < shiftedPerSlice && i % operationsPerSlice !== 0) continue
     yieldedAt = draft.shifted
     yield
@@ -130,34 +130,34 @@ export function* jsonPatchSliced(document: Json, operations: readonly PatchOpera
   return draft.root
 }
 
-function applyOperation(draft: Draft, operation: PatchOperation): void {
+function* applyOperation(draft: Draft, operation: PatchOperation): Generator<void, void> {
   const { op, path } = operation
   switch (op) {
     case 'add':
-      add(draft, path, operation.value)
+      yield* add(draft, path, operation.value)
       break
     case 'replace':
-      replace(draft, path, operation.value)
+      yield* replace(draft, path, operation.value)
       break
     case 'test':
       test(draft, path, operation.value)
       break
     case 'remove':
-      remove(draft, path)
+      yield* remove(draft, path)
       break
     case 'move':
-      move(draft, operation.from, path)
+      yield* move(draft, operation.from, path)
       break
     case 'copy':
-      copy(draft, operation.from, path)
+      yield* copy(draft, operation.from, path)
       break
     default:
       op satisfies never
   }
 }
 
-function add(draft: Draft, path: Pointer, value: Json): void {
-  const place = openPlace(draft, path)
+function* add(draft: Draft, path: Pointer, value: Json): Generator<void, void> {
+  const place = yield* openPlace(draft, path)
   if (place === 'root') draft.root = value
   else if (Array.isArray(place.parent)) splice(draft, place.parent, insertionIndex(place.parent, path), 0, value)
   else setKey(place.parent, place.token, value)
@@ -175,15 +175,15 @@ function splice(draft: Draft, list: Json[], index: number, removed: 0 | 1, ...ad
   list.splice(index, removed, ...added)
 }
 
-function replace(draft: Draft, path: Pointer, value: Json): void {
-  const place = openPlace(draft, path)
+function* replace(draft: Draft, path: Pointer, value: Json): Generator<void, void> {
+  const place = yield* openPlace(draft, path)
   if (place === 'root') draft.root = value
   else if (!Array.isArray(place.parent)) setKey(place.parent, place.token, value)
   else place.parent[parseIndex(place.token, place.parent.length) ?? nothingAt(path)] = value
 }
 
-function remove(draft: Draft, path: Pointer): void {
-  const place = openPlace(draft, path)
+function* remove(draft: Draft, path: Pointer): Generator<void, void> {
+  const place = yield* openPlace(draft, path)
   if (place === 'root') throw inapplicable('the whole object cannot be removed')
   const { parent, token } = place
   if (step(parent, token) === undefined) nothingAt(path)
@@ -191,20 +191,20 @@ function remove(draft: Draft, path: Pointer): void {
   else delete parent[token]
 }
 
-function move(draft: Draft, from: Pointer, path: Pointer): void {
+function* move(draft: Draft, from: Pointer, path: Pointer): Generator<void, void> {
   const value = existing(draft, from)
   if (isWithin(path, from)) {
     if (path.length === from.length) return
     throw inapplicable(`${formatPointer(from)} cannot be moved into itself`)
   }
-  remove(draft, from)
-  add(draft, path, value)
+  yield* remove(draft, from)
+  yield* add(draft, path, value)
 }
 
-function copy(draft: Draft, from: Pointer, path: Pointer): void {
+function* copy(draft: Draft, from: Pointer, path: Pointer): Generator<void, void> {
   const value = existing(draft, from)
   share(draft, value)
-  add(draft, path, value)
+  yield* add(draft, path, value)
 }
 
 // Requires that the value at a path is equal to the given value. The recursion is no deeper than the patch value, and a
@@ -224,12 +224,12 @@ function existing(draft: Draft, path: Pointer): Json {
  * Returns the parent of the value at a path, and the last token. Copies every container on the way, so that the parent
  * can be modified.
  */
-function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; token: string } {
+function* openPlace(draft: Draft, path: Pointer): Generator<void, 'root' | { parent: Container; token: string }> {
   if (path.length === 0) return 'root'
-  let parent = open(draft, draft.root, path)
+  let parent = yield* open(draft, draft.root, path)
   draft.root = parent
   for (const token of path.slice(0, -1)) {
-    const child = open(draft, step(parent, token), path)
+    const child = yield* open(draft, step(parent, token), path)
     if (Array.isArray(parent)) parent[parseIndex(token, parent.length)!] = child
     else setKey(parent, token, child)
     parent = child
@@ -237,12 +237,25 @@ function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; t
   return { parent, token: path.at(-1)! }
 }
 
-function open(draft: Draft, value: Json | undefined, path: Pointer): Container {
-  if (typeof value !== 'object' || value === null) nothingAt(path)
+function* open(draft: Draft, value: Json | undefined, path: Pointer): Generator<void, Container> {
+  if (typeof value !== 'object' || value === null) return nothingAt(path)
   if (draft.ours.has(value)) return value
-  const own = Array.isArray(value) ? [...value] : { ...value }
+  const own = Array.isArray(value) ? [...value] : yield* copyMembers(value)
   draft.ours.add(own)
   return own
+}
+
+/** Number of members to copy between yields. */
+const membersPerSlice = 1000
+
+function* copyMembers(object: JsonObject): Generator<void, JsonObject> {
+  const copied: JsonObject = {}
+  let members = 0
+  for (const key in object) {
+    setKey(copied, key, object[key]!)
+    if (++members % membersPerSlice === 0) yield
+  }
+  return copied
 }
 
 /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
-import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../../src/api/merge/json-patch.ts'
+import { applyJsonPatch, jsonPatchSliced, parseJsonPatch, unknownMembers } from '../../../src/api/merge/json-patch.ts'
 import { ApiError } from '../../../src/api/model/api-error.ts'
 import { canonical, deepFreeze, modelJsonPatch, randomOperations, randomValue, seeded, type Value } from './models.ts'
 
@@ -267,4 +267,15 @@ test('random JSON patches have the same result as a simple model', () => {
     if (expected !== 'refused') applied++
   }
   assert.ok(applied > 1000 && applied < 4500, `${applied} of 5000 patches applied: the generator is lopsided`)
+})
+
+test('a patch copies an object with many members in steps', () => {
+  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, i]))
+  const patch = parseJsonPatch([{ op: 'replace', path: '/wide/key-7', value: 'new' }])
+  const work = jsonPatchSliced({ wide }, patch)
+  let steps = 0
+  let step = work.next()
+  for (; !step.done; step = work.next()) steps++
+  assert.ok(steps >= 20, `${steps} steps`)
+  assert.deepEqual(step.value, { wide: { ...wide, 'key-7': 'new' } })
 })
