@@ -51,7 +51,7 @@ export interface Lookup {
    */
   follow(type: StoredType, follower: Follower): boolean
   /** Returns the names of all known objects of a kind, in one namespace or in all. */
-  names(type: StoredType, namespace?: string): Iterable<ObjectName>
+  names(type: StoredType<unknown>, namespace?: string): Iterable<ObjectName>
   /**
    * Decodes an object without caching the result. Intended for callers that store only data derived from the object.
    */

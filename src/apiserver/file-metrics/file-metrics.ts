@@ -175,7 +175,12 @@ export class FileMetrics implements AggregatedVersions {
     return metricsOfObjects(this.#objects(type, info, { namespace, name }), matching, this.#describe(type))
   }
 
-  #objects(type: Resource, { query }: ResourceInfo, { namespace, name }: ObjectPlace): Iterable<ObjectBase> {
+  /** Yields the described objects, and undefined for objects that the label selector does not match. */
+  #objects(
+    type: Resource,
+    { query }: ResourceInfo,
+    { namespace, name }: ObjectPlace,
+  ): Iterable<ObjectBase | undefined> {
     const { lookup } = this.#parts
     const stored: StoredType<ObjectBase> = { group: type.kind.group, plural: type.plural }
     if (name !== '*') {
@@ -184,11 +189,11 @@ export class FileMetrics implements AggregatedVersions {
       return [found.object]
     }
     const matcher = matcherIn(query, 'labelSelector')
-    const all = lookup.list(stored, { namespace: namespace === '' ? undefined : namespace })
-    return all
+    // The caller pauses between objects, so each object is decoded when its turn comes.
+    return [...lookup.names(stored, namespace === '' ? undefined : namespace)]
       .values()
-      .map(({ object }) => object)
-      .filter(({ metadata }) => matcher.matches(metadata.labels))
+      .map((each) => lookup.getCached(stored, each)?.object)
+      .map((object) => (object && matcher.matches(object.metadata.labels) ? object : undefined))
   }
 
   #describe({ kind, apiVersion }: Resource): (object: ObjectBase, entry: CustomEntry) => JsonObject {
@@ -237,16 +242,17 @@ function customTarget({ namespace, plural, name, subresource, below }: ResourceI
  * first one applies.
  */
 function* metricsOfObjects(
-  objects: Iterable<ObjectBase>,
+  objects: Iterable<ObjectBase | undefined>,
   entries: readonly CustomEntry[],
   describe: (object: ObjectBase, entry: CustomEntry) => JsonObject,
 ): Sliced<string[]> {
   const items: string[] = []
   for (const object of objects) {
+    yield
+    if (object === undefined) continue
     const { name, labels } = object.metadata
     const entry = entries.find((each) => (each.name ?? name) === name && each.selector.matches(labels))
     if (entry !== undefined) items.push(JSON.stringify(describe(object, entry)))
-    yield
   }
   return items
 }

@@ -8,10 +8,11 @@ import { type Pod, pod as pods } from '../../api/kinds/core/pod.ts'
 import { nodeMetrics } from '../../api/kinds/metrics/node-metrics.ts'
 import { podMetrics } from '../../api/kinds/metrics/pod-metrics.ts'
 import { badRequest, notFound } from '../../api/model/api-error.ts'
-import type { Lookup } from '../../api/model/lookup.ts'
+import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
 import { LabelMatcher, parseLabelSelector } from '../../api/selectors/label-selector.ts'
+import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
 import type { NodeUsage, NodeUsageReport } from './node-usage.ts'
 
@@ -50,7 +51,7 @@ async function metricsOfNodes(
   { lookup, nodeUsage }: ResourceMetricsParts,
   request: EndpointRequest,
 ): Promise<object[]> {
-  const selected = select(lookup.list<Node>(nodes, { namespace: undefined }), request)
+  const selected = await select<Node>(lookup, nodes, request)
   const reports = await nodeUsage.of(selected)
   return selected.flatMap((node) => {
     const report = reports.get(node.metadata.name ?? '')
@@ -60,10 +61,7 @@ async function metricsOfNodes(
 }
 
 async function metricsOfPods({ lookup, nodeUsage }: ResourceMetricsParts, request: EndpointRequest): Promise<object[]> {
-  const namespace = request.namespace === '' ? undefined : request.namespace
-  const selected = select(lookup.list<Pod>(pods, { namespace }), request).filter(
-    ({ status }) => status?.phase === 'Running',
-  )
+  const selected = (await select<Pod>(lookup, pods, request)).filter(({ status }) => status?.phase === 'Running')
   const names = new Set(selected.map(({ spec }) => spec?.nodeName ?? ''))
   const stored = [...names].flatMap((name) => lookup.getCached<Node>(nodes, { namespace: '', name })?.object ?? [])
   const reports = await nodeUsage.of(stored)
@@ -75,16 +73,28 @@ async function metricsOfPods({ lookup, nodeUsage }: ResourceMetricsParts, reques
   })
 }
 
-/** Selects the objects for the response: the named object, or those that match the label selector of a list. */
-function select<T extends ObjectBase>(
-  all: readonly { readonly object: T }[],
-  { verb, name, query }: EndpointRequest,
-): T[] {
+/**
+ * Selects the objects for the response: the named object, or those that match the label selector of a list.
+ * Yields to other work, because decoding many or large objects takes long.
+ */
+async function select<T extends ObjectBase>(
+  lookup: Lookup,
+  type: StoredType<T>,
+  { verb, namespace, name, query }: EndpointRequest,
+): Promise<T[]> {
   if ((query.get('fieldSelector') ?? '') !== '') throw badRequest('metrics do not support field selectors')
-  const objects = all.map(({ object }) => object)
-  if (verb === 'get') return objects.filter(({ metadata }) => metadata.name === name)
-  const matcher = new LabelMatcher(parseLabelSelector(query.get('labelSelector') ?? ''))
-  return objects.filter(({ metadata }) => matcher.matches(metadata.labels))
+  const isList = verb === 'list'
+  const matcher = new LabelMatcher(parseLabelSelector(isList ? (query.get('labelSelector') ?? '') : ''))
+  const names = isList ? [...lookup.names(type, namespace === '' ? undefined : namespace)] : [{ namespace, name }]
+  const timeSlice = new TimeSlice()
+  const selected: T[] = []
+  for (const each of names) {
+    const object = lookup.getCached(type, each)?.object
+    if (object !== undefined && matcher.matches(object.metadata.labels)) selected.push(object)
+    const rest = timeSlice.yieldIfDue()
+    if (rest !== undefined) await rest
+  }
+  return selected
 }
 
 function metadataOf({ metadata }: ObjectBase, { time }: Pick<NodeUsageReport, 'time'>): object {
