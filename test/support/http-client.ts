@@ -14,9 +14,11 @@ export interface Answer {
   readonly body: any
 }
 
+type Headers = { readonly [name: string]: string }
+
 export interface Sent {
   readonly method?: string
-  readonly headers?: { readonly [name: string]: string }
+  readonly headers?: Headers
   readonly body?: unknown
   readonly raw?: string | Buffer
 }
@@ -73,16 +75,16 @@ export class HttpClient {
   }
 
   /** Yields the events of a watch until the server ends it or the signal aborts, even while connecting. */
-  async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+  async *watch(path: string, signal: AbortSignal, headers: Headers = {}): AsyncGenerator<WatchEvent> {
     try {
-      yield* this.#events(path, signal)
+      yield* this.#events(path, signal, headers)
     } catch (error) {
       if (!signal.aborted) throw error
     }
   }
 
-  async *#events(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
-    const response = await this.#open(path, {}, signal)
+  async *#events(path: string, signal: AbortSignal, headers: Headers): AsyncGenerator<WatchEvent> {
+    const response = await this.#open(path, { headers }, signal)
     if (response.statusCode !== 200) {
       response.destroy()
       const code = `HTTP_${response.statusCode}`

@@ -101,7 +101,7 @@ async function changesOf<T>(name: string, watching: (path: string) => Promise<T>
   const { status, body } = await client.post(configMaps, { metadata, data })
   assert.equal(status, 201)
   const before = Number(body.metadata.resourceVersion) - 1
-  const query = `watch=1&timeoutSeconds=2&fieldSelector=metadata.name%3D${name}`
+  const query = `watch=1&fieldSelector=metadata.name%3D${name}`
   const events = watching(`${configMaps}?${query}&resourceVersion=${before}`)
   await client.put(`${configMaps}/${name}`, { metadata, data: { ...data, added: 'x' } })
   await client.delete(`${configMaps}/${name}`)
@@ -109,13 +109,14 @@ async function changesOf<T>(name: string, watching: (path: string) => Promise<T>
 }
 
 test('watches show each state of a large object as a table and as metadata', async () => {
-  const changes = async (name: string, as: string) => {
-    const { text } = await changesOf(name, (path) => client.get(path, { accept: meta(as) }))
-    return text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)) as WatchEvent[]
-  }
+  const changes = (name: string, as: string) =>
+    changesOf(name, async (path) => {
+      const end = new AbortController()
+      const events: WatchEvent[] = []
+      for await (const event of client.watch(path, end.signal, { accept: meta(as) }))
+        if (events.push(event) === kinds.length) end.abort()
+      return events
+    })
   const tables = await changes('tables', 'Table')
   assert.deepEqual(
     tables.map(({ type }) => type),
