@@ -38,7 +38,7 @@ export interface PolicyRule {
   readonly omitManagedFields: boolean
 }
 
-/** The attributes of a request that audit rules are compared with. */
+/** The request attributes that are compared with audit rules. */
 export type AuditedRequest = { readonly verb: string; readonly path: string } & (
   | { readonly resource: false }
   | {

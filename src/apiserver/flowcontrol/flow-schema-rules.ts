@@ -6,7 +6,7 @@
 import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { serviceAccountName, type User } from '../../api/model/user.ts'
 
-/** The attributes of a request that FlowSchemas are compared with. */
+/** The request attributes that are compared with FlowSchemas. */
 export type FlowAttributes = ResourceAttributes | PathAttributes
 
 export interface ResourceAttributes {

@@ -23,7 +23,7 @@ export interface Usage {
   readonly memory: string
 }
 
-/** The usage of one node and its pods, as its agent reported it. */
+/** The usage of one node and its pods, as reported by the node's agent. */
 export interface NodeUsageReport {
   /** Time of the measurement, in RFC 3339 format. */
   readonly time: string

@@ -1,4 +1,4 @@
-/** Returns the Status for an action that succeeded and returns nothing else. */
+/** Returns the Status for a successful action that has no other result. */
 import type { ApiObject } from '../../api/model/object.ts'
 
 export function successStatus(code: number): ApiObject {

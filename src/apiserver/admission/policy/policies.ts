@@ -223,7 +223,7 @@ interface Taking<T> {
   readonly clear: () => void
 }
 
-/** Returns the source of a cluster-scoped kind. Stored objects have the type of their kind. */
+/** Returns the source of a cluster-scoped kind. The cast is safe because stored objects have the type of their kind. */
 function sourceOf<T>({ group, plural }: StoredType<T>, { take, clear }: Taking<T>): Source {
   return { type: { group, plural }, take: ({ name }, object) => take(name, object as T | undefined), clear }
 }

@@ -29,7 +29,7 @@ export interface Debt {
   readonly change: Amounts
 }
 
-/** Returns a new unique key for a debt of a quota. */
+/** Returns a new unique key for a quota debt. */
 export function newDebtKey(quota: ObjectName): string {
   return debtsOf(quota) + randomUUID()
 }

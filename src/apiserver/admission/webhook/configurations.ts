@@ -21,7 +21,7 @@ export interface Candidate {
   readonly form: ObjectForm
 }
 
-/** The attributes that rules are compared with. Requests with the same attributes share a cached result. */
+/** The attributes that are compared with rules. Requests with the same attributes share a cached result. */
 export interface RequestType {
   readonly operation: AdmissionOperation
   readonly forms: ObjectForms

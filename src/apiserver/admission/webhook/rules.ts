@@ -10,7 +10,7 @@ export interface Rule {
   readonly scope?: string
 }
 
-/** The attributes of a request that webhook rules are compared with. */
+/** The request attributes that are compared with webhook rules. */
 export interface RuledRequest {
   readonly operation: AdmissionOperation
   readonly resource: FormResource

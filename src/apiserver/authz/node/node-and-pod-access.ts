@@ -5,7 +5,7 @@
  */
 import { allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 
-/** Decides about a request of the agent of `node`. */
+/** Authorizes a request from the agent of `node`. */
 export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
 /**

@@ -7,7 +7,7 @@
  */
 import { allowsPath, type Rule } from './rule.ts'
 
-/** The lists in a rule for resources. */
+/** The lists in a resource rule. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
 /** Rules by the entries in one of their lists. */

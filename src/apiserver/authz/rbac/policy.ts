@@ -32,7 +32,7 @@ export interface Subject {
   readonly namespace: string
 }
 
-/** A RoleBinding or ClusterRoleBinding in the form that decisions need. */
+/** A RoleBinding or ClusterRoleBinding in the form used for decisions. */
 export interface Binding {
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
   /** Namespace of the binding, or '' for a ClusterRoleBinding. */

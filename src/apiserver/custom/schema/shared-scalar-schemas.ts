@@ -29,7 +29,7 @@ export function scalarType(schema: JsonObject, prefix: string): ScalarType | und
 /** Properties of a node other than its type. */
 export type NodeProperties = Pick<Schema, 'check' | 'lenient' | 'nullable' | 'misfit' | 'skipsParts'>
 
-/** Creates a scalar node with properties of its own, which cannot be shared. */
+/** Creates a scalar node with its own properties. Such a node cannot be shared. */
 export function scalarPart(type: ScalarType, said: NodeProperties): Schema {
   return { ...scalars[type], ...said }
 }

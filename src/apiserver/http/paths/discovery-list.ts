@@ -1,7 +1,7 @@
 /**
  * Aggregated discovery: one document with all groups, versions and resource types, so that a client needs only two
  * requests instead of one for each group version. Clients request the document with parameters in the Accept header.
- * Its entries are derived from the APIResourceLists that the group version paths serve.
+ * The document's entries are derived from the APIResourceLists that the group version paths serve.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'

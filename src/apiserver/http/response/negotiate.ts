@@ -15,7 +15,7 @@ interface Clause {
 const json = 'application/json'
 const yaml = 'application/yaml'
 
-/** The facts about a resource type that decide which formats it supports. */
+/** The facts about a resource type that determine which formats it supports. */
 export interface Offering {
   readonly vendor: Vendor
   readonly hasProtobuf: boolean

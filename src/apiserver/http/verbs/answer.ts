@@ -114,7 +114,7 @@ function belowSubresource(target: string, { namespace, query }: ResourceInfo): s
 /** Number of segments in `/api/v1/nodes/n/proxy`, including the empty segment before the first slash. */
 const placeSegments = 6
 
-/** Negotiates the response format for a type that cannot be listed, and therefore not shown as a Table. */
+/** Negotiates the response format for a type that cannot be listed and therefore cannot be shown as a Table. */
 function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
   const { vendor, hasProtobuf } = served
   const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined

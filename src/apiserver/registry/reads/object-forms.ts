@@ -51,7 +51,8 @@ function formOf(version: Version): ObjectForm {
 }
 
 /**
- * Returns the representation of a custom object in one API version. Admission plugins get the version of the request.
+ * Returns the representation of a custom object in one API version. Admission plugins receive the object in the version
+ * of the request.
  */
 function customForm(version: Version, through: Version): ObjectForm {
   return {

@@ -31,7 +31,7 @@ export class IncomingBody {
   #remainingBytes: number
   readonly #buffered = new ByteQueue()
   #stream: Readable | undefined
-  /** Whether the handler has read all data so far and waits for more. */
+  /** Whether the handler has read all data so far and is waiting for more. */
   #isWanted = false
   /** Whether the handler has been notified of the end of the body. */
   #isEnded = false

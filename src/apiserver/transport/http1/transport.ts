@@ -43,7 +43,7 @@ export class Http1Transport implements ServerTransport {
   #isEnded = false
   #isFlushed = false
   #hasLeft = false
-  /** Resolves when the chunk written last has been flushed to the socket. */
+  /** Resolves when the last written chunk has been flushed to the socket. */
   #passing: Promise<void> | undefined
   #disconnected: AbortController | undefined
 

@@ -341,7 +341,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
 const nothing = Buffer.alloc(0)
 const noRequest = { method: '', target: '', rawHeaders: [] }
-/** Memory to encode headers in. All connections share it, because each result is copied immediately. */
+/** Buffer for encoding headers. All connections share it, because each result is copied immediately. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
 function isLast({ flags: set }: Required<FrameHead>): boolean {

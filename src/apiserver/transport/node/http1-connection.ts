@@ -16,7 +16,7 @@ import { RequestBody } from './request-body.ts'
 /** Maximum number of pipelined requests that wait. Common clients do not pipeline. */
 const maxWaiting = 100
 
-/** A request as Node's HTTP server passes it on. */
+/** A request that Node's HTTP server has received. */
 export interface ArrivedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse

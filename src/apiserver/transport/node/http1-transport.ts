@@ -42,7 +42,7 @@ export class NodeHttp1Transport implements ServerTransport {
     this.upgrade = upgrade
     this.#body = body
     this.#isAsking = isAsking
-    // Ignore the error of a broken connection. `leave` is called for it too.
+    // Ignore the error of a broken connection. `leave` is called in this case too.
     response.on('error', () => {})
   }
 

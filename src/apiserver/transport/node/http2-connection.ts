@@ -60,7 +60,7 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   #begin(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
-    // Ignore the error of a reset stream, which is closed too.
+    // Ignore the error of a reset stream, because the stream is also closed.
     stream.on('error', () => {})
     this.#isUsed = true
     this.#lastStream = Math.max(this.#lastStream, stream.id ?? 0)

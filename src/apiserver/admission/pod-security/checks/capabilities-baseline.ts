@@ -1,4 +1,4 @@
-/** Containers may add only capabilities of the default set. */
+/** Containers may add only capabilities in the default set. */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
 import { type Check, containersOf, distinct, nameList, quotedList } from '../check.ts'
 
