@@ -82,7 +82,7 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
 
 /**
  * Returns the user entry without credentials, because credentials must not be sent over an unencrypted connection.
- * Impersonation is kept.
+ * Impersonation settings are kept.
  */
 function withoutCredentials(user: Entry): Entry {
   const remainingFields = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))

@@ -78,7 +78,7 @@ function readList(reader: Reader, column: number): Json | undefined {
   return items
 }
 
-/** Words that some YAML version reads as a boolean or null. */
+/** Words that some YAML versions interpret as a boolean or null. */
 const notTexts = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
 function scalarOf(value: string): Json | undefined {

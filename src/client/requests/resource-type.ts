@@ -41,7 +41,7 @@ export interface Selection {
   readonly fieldSelector?: string
 }
 
-/** A resource type, whatever the type of its objects. */
+/** A resource type, regardless of the type of its objects. */
 type AnyType = Omit<ResourceType, 'objects'>
 
 /** Returns the full name of a resource type, such as `configmaps` or `leases.coordination.orch.io`. */

@@ -20,7 +20,7 @@ export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObj
   readonly onError?: (error: unknown) => void
 }
 
-/** The client methods that resuming a watch uses. */
+/** The client methods that are needed to resume a watch. */
 interface Source extends WatchOpener {
   pages<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions): AsyncIterable<ListPage<T>>
 }

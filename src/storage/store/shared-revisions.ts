@@ -18,7 +18,7 @@ export class SharedRevisions {
     this.#numbers = new BigInt64Array(memory)
   }
 
-  /** The newest revision that is durable. */
+  /** The newest durable revision. */
   get revision(): Revision {
     return this.#read('revision')
   }

@@ -24,7 +24,10 @@ interface Codes {
   readonly symbols: readonly number[]
 }
 
-/** A decoded symbol and its code length are returned as one number. This many low bits contain the symbol. */
+/**
+ * A decoded symbol and its code length are returned as one number. This constant is the number of low bits that contain
+ * the symbol.
+ */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 

@@ -89,7 +89,7 @@ export class DiskReservation {
   readonly #tables: Tables
   readonly #pinned: () => number | undefined
   readonly #file: number
-  /** Size of the data file. All sizes in this class are numbers of pages. */
+  /** Size of the data file in pages, like all sizes in this class. */
   #size: number
   #used = 0
   /** Upper bound for the number of pages that the current transaction allocates. */

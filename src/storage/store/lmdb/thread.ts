@@ -135,7 +135,10 @@ class StoreThread {
     else this.#others.push({ request, port })
   }
 
-  /** Attaches another store. Its first message contains the current revision, and it receives all later changes. */
+  /**
+   * Attaches another store. The first message to this store contains the current revision. The store then receives all
+   * later changes.
+   */
   #attach({ id, port, memory }: AttachRequest, owner: MessagePort): void {
     this.#followers.add(port, memory)
     this.#followers.forget(this.#state.oldest)

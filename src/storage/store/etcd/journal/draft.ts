@@ -1,5 +1,5 @@
 /**
- * A journal segment under construction. Changes are added by whole revisions until the segment reaches the size of one
+ * A journal segment under construction. Changes are added in whole revisions until the segment reaches the size of one
  * etcd transaction.
  */
 import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
