@@ -41,8 +41,8 @@ export interface HeartbeatParts {
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 /**
- * Interval between two renewals: ten seconds, or up to 25 seconds to limit the renewals of all nodes to 200 per second.
- * A node counts as lost after 40 seconds.
+ * Interval between two renewals: usually ten seconds, but up to 25 seconds to keep all nodes together at 200 renewals
+ * per second. A node is considered lost after 40 seconds.
  */
 const renewal = { usualMs: 10_000, maxMs: 25_000, perNodeMs: 5 }
 const reportMs = 300_000
@@ -55,7 +55,7 @@ const concurrency = 128
 /** What this process remembers about a node between heartbeats. */
 interface State {
   isRegistered: boolean
-  /** Whether this process has just created the Node, so that no Lease exists yet. */
+  /** Whether this process has just created the Node, in which case no Lease exists yet. */
   isNew: boolean
   /** Whether the node has published its simulated devices. */
   hasPublished: boolean
@@ -84,8 +84,8 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
 }
 
 /**
- * Returns the initial state of a node. Its second Lease renewal is due after a node-specific part of the interval, so
- * that the renewals of many nodes are spread out.
+ * Returns the initial state of a node. Its second Lease renewal is due after a fraction of the interval that depends on
+ * the node, so that the renewals of many nodes are spread out.
  */
 function newState(firstRenewAt: number): BeatingState {
   return { isRegistered: false, isNew: false, hasPublished: false, renewAt: 0, lease: undefined, firstRenewAt }
@@ -165,7 +165,7 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // On a conflict or a 404, the cache was stale. The missing change triggers the node again.
+    // A conflict or a 404 means that the cache was stale. The node is triggered again when the cache is updated.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }
@@ -208,7 +208,8 @@ async function renew({ client, node, lease, isNew, now }: Renewal, signal: Abort
     if (currentLease !== undefined)
       return await client.update(kinds.Lease, { ...currentLease, spec: { ...currentLease.spec, ...spec } }, { signal })
   } catch (error) {
-    // On a conflict, another client has changed the Lease. Read it and try again. If it was deleted, create it again.
+    // A conflict means that another client has changed the Lease. Read it and retry. If it was deleted, create it
+    // again.
     if (isConflict(error)) return await renew({ client, node, isNew: false, lease: undefined, now }, signal)
     if (!isNotFound(error)) throw error
   }

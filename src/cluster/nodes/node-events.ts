@@ -1,7 +1,7 @@
 /**
- * Records events about nodes and their pods as the agents of the nodes. Each node gets its own recorder on first use. A rate limit
- * applies to all nodes together: after a burst, only a few events per second are written, because events must not be as
- * costly as the changes that they report.
+ * Records events about nodes and their pods on behalf of the nodes' agents. Each node gets its own recorder on first
+ * use. A rate limit applies to all nodes together: after a burst, only a few events per second are written, because
+ * events must not be as costly as the changes that they report.
  */
 
 import type { Node } from '../../api/kinds/core/node.ts'

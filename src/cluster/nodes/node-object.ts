@@ -9,7 +9,7 @@ import { version } from '../../api/model/version.ts'
 import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
 import type { SimulatedDevices } from './devices/node-devices.ts'
 
-/** How to create and run a simulated node. */
+/** Describes how to create and run a simulated node. */
 export interface NodeDescription {
   readonly name: string
   /** Kubernetes version that the node reports. Defaults to the oldest supported version. */
@@ -23,7 +23,7 @@ export interface NodeDescription {
   readonly taints: readonly Taint[]
   /** Devices that the node publishes. Defaults to none. */
   readonly devices?: readonly SimulatedDevices[]
-  /** Pod CIDR of the node while its Node object specifies none. */
+  /** Pod CIDR that the node uses as long as its Node object does not specify one. */
   readonly podRange: string
 }
 

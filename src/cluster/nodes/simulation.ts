@@ -133,7 +133,10 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   }
 }
 
-/** Returns a function that looks up usage in KWOK objects. If an expression fails, the function records an Event. */
+/**
+ * Returns a function that looks up container usage in KWOK objects. If an expression fails, the function records an
+ * Event.
+ */
 function usageOf({ kwok, nodeObjects }: SimulationParts, events: NodeEvents): FindUsage | undefined {
   if (kwok === undefined) return undefined
   return (subject) => {

@@ -1,8 +1,8 @@
 /**
  * Tracks Pods whose binding the server has acknowledged until the watch shows them on their node. If a restore of the
- * store undoes a binding before the watch has delivered it, no event ever confirms the Pod, and the scheduler would
- * forever treat the Pod as assigned to the node. The scheduler therefore checks Pods that the watch does not confirm in
- * time.
+ * store undoes a binding before the watch has delivered it, no event would ever confirm the Pod, and the scheduler
+ * would treat it as assigned to the node forever. The scheduler therefore checks Pods that the watch does not confirm
+ * in time.
  */
 import type { PodInfo } from './pod-info.ts'
 
@@ -11,7 +11,7 @@ export interface BoundPodsParts {
   readonly confirmMs: number
   /** Returns whether the scheduler still waits for the watch to show the Pod on its node. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
-  /** Called for a Pod that the watch has not shown on its node in time. */
+  /** Called for a Pod that the watch did not show on its node in time. */
   readonly check: (pod: PodInfo) => void
 }
 

@@ -8,7 +8,9 @@ import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from '.
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** Prepares a profile's filters for a Pod. Returns the reasons if a filter shows that the Pod fits on no node. */
+/**
+ * Prepares a profile's filters for a Pod. If a filter shows that the Pod fits on no node, returns the reasons instead.
+ */
 export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Sliced<Checks | Refusal> {
   const checks: NodeCheck[] = []
   for (const { filter } of filters) {

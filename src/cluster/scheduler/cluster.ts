@@ -4,7 +4,7 @@
  * watch therefore causes neither duplicate decisions nor overcommitted nodes.
  *
  * A Pod that preempts others is nominated for their node. It is not on the node yet, but Pods of lower priority cannot
- * use the room.
+ * use the freed resources.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -16,7 +16,7 @@ import { PodGroups } from './pod-groups.ts'
 import type { PodInfo } from './pod-info.ts'
 import { isAnyLess } from './resources.ts'
 
-/** Keys of the topology labels of nodes. */
+/** Keys of the topology labels on nodes. */
 export interface PlaceKeys {
   readonly hostname: string
   readonly zone: string
@@ -43,7 +43,7 @@ export class Cluster {
   /** Looks up the labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Labels
   readonly #nodes = new Map<string, NodeInfo>()
-  /** Pods that are bound to a node or assumed to be, by Pod key. */
+  /** Pods that are bound to a node or assumed to be bound, by Pod key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
   /** UIDs of Pods that the scheduler has asked the API server to delete, even if the watch has not shown it yet. */
@@ -108,7 +108,10 @@ export class Cluster {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** Records a Pod that is bound to a node. Returns whether it was known and its requests have decreased. */
+  /**
+   * Records a Pod that is bound to a node. Returns whether the model already contained the Pod and its requests have
+   * decreased.
+   */
   setPod(pod: PodInfo): boolean {
     const before = this.#placed.get(pod.key)?.pod.requests
     const isGoing = this.#going.has(pod.uid)
@@ -135,7 +138,7 @@ export class Cluster {
     if (this.isAssumed(pod)) this.removePod(pod.key)
   }
 
-  /** Removes a Pod from its node. Returns false if it was on no node. */
+  /** Removes a Pod from its node. Returns false if it was not on any node. */
   removePod(key: string): boolean {
     const placed = this.#placed.get(key)
     if (placed === undefined) return false
@@ -184,7 +187,7 @@ export class Cluster {
     return this.#nominated.get(nodeName)?.values() ?? []
   }
 
-  /** Returns the name of the node that a Pod is nominated for, if any. */
+  /** Returns the name of the node for which a Pod is nominated, if any. */
   nominationOf(key: string): string | undefined {
     return this.#nominations.get(key)
   }
@@ -232,7 +235,7 @@ export class Cluster {
   }
 }
 
-/** Interleaves items of different types. */
+/** Interleaves items of different types by taking one item of each type in turn. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

@@ -46,8 +46,8 @@ export function readConfiguration(content: Json): Settings {
 }
 
 /**
- * Returns the version of the configuration. Accepts the API group of either vendor, because the file is not an API
- * object.
+ * Returns the version of the configuration. Accepts the API group of either vendor, because the file is not submitted
+ * to the API.
  */
 function versionOf({ apiVersion, kind }: JsonObject): Version {
   const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'kubescheduler.config'))

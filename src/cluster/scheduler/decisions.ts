@@ -47,7 +47,7 @@ interface Deciding {
   readonly confirmMs: number
 }
 
-/** Why a Pod fits on no node, and how to proceed: a preemption or a change to wait for. */
+/** Why a Pod fits on no node, and how to proceed: by a preemption, or by waiting for a change. */
 export interface RefusedPod {
   readonly message: string
   /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
@@ -267,7 +267,7 @@ export class Decisions {
     })
   }
 
-  /** Withdraws the nominations of Pods of lower priority for this node, and returns those Pods. */
+  /** Withdraws the nominations of lower-priority Pods for this node, and returns these Pods. */
   #outranked({ pod }: QueuedPod, { node }: Preemption): PodInfo[] {
     const others = [...this.#cluster.nominatedAt(node.name)].filter(({ priority }) => priority < pod.priority)
     for (const { key } of others) this.#cluster.withdrawNomination(key)

@@ -1,6 +1,6 @@
 /**
- * Sets the condition DisruptionTarget, which states that the cluster ends a Pod, rather than the program in it.
- * Kubernetes sets this condition since 1.26. The pod failure policy of a Job can refer to it.
+ * Sets the condition DisruptionTarget, which states that the cluster ended a Pod, rather than the Pod's own program.
+ * Kubernetes has set this condition since 1.26. The pod failure policy of a Job can refer to it.
  */
 import type { JsonObject } from '../../api/json/json.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -14,7 +14,7 @@ export interface Disruption {
   readonly message: string
 }
 
-/** The client and other parameters for writing a Pod's status. */
+/** The client and other inputs for writing a Pod's status. */
 export interface DisruptionWrite {
   readonly client: Client
   readonly type: ResourceType<Pod>

@@ -10,14 +10,14 @@ import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** State that the searches of a scheduler share, such as the node to start with. */
+/** State that the searches of a scheduler share, such as the node from which to start. */
 export interface SearchState {
   /**
    * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,
    * the lower the percentage.
    */
   readonly percentageOfNodes: number
-  /** Index of the node to start the next search with. */
+  /** Index of the node from which the next search starts. */
   start: number
   /** Returns a random number from 0 (inclusive) to 1 (exclusive), to choose among equally good nodes. */
   readonly random: () => number

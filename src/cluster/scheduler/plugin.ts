@@ -20,9 +20,9 @@ import type { VolumeReservations } from './volume-reservations.ts'
 /** Why a Pod does not fit on a node, according to one plugin. */
 export interface Refusal {
   readonly plugin: string
-  /** Reasons in kube-scheduler's words, such as `Insufficient cpu`. */
+  /** Reasons in kube-scheduler's wording, such as `Insufficient cpu`. */
   readonly reasons: readonly string[]
-  /** Whether evicting other Pods from the node would not help. */
+  /** Whether the refusal is final, because evicting other Pods from the node would not help. */
   readonly isFinal: boolean
 }
 
@@ -80,7 +80,7 @@ export interface Plugin {
 /** What a plugin returns when it prepares for a Pod: the result, or an iterator that computes it in small steps. */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
-/** Completes a plugin's preparation, whether it is a result or an iterator. */
+/** Completes a plugin's preparation, whether the plugin returned a result or an iterator. */
 export function* prepared<T extends object>(work: Prepared<T>): Sliced<T | undefined> {
   return work !== undefined && Symbol.iterator in work ? yield* work as Sliced<T | undefined> : (work as T | undefined)
 }

@@ -41,7 +41,7 @@ export class PodGroup implements SelectablePod {
     if (cachedCounts !== undefined) return cachedCounts
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    // Do not cache topology keys that no node has: Pods can specify an unlimited number of them.
+    // Do not cache topology keys that no node has: Pods can specify any number of such keys.
     if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
@@ -51,7 +51,7 @@ export class PodGroup implements SelectablePod {
     for (const [key, counts] of this.#places) raise(counts, node.label(key), by)
   }
 
-  /** Clears the cache after node labels changed. */
+  /** Clears the cache. Must be called after node labels have changed. */
   forgetPlaces(): void {
     this.#places.clear()
   }
@@ -72,7 +72,7 @@ export class PodGroups {
   readonly #groups = new Map<string, PodGroup>()
   /** Groups whose Pods have required anti-affinity. */
   readonly repelling = new Set<PodGroup>()
-  /** Groups whose Pods have affinity terms of any kind. */
+  /** Groups whose Pods have affinity or anti-affinity terms. */
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
   /** Caches the group of each Pod, because computing the group key is expensive. */
@@ -120,7 +120,7 @@ export class PodGroups {
     else for (const value of choice.values) yield* this.#byLabel.get(`${choice.key}=${value}`) ?? []
   }
 
-  /** Clears the caches after node labels changed. */
+  /** Clears the caches. Must be called after node labels have changed. */
   forgetPlaces(): void {
     for (const group of this.#groups.values()) group.forgetPlaces()
   }

@@ -14,7 +14,7 @@ const anyAddress = '0.0.0.0'
 export interface HostPort {
   readonly protocol: string
   readonly port: number
-  /** Node address that the port is bound to. `0.0.0.0` represents all addresses of the node. */
+  /** Node address to which the port is bound. `0.0.0.0` stands for all addresses of the node. */
   readonly address: string
 }
 
@@ -79,7 +79,10 @@ export function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): Host
   )
 }
 
-/** Whether two host ports cannot coexist on one node. The wildcard address conflicts with every address. */
+/**
+ * Whether two host ports conflict, so that they cannot coexist on one node. The wildcard address conflicts with every
+ * address.
+ */
 export function arePortsInConflict(one: HostPort, other: HostPort): boolean {
   if (one.protocol !== other.protocol || one.port !== other.port) return false
   return one.address === other.address || one.address === anyAddress || other.address === anyAddress

@@ -15,7 +15,7 @@ type WeightedOfApi = NonNullable<
 /** Returns the labels of a namespace, or undefined if the namespace is unknown. */
 export type NamespaceLabels = (namespace: string) => Labels
 
-/** The properties of a Pod that label and namespace selectors match against. */
+/** The properties of a Pod against which label and namespace selectors are matched. */
 export interface SelectablePod {
   readonly namespace: string
   readonly labels: Labels

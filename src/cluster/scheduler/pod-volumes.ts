@@ -1,6 +1,7 @@
 /**
  * Finds volumes for the claims of a Pod: a volume that is already bound, an existing volume, or a volume to be
- * provisioned once a node is chosen. These functions only choose volumes. `volume-writes.ts` writes their choices.
+ * provisioned once a node is chosen. These functions only choose volumes. The module `volume-writes.ts` writes their
+ * choices.
  */
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -15,7 +16,7 @@ import type { PodInfo } from './pod-info.ts'
 
 /** The PersistentVolumeClaims of a Pod, separated into bound and waiting claims. */
 export interface PodClaims {
-  /** The volume of each bound claim, by claim name, or undefined if the volume does not exist. */
+  /** The volume of each bound claim, by claim name. The volume is undefined if it does not exist. */
   readonly bound: ReadonlyMap<string, PersistentVolume | undefined>
   /** Unbound claims that wait for a node, smallest first. */
   readonly waiting: readonly PersistentVolumeClaim[]
@@ -77,7 +78,7 @@ const volumeMissing = refusedByVolumes('node(s) unavailable due to one or more p
 
 /** The volumes to bind or provision for a Pod's waiting claims. */
 export interface VolumeChoice {
-  /** Existing volumes, with the claims that they are reserved for. */
+  /** Existing volumes, each with the claim for which it is reserved. */
   readonly matched: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
   /** Claims whose volumes must be provisioned. */
   readonly provisioned: readonly PersistentVolumeClaim[]
@@ -171,8 +172,8 @@ function isAllowed({ allowedTopologies: terms = [] }: StorageClass, node: NodeIn
 }
 
 /**
- * Sorts volumes. Volumes that reference the claim come first. The others are ordered by number of access modes, then by
- * size.
+ * Sorts volumes. Volumes that reference the claim come first. The others are ordered by the number of access modes, and
+ * then by size.
  */
 function byFit({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): number {
   const claimRefOrder = Number(b.claimRef !== undefined) - Number(a.claimRef !== undefined)

@@ -92,7 +92,7 @@ export class PodWrites {
     await this.#patchStatus({ namespace, name, uid }, { nominatedNodeName: null }, signal)
   }
 
-  /** Evicts a Pod in favor of a Pod with a higher priority, with its normal grace period. */
+  /** Evicts a Pod with its normal grace period, in favor of a Pod with a higher priority. */
   async evict(victim: PodInfo, { pod: preemptor }: PodInfo, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid } = victim
     const { client, type, now, recordsDisruption } = this.#parts
@@ -115,7 +115,7 @@ export class PodWrites {
   }
 }
 
-/** Waits for a write, but ignores 404 and conflict errors: the Pod was deleted or replaced. */
+/** Waits for a write. Ignores 404 and conflict errors, which mean that the Pod was deleted or replaced. */
 async function unlessOver(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

@@ -1,6 +1,6 @@
 /**
  * Finds a node where a Pod fits if other Pods are evicted. Chooses the node with the fewest and least important
- * victims, and respects disruption budgets if possible. The caller evicts the Pods. Yields between nodes.
+ * victims, and respects disruption budgets where possible. The caller evicts the Pods. Yields between nodes.
  */
 
 import type { PodDisruptionBudget } from '../../api/kinds/policy/pod-disruption-budget.ts'
@@ -13,7 +13,7 @@ import type { Refusal } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import { matcherOf } from './pod-terms.ts'
 
-/** A node, and the Pods to evict from it, most important first. */
+/** A node and the Pods to evict from it, in order of importance, most important first. */
 export interface Preemption {
   readonly node: NodeInfo
   readonly victims: readonly PodInfo[]
@@ -119,7 +119,7 @@ function readBudgets(budgets: Iterable<PodDisruptionBudget>): Budget[] {
   })
 }
 
-/** Splits Pods according to whether evicting them in this order would violate a budget. */
+/** Splits Pods into those whose eviction, in this order, would violate a budget and those whose eviction would not. */
 function byBudgets(
   pods: readonly PodInfo[],
   budgets: readonly Budget[],

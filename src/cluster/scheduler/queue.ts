@@ -1,7 +1,7 @@
 /**
  * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits on no node
  * waits until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one
- * minute, the Pod is tried in any case. Pods are therefore neither retried too often nor forgotten.
+ * minute, the Pod is tried regardless. Pods are therefore neither retried too often nor forgotten.
  *
  * Changes are collected and evaluated once per round (`refresh`), regardless of their number.
  */
@@ -23,13 +23,13 @@ type Place = 'ready' | 'backing off' | 'resting' | 'being tried'
 export interface QueuedPod {
   pod: PodInfo
   place: Place
-  /** When the Pod entered its current state, in milliseconds of the queue's clock. */
+  /** Time when the Pod entered its current state, in milliseconds on the queue's clock. */
   since: number
   attempts: number
-  /** When the Pod's backoff ends, and it may be tried again. */
+  /** Time when the Pod's backoff ends, after which it may be tried again. */
   notBefore: number
   /**
-   * Bit set of the changes that could make the Pod schedulable. All bits are set if the reason of the failure is
+   * Bit set of the changes that could make the Pod schedulable. All bits are set if the reason for the failure is
    * unknown.
    */
   wokenBy: number
@@ -44,7 +44,7 @@ export class SchedulingQueue {
   readonly #timing: QueueTiming
   readonly #now: () => number
   readonly #pods = new Map<string, QueuedPod>()
-  /** Pods that are ready to be tried. Entries of Pods whose state has changed since are stale and are skipped. */
+  /** Pods that are ready to be tried. If a Pod's state changes, its entry becomes stale and is skipped. */
   readonly #ready = new Heap<QueuedPod>(comesBefore)
   readonly #backingOff = new Heap<{ readonly entry: QueuedPod; readonly at: number }>((a, b) => a.at < b.at)
   /** Unschedulable Pods, ordered by waiting time, longest first. */
@@ -128,7 +128,7 @@ export class SchedulingQueue {
     return undefined
   }
 
-  /** Removes a Pod that got a node. */
+  /** Removes a Pod that has been assigned a node. */
   done(entry: QueuedPod): void {
     this.#tried.delete(entry)
     if (this.holds(entry)) this.#pods.delete(entry.pod.key)
@@ -153,7 +153,7 @@ export class SchedulingQueue {
     if (this.#return(entry)) this.#backOff(entry)
   }
 
-  /** Returns the milliseconds until the next Pod is due without any change, or undefined if no Pod waits. */
+  /** Returns the milliseconds until the next Pod is due even without a change, or undefined if no Pod is waiting. */
   get nextMs(): number | undefined {
     const now = this.#now()
     if (this.#ready.size > 0) return 0

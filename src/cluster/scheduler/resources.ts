@@ -31,7 +31,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always'
 }
 
-/** Assumed requests of containers without requests. Scores use them so that such Pods are spread too. */
+/** Assumed requests of containers without requests. Scores use these amounts so that such Pods are spread, too. */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
@@ -94,7 +94,9 @@ export function isAnyLess(next: Amounts, previous: Amounts): boolean {
   return [...previous.others].some(([name, amount]) => (next.others.get(name) ?? 0) < amount)
 }
 
-/** Returns CPU and memory as counted in scores. Containers without requests count with small assumed amounts. */
+/**
+ * Returns CPU and memory as counted in scores. Containers without requests count as requesting small assumed amounts.
+ */
 export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
   const { cpu, memory } = total(spec, (container) => withAssumed(requested(container)))
   return { cpu, memory }
@@ -149,7 +151,7 @@ function withAssumed(list: ResourceList): Amounts {
   return { ...amounts, cpu, memory }
 }
 
-/** Sums of amounts that can be changed, for the containers of a Pod or the Pods on a node. */
+/** Mutable sums of amounts over the containers of a Pod or the Pods on a node. */
 export class Sum {
   #cpu = 0
   #memory = 0

@@ -1,8 +1,8 @@
 /**
  * The scheduler loop. It watches Pods, nodes and all other objects that affect scheduling, and assigns nodes to Pods.
- * The loop has a single key. Each step is a round in which Pods are tried one after another. Each attempt is based on
- * the results of all earlier decisions. Decisions are written in the background, with a limited number of concurrent
- * writes.
+ * The loop has a single key. Each step is a round in which Pods are tried one after another. Each attempt takes the
+ * results of all earlier decisions into account. Decisions are written in the background, with a limited number of
+ * concurrent writes.
  */
 import { type Sliced, TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -170,8 +170,8 @@ class Scheduler {
   }
 
   /**
-   * Handles a Pod that fits on no node: tries preemption, reports the reason, and puts the Pod back into the queue
-   * until a relevant change.
+   * Handles a Pod that fits on no node: tries preemption, reports the reason, and puts the Pod back into the queue,
+   * where it waits for a relevant change.
    */
   *#refuse(entry: QueuedPod, search: Search, refusals: ReadonlyMap<NodeInfo, Refusal>): Sliced<void> {
     const message = explainRefusals(refusals, this.cluster.nodes.length)

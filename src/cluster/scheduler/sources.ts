@@ -1,6 +1,6 @@
 /**
  * The objects that the scheduler watches. Each change can affect the model of the cluster, the Pods that need a node,
- * and the Pods that wait.
+ * and the Pods that are waiting.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -56,8 +56,8 @@ interface FollowedSource {
 }
 
 /**
- * Returns a source for each informer. A source only passes changes on. The scheduler applies them later in small steps,
- * because a list may contain many objects.
+ * Returns a source for each informer. A source only passes changes on, and the scheduler applies them later in small
+ * steps, because a list may contain many objects.
  */
 export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
   const { queue } = follower

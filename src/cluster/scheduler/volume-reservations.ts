@@ -3,9 +3,9 @@
  * binding, no other Pod can get the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** Keys of the claims that volumes are reserved for, by volume name. */
+  /** Keys of the claims for which volumes are reserved, by volume name. */
   readonly #volumes = new Map<string, string>()
-  /** The node that the volume of each claim is provisioned for, by claim. */
+  /** The node for which each claim's volume is provisioned, by claim. */
   readonly #claims = new Map<string, string>()
 
   /** Whether a claim other than this one has reserved the volume. */
@@ -14,13 +14,13 @@ export class VolumeReservations {
     return holder !== undefined && holder !== claim
   }
 
-  /** Returns the volume that is reserved for the claim. */
+  /** Returns the volume that is reserved for the claim, if any. */
   volumeFor(claim: string): string | undefined {
     for (const [volume, holder] of this.#volumes) if (holder === claim) return volume
     return undefined
   }
 
-  /** Returns the node that the claim will be provisioned for. */
+  /** Returns the node for which the claim's volume will be provisioned, if any. */
   nodeFor(claim: string): string | undefined {
     return this.#claims.get(claim)
   }

@@ -1,5 +1,6 @@
 /**
- * Combines the selectors of a Pod's Services and controller. The result selects the Pods that the Pod is spread among.
+ * Combines the selectors of a Pod's Services and controller. The result selects the group of Pods over which the Pod is
+ * spread.
  */
 
 import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'

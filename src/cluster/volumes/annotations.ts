@@ -5,7 +5,10 @@ import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 export interface BindingKeys {
   /** Set on a claim after the binding has been completed. */
   readonly bindCompleted: string
-  /** Set on a claim or volume if the binder chose its counterpart. Only then may the binder undo the binding. */
+  /**
+   * Set on a claim or volume if the binder chose its counterpart. Without the annotation, the binder must not undo the
+   * binding.
+   */
   readonly boundByController: string
   /** Set on a volume. Names the provisioner that created the volume. */
   readonly provisionedBy: string

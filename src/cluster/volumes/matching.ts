@@ -91,7 +91,7 @@ function comesBefore({ spec: a = {} }: PersistentVolume, { spec: b = {} }: Persi
   return (modes || compareSizes(a.capacity?.storage, b.capacity?.storage)) < 0
 }
 
-/** Whether the volume is accessible from the node. A volume without node affinity is accessible from every node. */
+/** Whether the volume is accessible from the node. Volumes without node affinity are accessible from every node. */
 export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }

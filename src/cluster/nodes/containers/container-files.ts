@@ -1,5 +1,5 @@
 /**
- * Files visible in a simulated container: those of the mounted volumes, those that commands wrote, and `/etc/hostname`.
+ * Files visible in a simulated container: files in the mounted volumes, files written by commands, and `/etc/hostname`.
  * Written files never reach the disk (`written-files.ts`).
  */
 import { createReadStream } from 'node:fs'
@@ -20,7 +20,7 @@ const maxPathLength = 4096
 interface Mount {
   /** Mount path of the volume in the container. */
   readonly at: string
-  /** Directory of the volume, or undefined if this node writes no volumes. */
+  /** Directory of the volume, or undefined if this node does not write volumes to disk. */
   readonly directory: string | undefined
   readonly within: string
   /**
@@ -134,7 +134,7 @@ export class ContainerFiles {
   }
 
   /**
-   * Resolves a container path to a path on this machine. The result never leaves the volume, even through symbolic
+   * Resolves a container path to a path on this machine. The result never escapes the volume, even through symbolic
    * links.
    */
   async #find(absolutePath: string): Promise<string | undefined> {

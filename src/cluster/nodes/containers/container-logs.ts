@@ -15,7 +15,7 @@ import { ContainerLog } from '../../node-port/container-log.ts'
  * Maximum number of logs in memory. The least recently requested logs are dropped and regenerated on the next request.
  */
 const maxLogs = 500
-/** Maximum length of a line, because a pod may specify a command or image of a megabyte. */
+/** Maximum length of a line, because the command or image that a pod specifies may be a megabyte long. */
 const maxLineLength = 2048
 
 interface Held {
@@ -54,7 +54,7 @@ export class ContainerLogs {
     return entry.log
   }
 
-  /** Extends the requested logs of a changed pod, and ends them if the pod has terminated. */
+  /** Extends the previously requested logs of a changed pod, and ends them if the pod has terminated. */
   observe(pod: Pod, state: 'lives' | 'is over'): void {
     if (this.#logs.size === 0) return
     for (const [key, entry] of this.#logs) {

@@ -1,7 +1,7 @@
 /**
- * Resource usage of simulated containers. Objects of KWOK's kinds or annotations of the pod (`cpu-usage`, `memory-usage`) set the usage.
- * Otherwise, the usage equals the container's request. Without a request, it is 1m CPU or 1Mi memory. CPU time is
- * accumulated between readings, so that it never decreases, even if an annotation changes.
+ * Resource usage of simulated containers. KWOK objects or the pod's annotations (`cpu-usage`, `memory-usage`) set the
+ * usage. Otherwise, the usage equals the container's request. Without a request, it is 1m CPU or 1Mi memory. CPU time
+ * is accumulated between readings, so that it never decreases, even if an annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -15,8 +15,8 @@ type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
 const least = { cpu: '1m', memory: '1Mi' }
 
 /**
- * Returns the usage of a container in cores or bytes as a usage object or an annotation specifies it, or undefined
- * without one.
+ * Returns the usage of a container in cores or bytes as specified by a usage object or an annotation, or undefined if
+ * neither exists.
  */
 export type FindUsage = (subject: Omit<UsageSubject, 'node'>) => number | undefined
 
@@ -37,7 +37,7 @@ export class UsageMeter {
     this.#usageOf = usageOf
   }
 
-  /** Returns the usage of the running pods, and drops records of containers that no longer run. */
+  /** Returns the usage of the running pods, and drops records of containers that are no longer running. */
   read(pods: readonly Pod[], now: number): PodUsage[] {
     const readings = new Map<string, Reading>()
     const usage = pods

@@ -1,4 +1,7 @@
-/** Builds the environment of a container: its variables, with their sources and the references between them. */
+/**
+ * Builds the environment of a container: its variables, the values that they take from other objects, and references
+ * between variables.
+ */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

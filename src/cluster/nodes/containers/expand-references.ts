@@ -26,7 +26,7 @@ export function expandReferences(text: string, lookUp: (name: string) => string 
       add(lookUp(name) ?? `$(${name})`)
       from = closer + 1
     } else {
-      // Add a literal `$`: it is escaped, or no reference follows.
+      // Add a literal `$`, which is either escaped or not followed by a reference.
       add('$')
       from = next === '$' ? at + 2 : at + 1
     }

@@ -16,7 +16,10 @@ export interface ProgramRun {
 
 type Words = readonly string[]
 
-/** Returns the run of the container's program, or undefined if the program is unknown and may therefore run forever. */
+/**
+ * Returns the duration and exit code of the container's program, or undefined if the program is unknown and may
+ * therefore run forever.
+ */
 export function runOf({ command, args = [] }: Pick<Container, 'command' | 'args'>): ProgramRun | undefined {
   // Images of tools such as busybox have no entrypoint, so the arguments name the program.
   const [program = '', ...rest] = command === undefined || command.length === 0 ? args : [...command, ...args]

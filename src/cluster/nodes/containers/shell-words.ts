@@ -1,7 +1,7 @@
 /** Splits a shell command line into words. Handles quotes, backslashes, variables and command separators. */
 import { CommandMemoryError } from './command-memory.ts'
 
-/** A command. `after` determines whether it runs, depending on the exit code of the previous command. */
+/** A command. `after` specifies how running it depends on the exit code of the previous command. */
 export interface ShellCommand {
   readonly words: readonly Word[]
   readonly after: ';' | '&&' | '||'

@@ -11,7 +11,7 @@ import type { ContainerFiles } from './container-files.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
 import { tar } from './tar-command.ts'
 
-/** Everything that a simulated command can access: variables, files, input, output and limits. */
+/** The resources that a simulated command can access: variables, files, input, output and limits. */
 export interface ShellPlace {
   /** How many times faster than real time the container runs. */
   readonly speed: number
@@ -74,8 +74,8 @@ const maxDepth = 16
 const maxCommands = 10_000
 
 /**
- * The number of commands that a line may still run. Without a limit, a variable could contain a line that expands the
- * variable again.
+ * The number of commands that a line may still run. Without a limit, a variable that contains its own expansion would
+ * run commands forever.
  */
 interface Allowance {
   readonly depth: number

@@ -1,4 +1,4 @@
-/** Connects the HTTPS port of a simulated node to the pods on the node and their containers. */
+/** Connects the HTTPS port of a simulated node to the node's pods and their containers. */
 
 import { once } from 'node:events'
 import { posix } from 'node:path'
@@ -55,7 +55,7 @@ export interface SimulatedNodeParts {
   readonly memory: CommandMemory
   /** Files that simulated commands have created. */
   readonly written: WrittenFiles
-  /** KWOK objects that simulated nodes support. Undefined if this simulation does not support them. */
+  /** KWOK objects of the kinds that simulated nodes support. Undefined if this simulation does not support them. */
   readonly kwok?: Pick<KwokObjects, 'logs' | 'commands' | 'ports' | 'metrics'> | undefined
   /** Finds resource usage that KWOK objects, such as ResourceUsage, define for containers. */
   readonly usageOf?: FindUsage | undefined
@@ -250,7 +250,7 @@ async function write(stream: Writable | undefined, text: string | Buffer): Promi
   if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
 }
 
-/** Replaces line breaks for a terminal, which needs an explicit carriage return at the end of each line. */
+/** Converts line breaks for a terminal, which needs a carriage return before each line feed. */
 function withReturns(text: string | Buffer): string {
   return text.toString().replaceAll(/\r?\n/g, '\r\n')
 }

@@ -77,7 +77,7 @@ interface Member {
   readonly depth: number
 }
 
-/** Writes a file, or a directory with its files. Returns false if the path does not exist. */
+/** Adds a file to the archive, or a directory with its files. Returns false if the path does not exist. */
 async function packPath({ path, name, depth }: Member, place: TarPlace): Promise<boolean> {
   const { files, print, printError, signal } = place
   const description = await files.describe(path)

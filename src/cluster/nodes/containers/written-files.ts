@@ -9,7 +9,7 @@ const mib = 1024 * 1024
 export const maxFileBytes = 4 * mib
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 64 * mib
-/** Fixed number of bytes that each file counts in addition to its content and name. */
+/** Fixed number of bytes that is charged for each file in addition to its content and name. */
 const fileOverhead = 256
 
 /** A file or directory that a simulated command has created. */
@@ -39,8 +39,8 @@ export class WrittenFiles {
   #bytes = 0
 
   /**
-   * Returns a file of a pod, or undefined if it does not exist. `place` is the volume or layer, followed by the path in
-   * it.
+   * Returns a file of a pod, or undefined if it does not exist. `place` is the key of the file: its volume or layer,
+   * followed by the path within it.
    */
   get(uid: string, place: string): WrittenFile | undefined {
     return this.#pods.get(uid)?.files.get(place)

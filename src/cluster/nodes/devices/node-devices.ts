@@ -1,6 +1,6 @@
 /**
- * Simulated devices: every simulated node publishes the devices of a file as ResourceSlices, as a device driver would.
- * The slices belong to the Node object, so they disappear with the node.
+ * Simulated devices: every simulated node publishes the devices described in a file as ResourceSlices, as a device
+ * driver would. The slices belong to the Node object, so they disappear with the node.
  */
 import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
 import { isObject, type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -23,8 +23,8 @@ const maxFileBytes = 1024 * 1024
 const fields = ['driver', 'devices']
 
 /**
- * Parses a file of ResourceSlices with `spec.driver` and `spec.devices`. Each node adds its name and its pool. Throws
- * an Error with the invalid field.
+ * Parses a file that contains ResourceSlices with `spec.driver` and `spec.devices`. Each node adds its own name and
+ * pool. Throws an Error that names the invalid field.
  */
 export function readDevices(text: string): SimulatedDevices[] {
   if (text.length > maxFileBytes) throw new Error(`the file is longer than ${maxFileBytes} bytes`)
@@ -69,7 +69,7 @@ export async function publishDevices(
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid, controller: true }]
     const sliceOf = (generation: number) =>
       ({ driver, nodeName, pool: { name: nodeName, generation, resourceSliceCount: 1 }, devices }) as object
-    // Create first: the node authorizer does not let a node read a slice that does not exist.
+    // Create first: the node authorizer does not allow a node to read a slice that does not exist.
     const slice = { metadata: { name, ownerReferences }, spec: sliceOf(1) } as ResourceSlice
     if (await isCreated(client.create(type, slice, { signal }))) continue
     const stored = await client.get(type, { name }, { signal })

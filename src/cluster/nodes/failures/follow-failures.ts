@@ -1,6 +1,6 @@
 /**
- * Follows the SimulationRules for the nodes of this process: determines which pods and nodes fail, and which of them
- * are affected when a rule changes.
+ * Follows the SimulationRules for the nodes of this process: determines which pods and nodes fail, and which of them a
+ * changed rule affects.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

@@ -27,7 +27,7 @@ const noFailures: ReadonlySet<NodeFailure> = new Set()
 
 export class NodeOutages {
   readonly #parts: NodeOutageParts
-  /** Nodes with failures, and nodes that are down, at the last refresh. */
+  /** Nodes that had any failure, and nodes that were down, at the last refresh. */
   #affected: ReadonlySet<string> = new Set()
   readonly #down = new Set<string>()
   /** UIDs of pods whose containers were lost with their node and have not restarted yet. */

@@ -15,7 +15,7 @@ import { type SimulationKeys, simulationKeys } from '../pods/simulation-keys.ts'
 
 type Annotations = { readonly [key: string]: string }
 
-/** Image tags that cannot be pulled, unless a rule or an annotation of the pod specifies otherwise. */
+/** Image tags that cannot be pulled, unless a rule or one of the pod's annotations specifies otherwise. */
 const missingTags = new Set(['invalid', 'doesnotexist'])
 
 export class PodFailures {

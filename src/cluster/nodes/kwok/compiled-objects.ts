@@ -1,6 +1,6 @@
 /**
- * Compiles the objects of one of KWOK's kinds. Each version of an object is compiled once. Invalid objects are left out:
- * the loop `kwok-objects` reports them.
+ * Compiles the objects of one of KWOK's kinds. Each version of an object is compiled only once. Invalid objects are
+ * omitted and reported by the loop `kwok-objects`.
  */
 import type { Json } from '../../../api/json/json.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -12,8 +12,8 @@ import { StageError } from '../stages/stage-error.ts'
 import type { KwokObject } from './kinds.ts'
 
 /**
- * Maximum number of cluster-scoped objects of a kind that take effect. The limit bounds the cost of every pod change,
- * which is compared with all of them.
+ * Maximum number of cluster-scoped objects of a kind that take effect. The limit bounds the cost of a pod change,
+ * because each changed pod is compared with all of them.
  */
 export const maxObjects = 200
 
@@ -88,7 +88,9 @@ export class NamedObjects<T extends object> {
   }
 }
 
-/** Returns the objects that take effect. If there are more than the maximum, the first by namespace and name win. */
+/**
+ * Returns the objects that take effect. If there are more than the maximum, the first ones by namespace and name win.
+ */
 export function firstObjects(informer: Pick<KwokInformer, 'objects'>): readonly KwokObject[] {
   return [...informer.objects()].sort((a, b) => compareUtf8(objectKey(a), objectKey(b))).slice(0, maxObjects)
 }

@@ -8,7 +8,9 @@ import { array, fields, number, text } from '../stages/fields.ts'
 import { StageError } from '../stages/stage-error.ts'
 import type { RuleType } from './pod-rules.ts'
 
-/** Settings for the commands that run in a container. For undefined settings, those of the container apply. */
+/**
+ * Settings for the commands that run in a container. If a setting is undefined, the container's own setting applies.
+ */
 export interface CommandSettings {
   readonly workDir: string | undefined
   readonly variables: readonly { readonly name: string; readonly value: string }[]

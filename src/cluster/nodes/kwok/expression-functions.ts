@@ -1,4 +1,4 @@
-/** The functions that KWOK adds to CEL. A function of a pod or a node can also be called as its method. */
+/** The functions that KWOK adds to CEL. A function that takes a pod or a node can also be called as its method. */
 import { quantityOf, quantityValue } from '../../../api/cel/functions/quantities.ts'
 import { dynamicType, JsonMap } from '../../../api/cel/json-values.ts'
 import { define, type Functions, type Implementation, joinTables, type Overload } from '../../../api/cel/overload.ts'
@@ -6,7 +6,7 @@ import { readDateTime } from '../../../api/cel/time-text.ts'
 import { CelError, Double, Timestamp, type Value } from '../../../api/cel/values.ts'
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 
-/** Measures a pod or a node. If a container is named, the result is the part of this container. */
+/** Measures a pod or a node. If a container is given, returns only that container's share. */
 export interface Measurements {
   /** Returns the current usage in cores or bytes. */
   usage(resource: string, container: string | undefined): number
@@ -19,7 +19,7 @@ export interface Measurements {
 }
 
 interface SubjectParts {
-  /** Maps that expressions may use without checking whether they exist. */
+  /** Maps that an expression may access without checking whether they exist. */
   readonly maps: typeof objectMaps | typeof containerMaps
   readonly now: number
   readonly measurements?: Measurements | undefined
@@ -65,7 +65,7 @@ function measurementsOf(value: Value | undefined): Measurements {
   return measurements
 }
 
-/** Returns a function and the method of the same name. `form` is the list of parameters after the first. */
+/** Returns a function and a method with the same name. `form` lists the parameters after the first. */
 function withMethod(
   first: string,
   form: readonly string[],
@@ -82,13 +82,13 @@ const secondsIn = (time: Value | undefined) => new Double(Number((time as Timest
 const now: readonly Overload[] = [define('() timestamp', () => instant(Date.now()))]
 const nameIn = (value: Value | undefined) => value as string | undefined
 
-/** The functions of all expressions. */
+/** The functions that are available in all expressions. */
 export const usageFunctions: Functions = new Map<string, readonly Overload[]>([
   ['Now', now],
   ['now', now],
   ['Rand', [define('() double', () => new Double(Math.random()))]],
   ['Quantity', [define('(string) double', (_, [text]) => new Double(numberIn(text as string)))]],
-  // Quantities are numbers already.
+  // Quantities are already numbers.
   ['AsApproximateFloat64', [define('double.() double', (_, [value]) => value!)]],
   ['SinceSecond', withMethod('dyn', [], ['double', (_, [subject]) => new Double(subjectOf(subject).ageSeconds)])],
   [
@@ -124,7 +124,7 @@ const started = withMethod(
   ['double', (_, [subject]) => new Double(measurementsOf(subject).startedContainers())],
 )
 
-/** The functions of metrics, which can also read measurements. */
+/** The functions available in metrics, which can also read measurements. */
 export const metricFunctions: Functions = joinTables([
   usageFunctions,
   new Map<string, readonly Overload[]>([

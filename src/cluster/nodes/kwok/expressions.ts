@@ -22,7 +22,10 @@ export interface ExpressionScope {
 export type Expression = (scope: ExpressionScope) => { readonly value: Value; readonly cost: number }
 
 const maxLength = 4096
-/** Maximum cost of an evaluation. A node with many containers evaluates many expressions at the same time. */
+/**
+ * Maximum cost of an evaluation. The limit is needed because a node with many containers evaluates many expressions at
+ * once.
+ */
 export const maxExpressionCost = 2000
 
 const variables = new Map([

@@ -1,6 +1,6 @@
 /**
- * Creates the CustomResourceDefinitions of KWOK's kinds. Existing definitions, such as those of KWOK itself, are
- * preserved.
+ * Creates the CustomResourceDefinitions of KWOK's kinds. Existing definitions, such as those that KWOK itself
+ * installed, are left unchanged.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'

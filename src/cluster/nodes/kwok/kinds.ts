@@ -63,7 +63,7 @@ export const kwokKinds = {
   metric: cluster('Metric', 'metrics', 'The metrics that simulated nodes serve at a path.'),
 } as const satisfies { readonly [name: string]: KindNames }
 
-/** The names of a KWOK kind and its scope. */
+/** The names and the scope of a KWOK kind. */
 export type KwokKind = (typeof kwokKinds)[keyof typeof kwokKinds]
 
 export function kwokType({ kind, plural, namespaced }: KindNames): ResourceType<KwokObject> {

@@ -1,7 +1,7 @@
 /**
- * Files that serve as the output of containers. The files are in a directory that the flag `--simulation-logs` names.
- * Files outside of the directory cannot be read, because objects in the API must not give access to the files of the
- * server's machine.
+ * Files that serve as the output of containers. The files are in the directory that the flag `--simulation-logs`
+ * specifies. Files outside of the directory cannot be read, because objects in the API must not give access to files on
+ * the server's machine.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
@@ -23,11 +23,11 @@ const maxFollowed = 100
 export interface Following {
   /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal
-  /** Whether the container has terminated, so that the file will not grow anymore. */
+  /** Whether the container has terminated, so that the file will no longer grow. */
   readonly isOver: () => boolean
 }
 
-/** Reads the log files in the directory that `--simulation-logs` names. Without the flag, no file can be read. */
+/** Reads the log files in the directory that `--simulation-logs` specifies. Without the flag, no file can be read. */
 export class LogFiles {
   readonly #directory: string | undefined
   readonly #clock: TimerClock
@@ -38,7 +38,9 @@ export class LogFiles {
     this.#clock = clock
   }
 
-  /** Returns the end of a file, followed by a note. If the file cannot be read, the log contains the reason. */
+  /**
+   * Returns the end of a file, followed by the optional note. If the file cannot be read, the log contains the reason.
+   */
   read(file: string, note?: string): ContainerLog {
     const log = new ContainerLog()
     const output = new FileOutput(log, this.#clock)
@@ -49,7 +51,7 @@ export class LogFiles {
     return log
   }
 
-  /** Returns the end of a file, and appends what is written to the file later. */
+  /** Returns the end of a file, and appends whatever is written to the file later. */
   follow(file: string, { signal, isOver }: Following): ContainerLog {
     if (this.#followed >= maxFollowed)
       return this.read(file, `cannot follow ${file}: the server already follows ${maxFollowed} log files`)

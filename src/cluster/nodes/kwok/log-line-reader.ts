@@ -1,6 +1,6 @@
 /**
  * Reads the lines of a log file in one of the formats that container runtimes write: `TIME STREAM TAGS TEXT`, or JSON
- * with the fields `log`, `stream` and `time`. Any other line is text without a time.
+ * with the fields `log`, `stream` and `time`. Any other line is treated as text without a time.
  */
 import type { ContainerLog, LogLine } from '../../node-port/container-log.ts'
 
@@ -14,7 +14,7 @@ interface ParsedLine extends LogLine {
 
 const runtimeLine = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,20}) (stdout|stderr) ([FP])(?::\S*)? (.*)$/s
 
-/** Splits text that arrives in parts into lines, and appends them to a log. */
+/** Splits text that arrives in chunks into lines, and appends the lines to a log. */
 export class LogLineReader {
   readonly #log: ContainerLog
   readonly #now: () => number
@@ -41,7 +41,7 @@ export class LogLineReader {
     this.#rest = ''
   }
 
-  /** Returns the completed line. Returns an empty list if the line continues in the next one. */
+  /** Returns a list with the completed log line, which is empty if the line continues in the next one. */
   #completed(line: string): LogLine[] {
     const { time, text, stream, isPartial } = parseLine(line, this.#now())
     const whole = this.#begun + text

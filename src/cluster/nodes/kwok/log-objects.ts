@@ -1,4 +1,4 @@
-/** Output of containers, as specified by Logs and ClusterLogs objects, and by Attach and ClusterAttach objects. */
+/** Container output as specified by Logs and ClusterLogs objects, and by Attach and ClusterAttach objects. */
 import type { Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ContainerLog } from '../../node-port/container-log.ts'

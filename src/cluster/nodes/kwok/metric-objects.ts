@@ -1,4 +1,7 @@
-/** Metrics of simulated nodes, as specified by Metric objects. Each object specifies a path and what it serves. */
+/**
+ * Metrics of simulated nodes, as specified by Metric objects. Each object specifies a path and the metrics served at
+ * that path.
+ */
 import type { Json } from '../../../api/json/json.ts'
 import { type Sliced, TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { array, fields, number, object, text } from '../stages/fields.ts'
@@ -11,7 +14,7 @@ import type { FollowedObjects } from './follow-objects.ts'
 const dimensions = ['node', 'pod', 'container'] as const
 const metricKinds = ['counter', 'gauge', 'histogram'] as const
 
-/** A metric with a series for the node, or for each of its pods or containers. */
+/** A metric with one series for the node, or one for each of its pods or containers. */
 export interface MetricRule {
   readonly name: string
   readonly help: string
@@ -20,7 +23,7 @@ export interface MetricRule {
   readonly labels: readonly { readonly name: string; readonly value: Expression }[]
   /** The value of a counter or gauge. The value of a histogram is in its buckets. */
   readonly value: Expression | undefined
-  /** The buckets of a histogram by upper bound. */
+  /** The buckets of a histogram, sorted by upper bound. */
   readonly buckets: readonly MetricBucket[]
 }
 
@@ -28,7 +31,7 @@ interface MetricBucket {
   readonly le: number
   /** The number of observations in this bucket alone. */
   readonly value: Expression
-  /** Whether only the following buckets include the observations. */
+  /** Whether the bucket itself is omitted, so that its observations appear only in the following buckets. */
   readonly isHidden: boolean
 }
 

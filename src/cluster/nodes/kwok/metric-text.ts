@@ -1,7 +1,7 @@
 /**
  * Evaluates the metrics of a node and writes them in the Prometheus text format. Users write the expressions, so the
- * number of series, the size of the text and the cost of all expressions are limited. A series that fails is left out,
- * and comments at the end of the text report the first failures.
+ * number of series, the size of the text and the cost of all expressions are limited. A series whose expression fails
+ * is omitted, and comments at the end of the text report the first failures.
  */
 import { Double, Duration, Uint, type Value } from '../../../api/cel/values.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
@@ -9,7 +9,7 @@ import { StageError } from '../stages/stage-error.ts'
 import { type Expression, type ExpressionScope, maxExpressionCost } from './expressions.ts'
 import { type MetricRule, metricName } from './metric-objects.ts'
 
-/** The variables of each dimension. */
+/** The variables available in each dimension. */
 export interface MetricSubjects {
   readonly node: ExpressionScope
   readonly pods: readonly ExpressionScope[]
@@ -42,7 +42,7 @@ export async function* metricText(rules: readonly MetricRule[], subjects: Metric
   yield writer.take()
 }
 
-/** Returns the metrics with the same name together, as the format requires, sorted by name. */
+/** Groups metrics with the same name, as the format requires, and sorts the groups by name. */
 function familiesOf(rules: readonly MetricRule[]): readonly (readonly MetricRule[])[] {
   const families = Map.groupBy(rules, ({ name }) => metricName(name))
   return [...families].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, family]) => family)
@@ -58,12 +58,12 @@ class MetricWriter {
   #textBytes = 0
   #series = 0
   #cost = 0
-  /** The label sets of the current family. A set that occurs again is left out. */
+  /** The label sets of the current family. Series with a repeated label set are omitted. */
   readonly #known = new Set<string>()
   readonly #failures: string[] = []
   #failed = 0
 
-  /** Length of the text that was not taken yet. */
+  /** Length of the text that has not been taken yet. */
   get size(): number {
     return this.#text.length
   }
@@ -167,7 +167,7 @@ function stringOf(value: Value): string {
   return value
 }
 
-/** Returns the number of a value. Like KWOK, a duration counts in nanoseconds, and true counts as 1. */
+/** Converts a value to a number. As in KWOK, a duration is converted to nanoseconds, and true to 1. */
 function numberOf(value: Value): number {
   if (value instanceof Double || value instanceof Uint) return Number(value.value)
   if (value instanceof Duration) return Number(value.nanos)

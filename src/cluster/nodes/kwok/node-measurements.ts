@@ -1,4 +1,4 @@
-/** The variables of metric expressions for a node, with measurements from one reading of the usage. */
+/** The variables of metric expressions for a node, with measurements from a single usage reading. */
 import { CelError } from '../../../api/cel/values.ts'
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -14,7 +14,7 @@ export interface MeasuredNode {
   readonly now: number
 }
 
-/** Returns the variables of each dimension. */
+/** Returns the variables available in each dimension. */
 export function metricSubjects({ node, pods, usage, now }: MeasuredNode): MetricSubjects {
   const none = containerSubject({}, now)
   const byUid = new Map(usage.pods.map((each) => [each.uid, each]))

@@ -74,8 +74,9 @@ export class PodRules<R> {
   }
 
   /**
-   * Returns the first rule for a container or port that satisfies the condition. The object of the pod takes precedence,
-   * then the objects for the cluster by name. In an object, a rule that lists the container or port takes precedence.
+   * Returns the first rule for a container or port that satisfies the condition. The pod's own object takes precedence
+   * over the cluster-scoped objects, which are searched by name. Within an object, a rule that lists the container or
+   * port takes precedence.
    */
   find(pod: Pick<Pod, 'metadata'>, subject: Subject, isUsable: (value: R) => boolean = () => true): R | undefined {
     const { namespace = '', name = '' } = pod.metadata

@@ -26,7 +26,7 @@ export interface ReportParts {
   /** Client with permission to read KWOK objects and write their status. */
   readonly client: Client
   readonly clock: Clock
-  /** Resolves when the API server serves KWOK's kinds. */
+  /** Resolves once the API server serves KWOK's kinds. */
   readonly installed: Promise<void>
   /** Whether a log directory is configured. If not, Logs and ClusterLogs objects are reported as unsupported. */
   readonly readsLogs: boolean
@@ -97,7 +97,7 @@ function reportLoop(
         connect: (add) =>
           informer.onChange(({ key, object }) => {
             if (object !== undefined) add(key)
-            // If the maximum was exceeded, deleting one object lets another take effect, so check them all.
+            // If the maximum was exceeded, deleting one object lets another take effect, so check all of them.
             else if (!type.namespaced && informer.size >= maxObjects)
               for (const each of informer.objects()) add(objectKey(each))
           }),
@@ -114,7 +114,7 @@ function reportLoop(
       try {
         await client.update(type, { ...object, status }, { subresource: 'status', signal })
       } catch (error) {
-        // On a conflict or a 404, the change to the object triggers it again.
+        // Ignore a conflict or a 404: the change to the object triggers it again.
         if (!isConflict(error) && !isNotFound(error)) throw error
       }
       return 'done'
@@ -139,7 +139,9 @@ async function conditionOf(
   return { type: 'Supported', status, reason, message, lastTransitionTime: timestamp(now) }
 }
 
-/** Reads an object in several turns, because compiling many expressions takes long. Returns the error, if any. */
+/**
+ * Reads an object in several turns, because compiling many expressions takes a long time. Returns the error, if any.
+ */
 async function readSliced(read: Reader, object: KwokObject): Promise<unknown> {
   try {
     return await new TimeSlice().run(read(asJson(object)))

@@ -42,7 +42,7 @@ function amountOf(value: Value): number | undefined {
   return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
 }
 
-/** Reads a constant amount, which is a quantity as a string or a number. Throws StageError. */
+/** Reads a constant amount, which is either a string with a quantity or a number. Throws StageError. */
 export function constantUsage(value: Json): UsageExpression {
   const quantity = parseQuantity(typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '')
   if (quantity === undefined || quantity.nanos < 0n) throw new StageError('the value is not a non-negative quantity')

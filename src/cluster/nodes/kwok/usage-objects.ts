@@ -15,7 +15,7 @@ const resources = ['cpu', 'memory'] as const
 /** A resource whose usage can be specified: `cpu` or `memory`. */
 export type UsageResource = (typeof resources)[number]
 
-/** Usage expressions of a container, by resource. A rule need not specify every resource. */
+/** Usage expressions of a container, by resource. A rule may omit resources. */
 type Amounts = { readonly [resource in UsageResource]?: UsageExpression }
 
 /** Describes the `usages` field of ResourceUsage and ClusterResourceUsage objects, and parses its rules. */

@@ -1,4 +1,4 @@
-/** Applies one stage to a pod as its node agent: finalizers, event, status and deletion, in this order. */
+/** Applies one stage to a pod on behalf of its node agent: finalizers, event, status and deletion, in this order. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -30,14 +30,14 @@ export interface StageEffects {
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
   /** Returns a client that may change the finalizers of a pod on this node. */
   readonly finalizerClientOf: (node: string) => Client
-  /** When this process started its nodes. Templates can refer to this time. */
+  /** Time when this process started its nodes. Templates can refer to it. */
   readonly startedAt: number
 }
 
 interface Application {
   readonly key: string
   readonly pod: Pod
-  /** The pod for matching stages, with the annotations that simulate failures. */
+  /** The pod against which stages are matched, with the annotations that simulate failures. */
   readonly podJson: JsonObject
   readonly stage: Stage
 }

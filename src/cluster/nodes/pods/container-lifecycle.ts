@@ -22,17 +22,17 @@ export interface LifecycleContext {
   readonly podIp: string
   /**
    * Returns the simulated time in milliseconds since an event of this pod. `key` identifies the event, and `time` is
-   * its time in the status, which has a precision of one second.
+   * the event's time in the status, with a precision of one second.
    */
   readonly elapsed: (key: string, time: string) => number
 }
 
-/** The next status of a pod and its events, or the time to wait for them. */
+/** The next status of a pod and its events, or the time until they are due. */
 export interface LifecycleStep {
   /** The next status. Undefined if the status stays the same. */
   readonly status: PodStatus | undefined
   readonly events: readonly StageEvent[]
-  /** Simulated milliseconds until the next change. Undefined if the pod changes only after an event. */
+  /** Simulated milliseconds until the next change. Undefined if only an event can change the pod. */
   readonly afterMs: number | undefined
   /** Whether all containers of a deleted pod have stopped, so that the node deletes the pod. */
   readonly isGone: boolean

@@ -54,7 +54,7 @@ export function hookRun(handler: Handler | undefined): ProgramRun {
   return (handler?.exec === undefined ? undefined : runOf({ command: handler.exec.command ?? [] })) ?? instant
 }
 
-/** Whether the container restarts after an exit with this code. Rules take precedence over policies. */
+/** Whether the container restarts after exiting with this code. Restart rules take precedence over restart policies. */
 export function restartsAfter(container: Container, pod: Pod, exitCode: number): boolean {
   const { restartPolicyRules = [], restartPolicy } = container
   const isMatched = restartPolicyRules.some(({ exitCodes: { operator, values = [] } = {} }) =>
@@ -62,7 +62,7 @@ export function restartsAfter(container: Container, pod: Pod, exitCode: number):
   )
   if (isMatched) return true
   const policy = restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
-  // An init container that has succeeded is complete, whatever the restart policy of the pod.
+  // An init container that has succeeded is complete, regardless of the pod's restart policy.
   const isComplete = exitCode === 0 && roleOf(container, pod) === 'init'
   return !isComplete && (policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0))
 }

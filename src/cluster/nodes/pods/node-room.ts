@@ -42,7 +42,7 @@ export class NodeRoom {
     this.#state = state
   }
 
-  /** Updates a pod. The pod uses its resources from when it starts until it terminates. */
+  /** Updates a pod. The pod uses its resources from its start until it terminates. */
   observe(key: string, pod: Pod | undefined): void {
     const { phase, startTime } = pod?.status ?? {}
     if (pod === undefined || phase === 'Succeeded' || phase === 'Failed') this.#admitted.delete(key)

@@ -10,7 +10,7 @@ import { type Fit, resized } from './pod-resize.ts'
 import { correctedReadiness } from './pod-transitions.ts'
 import { lagsBehind, type Reporter } from './reported-status.ts'
 
-/** Returns the corrected status of a running pod, or undefined if its status is correct. */
+/** Returns the corrected status of a running pod, or undefined if its status is already correct. */
 export function corrected(pod: Pod, { version, now }: Reporter, fit: () => Fit): PodStatus | undefined {
   const { status, metadata } = pod
   if (status?.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined

@@ -3,9 +3,9 @@
  * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory. After a restart,
  * the loop reads the pods and continues.
  *
- * Every write requires the resourceVersion that the decision was based on, and a pod is reconciled again only after its
- * change has arrived. A slow watch therefore causes no repeated writes. A stage is applied to the same pod again only
- * after at least one second.
+ * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
+ * its change has arrived. A slow watch therefore causes no repeated writes. A stage is applied to the same pod again
+ * only after at least one second.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -50,8 +50,8 @@ export interface PodLoopParts extends StageEffects {
   /** Called periodically for a running pod, for example to update its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called for every change to a pod on a node of this process. `is over` means that its containers will not be started
-   * again.
+   * Called for every change to a pod on a node of this process. `is over` means that the pod's containers will not be
+   * started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
   /** Whether the Node object is ready. If undefined, pod readiness does not depend on the Node object. */
@@ -85,7 +85,7 @@ interface Progress {
   readonly uid: string
   /** The pod's resourceVersion before the last write. The cache is stale while it still shows this version. */
   actedOn: string
-  /** The Stage objects that the last write was based on. */
+  /** The Stage objects on which the last write was based. */
   actedWith: readonly Stage[] | undefined
   readonly stages: StageProgress
   /**
@@ -101,8 +101,8 @@ interface Progress {
  */
 const maxSeen = 64
 /**
- * Events that are older than this when first seen, for example after a restart of this process, are dated by the status
- * instead.
+ * Events that are older than this when first seen, for example after a restart of this process, use the time in the
+ * status instead.
  */
 const recentMs = 2000
 
@@ -301,7 +301,7 @@ class PodDriver {
         this.#parts.record(pod, { type: 'Warning', reason: 'StageFailed', message })
         return 'later'
       }
-      // On a conflict or a 404, the change to the pod triggers it again, and a stage is chosen anew.
+      // Ignore a conflict or a 404: the change triggers the pod again, and its stage is chosen anew.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     this.#markActedOn(progress, pod)
@@ -379,7 +379,7 @@ interface Turn {
 interface Ending {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
-  /** Message for the pod status, and for the Event unless `eventMessage` is set. */
+  /** Message for the pod status and, unless `eventMessage` is set, for the Event. */
   readonly message: string
   /** Message for the Event, if it differs from the message for the pod status. */
   readonly eventMessage?: string

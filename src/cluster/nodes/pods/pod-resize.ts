@@ -4,8 +4,8 @@
  * either `Infeasible` because the node is too small, or `Deferred` until other pods leave. A container restarts if its
  * `resizePolicy` requires it.
  *
- * API servers that do not support resizing drop the actual resources from the status. The node then does not compare
- * resources.
+ * API servers that do not support resizing drop the actual resources from the status. In that case, the node does not
+ * compare resources.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

@@ -83,7 +83,7 @@ function withReadiness(pod: Pod, { now }: StepContext, ready: 'True' | 'False'):
 
 /**
  * Returns the status after the containers have exited. If the restart policy allows a restart, the containers wait to
- * be restarted. Otherwise, the pod has terminated.
+ * be restarted. Otherwise, the pod is terminated.
  */
 function end(pod: Pod, context: StepContext): PodStatus {
   const { restartPolicy = 'Always' } = pod.spec ?? {}

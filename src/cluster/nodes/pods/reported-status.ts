@@ -1,5 +1,5 @@
 /**
- * Adds what the node agents of later Kubernetes versions report in the status of a pod: since 1.29, the list of host
+ * Adds the pod status fields that node agents of later Kubernetes versions report: since 1.29, the list of host
  * addresses and the condition PodReadyToStartContainers, and since 1.34, the generation that the status describes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'

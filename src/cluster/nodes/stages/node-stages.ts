@@ -30,7 +30,7 @@ const retryMs = 10_000
 
 interface Progress {
   readonly stages: StageProgress
-  /** The resourceVersion of the node that a stage was last applied to, and the stages at that time. */
+  /** The node's resourceVersion when a stage was last applied to it, and the stages at that time. */
   actedOn: string
   actedWith: readonly Stage[] | undefined
 }
@@ -45,8 +45,7 @@ export class NodeStages {
 
   /**
    * Applies the stage that selects the node once its delay has passed. Returns undefined if no stage selects the node,
-   * and otherwise the milliseconds until the next attempt, which are infinite if only a change can lead to another
-   * stage.
+   * and otherwise the milliseconds until the next attempt, or Infinity if only a change can lead to another stage.
    */
   async step(description: NodeDescription, node: Node, signal: AbortSignal): Promise<number | undefined> {
     const { stages: stagesOf, clock, speed } = this.#parts
@@ -89,7 +88,7 @@ export class NodeStages {
         record(node, { type: 'Warning', reason: 'StageFailed', message })
         return false
       }
-      // On a conflict or a 404, the change to the node triggers it again.
+      // Ignore a conflict or a 404: the change to the node triggers it again.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     return true

@@ -1,4 +1,4 @@
-/** Parses a Stage object. Rejects unsupported fields by name instead of ignoring them. */
+/** Parses a Stage object. Rejects unsupported fields with an error that names them, instead of ignoring them. */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import { array, fields, number, object, text } from './fields.ts'
 import { compileQuery, type Query } from './query.ts'
@@ -70,7 +70,10 @@ function readResource(value: Json | undefined): StageResource {
   return resource
 }
 
-/** Maximum number of requirements of a selector, because every change of an object is compared with all stages. */
+/**
+ * Maximum number of requirements in a selector. The limit is needed because every changed object is matched against all
+ * stages.
+ */
 const maxRequirements = 64
 const maxPatches = 16
 

@@ -1,7 +1,7 @@
 /**
  * Stages describe the next change of a pod or node as data. A stage has a selector, a delay, and an effect: patches of
  * the status, an event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
- * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields are not ignored but cause a StageError.
+ * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError rather than being ignored.
  *
  * There are two extensions: `next.step` names a built-in step (`pods/pod-transitions.ts`) instead of a template, and
  * `delay.backoffFrom` doubles the delay with each counted failure.
@@ -25,7 +25,7 @@ export interface Stage {
   readonly next: Next
 }
 
-/** The kinds that stages can apply to. */
+/** The kinds to which stages can apply. */
 export const stageResources = ['Pod', 'Node'] as const
 
 export type StageResource = (typeof stageResources)[number]
@@ -71,7 +71,7 @@ export interface StatusPatch {
   readonly template: PatchTemplate
 }
 
-/** Executes a template with an object and parses its output. Throws StageError. */
+/** Executes a template with an object as its input, and parses the output. Throws StageError. */
 export type PatchTemplate = (object: Json, functions: PlaceFunctions) => Json
 
 /** Names of the built-in steps (see `pods/pod-transitions.ts`). */

@@ -18,7 +18,7 @@ export interface VolumeFile {
 /** Files of a volume, by path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
-/** Group that gets read access to the files. Ignored if this process may not change their group. */
+/** Group that can read the files. Ignored if this process may not change their group. */
 export interface Ownership {
   readonly group?: number
 }
@@ -27,7 +27,7 @@ const link = '..data'
 const directoryMode = 0o755
 const maxPath = 4096
 
-/** Replaces the files of the volume. Returns whether any file was written. Throws if a path leads out of the volume. */
+/** Replaces the files of the volume. Returns whether any file was written. Throws if a path escapes the volume. */
 export async function writeFiles(volume: string, files: VolumeFiles, { group }: Ownership = {}): Promise<boolean> {
   for (const path of files.keys()) assertInside(path)
   await mkdir(volume, { recursive: true, mode: directoryMode })
@@ -49,7 +49,7 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
   return true
 }
 
-/** Throws if a path leads out of its volume or uses a reserved name. */
+/** Throws if a path escapes its volume or uses a reserved name. */
 function assertInside(path: string): void {
   const parts = path.split('/')
   const isOdd = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))

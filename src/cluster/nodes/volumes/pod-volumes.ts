@@ -42,7 +42,7 @@ const maxPolled = 100
 /** Interval in milliseconds for checking the size of limited directories. */
 const measureMs = 10_000
 const maxTimerMs = 86_400_000
-/** Maximum number of tokens per pod, because the API server must sign each token. */
+/** Maximum number of tokens per pod. The limit is needed because the API server must sign each token. */
 const maxTokens = 64
 
 export class PodVolumes {

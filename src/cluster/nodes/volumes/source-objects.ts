@@ -12,7 +12,7 @@ import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { ReadLimit } from './read-limit.ts'
 
-/** Identifies a ConfigMap or Secret. The namespace is always that of the pod. */
+/** Identifies a ConfigMap or Secret. The namespace is always the pod's. */
 export interface SourceName {
   readonly plural: 'configmaps' | 'secrets'
   readonly namespace: string

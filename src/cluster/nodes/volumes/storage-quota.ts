@@ -1,7 +1,7 @@
 /**
- * Storage limits for volume files, per pod and for all pods of this process. A pod of a few kilobytes can reference one
- * large key of a ConfigMap hundreds of times, and each reference becomes a file. Files are charged in whole pages,
- * because an in-memory file system allocates whole pages.
+ * Storage limits for volume files, for each pod and for all pods of this process together. A pod of a few kilobytes can
+ * reference one large key of a ConfigMap hundreds of times, and each reference becomes a file. Files are charged in
+ * whole pages, because an in-memory file system allocates whole pages.
  */
 import { statfsSync } from 'node:fs'
 import type { VolumeFiles } from './atomic-files.ts'
@@ -27,13 +27,13 @@ export class StorageQuota {
   #total = 0
   #limit: number | undefined
 
-  /** Creates the quota. `directory` is on the file system that the files are written to. */
+  /** Creates the quota. `directory` is on the file system to which the files are written. */
   constructor(directory: string) {
     this.#directory = directory
   }
 
   /**
-   * Reserves space for the files of one volume, in place of what the volume used before. Throws VolumeError if a limit
+   * Reserves space for the files of one volume, replacing the volume's previous charge. Throws VolumeError if a limit
    * is exceeded.
    */
   charge(uid: string, volume: string, files: VolumeFiles): void {
@@ -60,14 +60,14 @@ export class StorageQuota {
   }
 }
 
-/** Returns the charged size of files: one page for the directory, and the pages of each file. */
+/** Returns the charged size of files: one page for the directory, plus whole pages for each file. */
 function bytesOf(files: VolumeFiles): number {
   let pages = 1
   for (const { content } of files.values()) pages += Math.max(1, Math.ceil(content.length / pageBytes))
   return pages * pageBytes
 }
 
-/** Returns the share of the free space that volumes may use, at most 2 GiB. */
+/** Returns how much of the free space volumes may use: a fixed fraction, but at most 2 GiB. */
 function freeBytes(directory: string): number {
   const { bavail, bsize } = statfsSync(directory)
   return Math.min(maxTotalBytes, bavail * bsize * (1 - reservedPart))

@@ -1,4 +1,4 @@
-/** Thrown if a volume cannot be created. The message gives the reason and appears in an Event of the pod. */
+/** Thrown if a volume cannot be created. The message states the reason and appears in an Event about the pod. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError'
 }

@@ -26,7 +26,7 @@ interface Chosen {
 
 /** Maximum number of devices that a claim can allocate, as in Kubernetes. */
 const maxResults = 32
-/** Budget charged for trying one device. Selectors and constraints are charged separately. */
+/** Cost charged to the budget for trying one device. Selectors and constraints are charged separately. */
 const stepsPerTry = 10
 
 /** The node whose devices are searched, and the limit on the search. */
@@ -68,7 +68,7 @@ class Search {
     this.#devices = inventory.devicesAt(node)
   }
 
-  /** Chooses the devices of one claim. They are not available to later claims. */
+  /** Chooses the devices of one claim. The chosen devices are not available to later claims. */
   choose(requests: readonly Request[], constraints: readonly Constraint[]): Chosen[] | undefined {
     this.#constraints = constraints
     const chosen: Chosen[] = []

@@ -85,7 +85,7 @@ function attributeValue({ int, bool, string, version }: Attribute): Value {
 
 const none = new LiteralMap([])
 
-/** Values by domain and name. Every domain exists, so that selectors need not check for it. */
+/** Values by domain and name. Every domain counts as existing, so that selectors need not test for it. */
 class ByDomain extends CelMap {
   readonly #domains: ReadonlyMap<string, LiteralMap>
 

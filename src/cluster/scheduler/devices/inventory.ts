@@ -50,14 +50,14 @@ function idOf({ driver = '', pool = '', device = '' }: Named): string {
   return `${driver}/${pool}/${device}`
 }
 
-/** Returns the IDs of the devices that an allocation takes. Administrative access takes none. */
+/** Returns the IDs of the devices that an allocation occupies. Administrative access occupies none. */
 function occupied(allocation: Allocation | undefined): string[] {
   return (allocation?.devices?.results ?? []).filter(({ adminAccess }) => adminAccess !== true).map(idOf)
 }
 
 interface Reservation {
   readonly allocation: Allocation
-  /** IDs of the devices that this allocation takes exclusively. */
+  /** IDs of the devices that this allocation occupies exclusively. */
   readonly devices: ReadonlySet<string>
 }
 

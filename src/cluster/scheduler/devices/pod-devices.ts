@@ -31,7 +31,7 @@ export function deviceClaimsOf(pod: PodInfo, inventory: Inventory): readonly Res
   const generated = new Map(pod.pod.status?.resourceClaimStatuses?.map((each) => [each.name, each]))
   for (const { name = '', resourceClaimName } of pod.spec.resourceClaims ?? []) {
     const status = generated.get(name)
-    // If a template requires no claim, the controller adds an entry without a claim name.
+    // If the Pod needs no claim for an entry, the controller records the entry without a claim name.
     if (resourceClaimName === undefined && status !== undefined && status.resourceClaimName === undefined) continue
     const claimName = resourceClaimName ?? status?.resourceClaimName
     if (claimName === undefined)
@@ -73,7 +73,7 @@ const tooExpensive = refusal(
   'allocating devices takes too long: request fewer devices, or simplify the selectors and constraints of the claims',
 )
 
-/** The node whose devices to allocate, and the Pod's remaining search time. */
+/** The node whose devices are allocated, and the Pod's remaining search time. */
 export interface ChoicePlace {
   readonly node: NodeInfo
   readonly inventory: Inventory

@@ -7,7 +7,7 @@ import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
 
 /** Maximum cost of the selectors on one node. Kubernetes has the same limit for each evaluation. */
 const maxCost = 1_000_000
-/** Maximum total time of the searches on all nodes in microseconds. `Budget` limits the time on each node. */
+/** Maximum total time of the searches on all nodes in microseconds. `Budget` limits the time per node. */
 const maxMicroseconds = 100_000
 
 export class SearchBudget {

@@ -146,8 +146,8 @@ class Required {
   }
 
   /**
-   * Whether the node meets the required affinity. If a Pod with affinity to its own group is the first of the group, it
-   * finds no matching Pods and may run anywhere.
+   * Whether the node meets the required affinity. The first Pod of a group with affinity to itself finds no matching
+   * Pods, so it may run anywhere.
    */
   #isNearWanted(node: NodeInfo): boolean {
     const { affinity } = this.#self.terms
@@ -208,7 +208,7 @@ function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Sliced<
   return points.isEmpty ? undefined : { score: (node) => points.sum(node), normalize: spreadOut }
 }
 
-/** Scales the scores so that the lowest score is 0 and the highest is 100. */
+/** Rescales the scores so that the lowest score is 0 and the highest is 100. */
 function spreadOut(scores: number[]): void {
   const least = Math.min(...scores)
   const most = Math.max(...scores)

@@ -112,7 +112,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons.length === 0 ? undefined : { plugin: name, reasons, isFinal: false }
 }
 
-/** Prefers nodes where the fractions of CPU and memory in use would be similar. */
+/** Prefers nodes where CPU and memory would be used to a similar degree. */
 export const balancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   score: ({ requests }) => ({
@@ -132,7 +132,7 @@ function part(requestedTotal: number, total: number): number | undefined {
 const smallestImage = 23 * 1024 * 1024
 const largestImage = 1000 * 1024 * 1024
 
-/** Prefers nodes that already have the images. Large images, and images that many nodes have, have more weight. */
+/** Prefers nodes that already have the images. Large images and images present on many nodes have more weight. */
 export const imageLocality: Plugin = {
   name: 'ImageLocality',
   score: ({ spec: { containers = [] } }, { cluster }) => {

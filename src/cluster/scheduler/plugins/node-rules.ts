@@ -105,7 +105,7 @@ export const nodeAffinity: Plugin = {
   },
 }
 
-/** Returns a matcher for the Pod's required node labels, or undefined if the Pod requires no labels. */
+/** Returns a matcher for the node labels that the Pod requires, or undefined if it requires none. */
 export function nodeMatcher({ spec }: Pick<PodInfo, 'spec'>): ((node: SelectableNode) => boolean) | undefined {
   const pairs = Object.entries(spec.nodeSelector ?? {})
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

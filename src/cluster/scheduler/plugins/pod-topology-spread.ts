@@ -46,7 +46,7 @@ export interface SpreadConstraint {
 }
 
 /**
- * The spread constraints for Pods that have none: those in the configuration, or `usual` for the defaults of
+ * The spread constraints for Pods without their own: those in the configuration, or `usual` for the defaults of
  * kube-scheduler.
  */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
@@ -165,7 +165,7 @@ type NodeMatcher = ((node: NodeInfo) => boolean) | undefined
 /** Number of nodes to examine between yields. */
 const nodesBetweenSteps = 64
 
-/** Returns the nodes that the inclusion policies admit and that have all topology labels. */
+/** Returns the nodes that the inclusion policies include and that have all topology labels. */
 function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Sliced<Set<NodeInfo>> {
   const counted = new Set<NodeInfo>()
   let checkedCount = 0
@@ -307,7 +307,7 @@ interface Candidates {
   readonly nodes: readonly NodeInfo[]
 }
 
-/** Returns the number of matching Pods in the topology domain of a node. */
+/** The inputs for scoring nodes by one constraint. */
 interface ScoreRow {
   readonly key: string
   readonly maxSkew: number

@@ -12,8 +12,8 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
 /**
- * Excludes nodes that cannot access the Pod's bound volumes, and nodes for which its unbound claims can be neither
- * matched nor provisioned.
+ * Excludes nodes that cannot access the Pod's bound volumes, and nodes for which volumes for its unbound claims can be
+ * neither found nor provisioned.
  */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
@@ -131,7 +131,7 @@ const diskTaken: Refusal = {
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Allows only one Pod per node to use a disk that Pods reference directly, unless all of them use it read-only. */
+/** Allows only one Pod on a node to use a disk that Pods reference directly, unless all Pods use the disk read-only. */
 export const volumeRestrictions: Plugin = {
   name: 'VolumeRestrictions',
   wokenBy: podGone | claimChanged,
