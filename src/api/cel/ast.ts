@@ -1,6 +1,6 @@
 /**
  * The syntax tree of a CEL expression. The checker adds the type of each node and the candidate overloads of each call.
- * Macros are separate nodes and are not expanded, so code that traverses the tree handles them itself.
+ * Macros are separate nodes and are not expanded, so code that traverses the tree must handle them.
  */
 import type { Overload } from './overload.ts'
 import type { CelType } from './types.ts'
@@ -43,14 +43,14 @@ export interface Call extends Common {
 export interface ListLiteral extends Common {
   readonly kind: 'list'
   readonly elements: readonly Node[]
-  /** Indexes of optional elements, written as `[?x]`, which are added to the list only if they have a value. */
+  /** Indexes of optional elements, written as `[?x]`. Such an element is added to the list only if it has a value. */
   readonly optionals?: ReadonlySet<number>
 }
 
 export interface MapLiteral extends Common {
   readonly kind: 'map'
   readonly entries: readonly (readonly [Node, Node])[]
-  /** Indexes of optional entries, written as `{?k: v}`, which are added to the map only if they have a value. */
+  /** Indexes of optional entries, written as `{?k: v}`. Such an entry is added to the map only if it has a value. */
   readonly optionals?: ReadonlySet<number>
 }
 

@@ -4,14 +4,14 @@
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
-/** The error for an exceeded budget. Unlike an evaluation error, it is not ignored by operators such as `||`. */
+/** The error for an exceeded budget. |`.|Unlike with evaluation errors, operators such as `||` do not ignore it.||`. */
 export class BudgetExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')
   }
 }
 
-/** Number of steps between clock checks. These steps take about a millisecond. */
+/** Number of steps between clock checks. This many steps take about a millisecond. */
 const stepsBetweenLooks = 20_000
 /**
  * Maximum duration of an evaluation in microseconds. The clock is checked often, so an evaluation cannot block the
@@ -25,7 +25,7 @@ const maxAllocated = 10_000_000
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** When the clock was started, at the latest when it was first checked. The work before that is negligible. */
+  /** When the clock was started, which is no later than when it was first checked. Any earlier work is negligible. */
   #began: number | undefined
   #steps = 0
   #allocated = 0
@@ -41,13 +41,16 @@ export class Budget {
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Counts steps against the time limit only. For work that Kubernetes does not charge, or charges too little for. */
+  /**
+   * Counts steps toward the time limit only. Used for work that Kubernetes does not charge for, or charges too little
+   * for.
+   */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
-  /** Starts the clock. Must be called before work that may take milliseconds between two checks. */
+  /** Starts the clock. Must be called before work that may run for milliseconds between two checks. */
   startClock(): void {
     this.#began ??= threadMicroseconds()
   }

@@ -100,7 +100,7 @@ function numericDifference(a: number, b: number): number {
   return a === b ? 0 : Number.NaN
 }
 
-/** Compares two values of the same type. Returns a number less than, equal to, or greater than 0. */
+/** Compares two values of the same type. Returns a negative number, 0 or a positive number. */
 export function order(a: Value, b: Value): number {
   const numeric = numericOrder(a, b)
   if (numeric !== undefined) return numeric
@@ -115,12 +115,13 @@ export function order(a: Value, b: Value): number {
 
 /** Matches the first half of a character that consists of two UTF-16 code units. */
 const pairStart = /[\ud800-\udbff]/
-/** Length up to which a loop over the characters is the fastest way to count them. */
+/** Maximum length of a string for which looping over its characters is the fastest way to count them. */
 const shortText = 50
 
 /** Returns the length of a string in code points. JavaScript counts UTF-16 code units instead. */
 export function lengthOf(text: string): number {
-  // The regular expression engine need not search strings of one-byte characters, and searches others faster.
+  // The regular expression engine knows that strings of one-byte characters have no match, and searches other strings
+  // faster than a loop.
   if (text.length > shortText && !pairStart.test(text)) return text.length
   let pairs = 0
   for (let i = 0; i < text.length; i++) {

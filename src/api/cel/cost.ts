@@ -1,7 +1,7 @@
 /**
  * Estimates the maximum cost of an expression from the maximum sizes of the declared types. Kubernetes rejects rules
  * whose estimate is too high, so this estimate must equal the estimate of cel-go, even where actual costs differ. A
- * macro costs as much as the loop that it represents.
+ * macro costs as much as the loop to which it expands.
  */
 import { type Call, type Fold, type Node, operands, type Select } from './ast.ts'
 import { lengthOf } from './compare.ts'
@@ -24,7 +24,7 @@ export const foldCosts = {
   transformList: { begin: listCost + 1, each: 12 },
   transformMap: { begin: mapCost + 1, each: 3 },
   transformMapEntry: { begin: mapCost + 1, each: 2 },
-  // The cost of `optMap` consists of the test for the value, the value, the list that the macro expands to, and the
+  // The cost of `optMap` consists of the test for the value, the value, the list to which the macro expands, and the
   // result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
@@ -39,7 +39,7 @@ export const foldCosts = {
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** Where in the declared data the value comes from. Undefined for a computed value. */
+  /** The path in the declared data from which the value comes. Undefined for a computed value. */
   readonly place?: Place | undefined
 }
 
@@ -56,8 +56,8 @@ const macroSizesSince = 30
  */
 const opaqueEqualitySince = 32
 /**
- * The first Kubernetes minor version whose estimate distinguishes the variable of `optMap` from the value that the rule
- * validates.
+ * The first Kubernetes minor version whose estimate distinguishes the variable of `optMap` from the value validated by
+ * the rule.
  */
 const boundVariablesSince = 33
 
@@ -87,7 +87,7 @@ function isScalar(type: CelType | undefined): boolean {
   return actual !== undefined && scalars.has(actual.kind)
 }
 
-/** Assumed maximum size of a named format. The size determines the cost of comparing two formats. */
+/** Assumed maximum size of a named format. The cost of comparing two formats depends on this size. */
 const maxFormatSize = 64
 const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ ip: 1, cidr: 1, quantity: 1, semver: 1, url: 1, format: traversal(maxFormatSize) },
@@ -101,8 +101,8 @@ class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
   readonly #version: number
   /**
-   * Path of the validated value, which determines the assumed size of computed values. Has no type if their size is
-   * unknown.
+   * Path of the validated value, which determines the assumed size of computed values. The path has no declared type if
+   * their size is unknown.
    */
   readonly #root: Place
   readonly #scopes: { readonly name: string; readonly known: Omit<CostEstimate, 'cost'> }[] = []

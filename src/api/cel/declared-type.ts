@@ -32,7 +32,10 @@ export interface DeclaredType {
   readonly maxKeyLength?: number
   /** Types of an object's fields, by the name that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
-  /** Type of a map's values when a rule selects them by name, as in `self.a`. If undefined, their size is unknown. */
+  /**
+   * Type of a map's values if a rule selects them by name, as in `self.a`. If undefined, the size of such values is
+   * unknown.
+   */
   readonly anyField?: DeclaredType
   /**
    * The JSON names of fields, by the field names that rules use. The map contains only fields whose two names differ.

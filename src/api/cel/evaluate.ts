@@ -1,6 +1,7 @@
 /**
  * Compiles a checked expression into closures, one per node, so that names and functions are resolved only once. Costs
- * are charged during evaluation. An evaluation error is thrown as CelError, and an exhausted budget as BudgetExceeded.
+ * are charged during evaluation. Evaluation errors are thrown as CelError, and BudgetExceeded is thrown if the budget
+ * is exhausted.
  */
 import { type Call, type Fold, type Identifier, type Node, operands, type Select, type StructLiteral } from './ast.ts'
 import { qualifiedName, typeNames } from './checker.ts'
@@ -86,7 +87,7 @@ class Compiler {
     }
   }
 
-  /** Whether a loop variable shadows the first part of a qualified name. */
+  /** Whether a loop variable shadows the first component of a qualified name. */
   #isShadowed(named: string): boolean {
     return this.#names.lastIndexOf(named.slice(0, named.indexOf('.'))) > this.#names.lastIndexOf(named)
   }
@@ -275,7 +276,7 @@ function pairsOf(frame: Frame, range: Value): { readonly count: number; readonly
   return { count, at: (i) => pair(at(i), (range as CelMap).get(at(i))!) }
 }
 
-/** Duration of listing one key of a map, in steps of the budget. */
+/** Time needed to list one key of a map, in budget steps. */
 const stepsPerKey = 8
 
 /** Returns the items that a macro with one variable iterates over: the elements of a list, or the keys of a map. */
@@ -444,7 +445,10 @@ const collectMap =
     return map
   }
 
-/** The macros that are loops. `optMap`, `optFlatMap` and `bind` evaluate their expression at most once. */
+/**
+ * The macros that are loops. The other macros, `optMap`, `optFlatMap` and `bind`, evaluate their expression at most
+ * once.
+ */
 type Iteration = Exclude<Fold['macro'], 'optMap' | 'optFlatMap' | 'bind'>
 
 const loops: { readonly [macro in Iteration]: (parts: Parts) => Loop } = {

@@ -1,6 +1,6 @@
 /**
  * Wraps JSON data as CEL values. Parts are converted only when a rule accesses them. Two wrapped values are equal if
- * their data is equal, where lists of type set or map may differ in order.
+ * their data is equal. For lists of type set or map, the order of elements does not matter.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { type DeclaredType, fieldNamed } from './declared-type.ts'
@@ -10,7 +10,7 @@ import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
 /** Converts a JSON value to the CEL value of its declared type. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // Accept null for every type: schema validation has already rejected it where it is not allowed.
+  // Accept null for every type, because schema validation has already rejected it where it is not allowed.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':
@@ -99,9 +99,9 @@ export class JsonList extends CelList {
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType
-  /** Listing many keys takes milliseconds, so it happens once. */
+  /** Listing many keys takes milliseconds, so the keys are listed only once. */
   #keys: readonly string[] | undefined
-  /** The maps in this map, so that their keys are also listed once. */
+  /** The wrapped maps in this map. Reusing them ensures that their keys are also listed only once. */
   #maps: Map<string, JsonMap> | undefined
 
   constructor(json: JsonObject, declared: DeclaredType) {
@@ -174,7 +174,7 @@ export interface Comparing {
   readonly work: (parts: number) => void
 }
 
-/** Returns a string that is the same for equal times, durations or bytes, even if they are written differently. */
+/** Returns a string that is the same for equal times, durations or bytes, even if their notation differs. */
 function formattedText(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array

@@ -6,8 +6,8 @@ import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * The allowed numbers of arguments of a macro, in its form with one variable and in its form with two. An undefined
- * form does not exist.
+ * The allowed numbers of arguments of a macro, in its one-variable and two-variable forms. An undefined form does not
+ * exist.
  */
 interface Form {
   readonly one?: readonly number[]
@@ -30,7 +30,7 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformList: { two: [3, 4], transforms: true },
   transformMap: { two: [3, 4], transforms: true },
   transformMapEntry: { two: [3, 4], transforms: true },
-  // No argument counts here: `cel.bind` is a namespaced function and is not parsed by `readMacro`.
+  // No argument counts are given, because `cel.bind` is a namespaced function that `readMacro` does not parse.
   bind: { transforms: true },
 }
 
@@ -43,8 +43,8 @@ export interface Dialect {
 }
 
 /**
- * The Kubernetes minor versions that introduced groups of macros. All other macros exist in every version that supports
- * rules.
+ * The Kubernetes minor versions that introduced certain groups of macros. The other macros exist in every version that
+ * supports rules.
  */
 const optionalsSince = 28
 const twoVariablesSince = 32

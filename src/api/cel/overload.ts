@@ -34,9 +34,9 @@ export interface CallEstimate {
 }
 
 export interface Costs {
-  /** Returns the cost of a call, charged before it is made. Defaults to 1. */
+  /** Returns the cost of a call, charged before the call. Defaults to 1. */
   readonly actual?: (args: readonly Value[]) => number
-  /** Returns a further cost that depends on the result, charged after the call. */
+  /** Returns an additional cost that depends on the result and is charged after the call. */
   readonly ofResult?: (result: Value) => number
   readonly estimate?: (args: readonly Estimated[]) => CallEstimate
 }
@@ -56,7 +56,8 @@ export interface Overload extends Costs {
   /** Creates a new signature for each call, because matching the arguments of a call binds the type parameters. */
   readonly signature: () => Signature
   /**
-   * Returns the type kinds of the parameters. Overloads are selected by them at run time if argument types are unknown.
+   * Returns the type kinds of the parameters. If argument types are unknown, they determine which overload is selected
+   * at run time.
    */
   readonly kinds: () => readonly CelType['kind'][]
   readonly call: Implementation
@@ -75,7 +76,7 @@ export type Functions = ReadonlyMap<string, readonly Overload[]>
  * `define('(string) int',...)` declares a function.
  */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
-  // Most functions are never called. A declaration is therefore parsed when an expression first calls its function.
+  // Most functions are never called, so a declaration is parsed only when an expression first calls its function.
   let parsed: Declaration | undefined
   const declaration = () => {
     parsed ??= parseDeclaration(form)

@@ -1,6 +1,6 @@
 /**
  * Parses an expression into a syntax tree by recursive descent. The parser limits the length of the expression and the
- * depth of the tree, so that recursive code can traverse the tree. It also recognizes the macros `has`, `all`,
+ * depth of the tree, so that recursive code can traverse the tree safely. It also recognizes the macros `has`, `all`,
  * `exists`, `exists_one`, `map` and `filter` (macros.ts).
  */
 import type { Call, Node, StructField } from './ast.ts'
@@ -284,8 +284,8 @@ class Parser {
   }
 
   /**
-   * Parses the remainder of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if it
-   * is not an object.
+   * Parses the rest of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if it is
+   * not an object.
    */
   #struct(first: string, at: number): Node | undefined {
     const isOperator = ({ kind, text }: Token, sign: string) => kind === 'operator' && text === sign
@@ -359,8 +359,8 @@ class Parser {
 }
 
 /**
- * Converts a call such as `sets.contains(a, b)` from a method call to a call of a namespaced function. The namespace
- * takes precedence over a variable of the same name.
+ * Converts a call such as `sets.contains(a, b)` from a method call to a namespaced function call. The namespace takes
+ * precedence over a variable of the same name.
  */
 function inNamespace({ kind, at, name, target, args }: Call): Call | undefined {
   if (target?.kind !== 'identifier') return undefined

@@ -89,7 +89,7 @@ const authorizers: readonly (readonly [VariableName, DeclaredType])[] = [
 /** Types of the variables that every policy expression can use. */
 export const declared = { object: dynamicType, request, namespaceObject }
 
-/** Which variables a policy expression can use in addition to `object`, `oldObject` and `request`. */
+/** The variables that a policy expression can use in addition to `object`, `oldObject` and `request`. */
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean

@@ -20,11 +20,11 @@ import { CelError, type Value } from './values.ts'
 export interface Program {
   /** Names of the declared variables that the expression uses. */
   readonly used: ReadonlySet<string>
-  /** Upper estimate of the cost of one evaluation. */
+  /** Estimated maximum cost of one evaluation. */
   readonly maxCost: number
   readonly type: CelType
   /**
-   * Evaluates the rule and returns whether it is true. Throws CelError for an evaluation error, and BudgetExceeded if
+   * Evaluates the rule and returns whether it is true. Throws CelError if the evaluation fails, and BudgetExceeded if
    * the budget is exhausted.
    */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
@@ -69,7 +69,7 @@ export interface Environment {
 /** Compiles a rule. Yields between the stages of compilation, because the rule may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables, version, costVersion, hasUnknownSizes, findStruct, ownFunctions, result = 'bool' } = environment
-  // Yields first, because an object may contain hundreds of expressions that cannot be parsed.
+  // Yield first, because an object may contain hundreds of expressions that cannot be parsed.
   yield
   const { root, issue } = parsed(text, environment)
   if (root === undefined) return failed(text, [issue])
@@ -130,7 +130,7 @@ function valueRunner(evaluate: Evaluate, patterns: PatternCache): Program['evalu
     evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
 }
 
-/** Maximum number of patterns per rule that are compiled at run time and cached. */
+/** Maximum number of cached patterns per rule that are compiled at run time. */
 const maxMade = 20
 
 class PatternCache {

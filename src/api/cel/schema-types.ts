@@ -10,7 +10,7 @@ import { type CelType, listOf, mapOf, types } from './types.ts'
 /** Maximum size of a request body in bytes. No value can be larger than a request. */
 const maxRequest = 3 * 1024 * 1024
 
-/** Whether the schema is that of an API object, which has apiVersion, kind and metadata. */
+/** Whether the schema describes an API object, which has apiVersion, kind and metadata. */
 interface Place {
   readonly prefix: string
   readonly isResource: boolean
@@ -106,8 +106,8 @@ function fieldsType(members: JsonObject, required: Json | undefined, prefix: str
 const text: JsonObject = { type: 'string' }
 
 /**
- * Returns the schema with type and metadata fields added. Of the metadata, rules can access only `name` and
- * `generateName`.
+ * Returns the schema with type and metadata fields added. Rules can access only `name` and `generateName` in the
+ * metadata.
  */
 function withMetadata(described: JsonObject): JsonObject {
   const metadata = own(described, 'metadata')

@@ -16,7 +16,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Formats a value, such as `["a", 1]`, in about `maxLength` characters. Replaces what does not fit with `...`. */
+/** Formats a value, such as `["a", 1]`, in about `maxLength` characters. Replaces any excess with `...`. */
 export function showValue(value: Value, maxLength: number): string {
   const parts: string[] = []
   let left = maxLength

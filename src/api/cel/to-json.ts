@@ -35,8 +35,8 @@ export function* toJsonSliced(value: Value): Generator<void, Json> {
 
 interface Place {
   /**
-   * The type name that an object must have at the given position of the result. Undefined outside of objects with a
-   * named type.
+   * The type name that an object must have at its position in the result. Undefined outside of objects with a named
+   * type.
    */
   readonly typeName: string | undefined
   readonly depth: number

@@ -71,7 +71,7 @@ export function typeVariable(): CelType {
   return { kind: 'variable', bound: undefined }
 }
 
-/** Returns the type that a type variable is bound to. Returns other types unchanged. */
+/** Returns the type to which a type variable is bound. Returns other types unchanged. */
 export function resolve(type: CelType): CelType {
   let actual = type
   while (actual.kind === 'variable' && actual.bound !== undefined) actual = actual.bound
@@ -137,7 +137,7 @@ export const opaqueNames: ReadonlyMap<string, string> = new Map([
   ['decision', 'kubernetes.authorization.Decision'],
 ])
 
-/** Whether values of the type can be compared with null. */
+/** Whether values of this type can be compared with null. */
 function mayBeNull({ kind }: CelType): boolean {
   return ['null_type', 'object', 'timestamp', 'duration', 'optional'].includes(kind) || opaqueNames.has(kind)
 }

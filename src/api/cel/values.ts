@@ -85,7 +85,7 @@ export const none = new Optional(undefined)
 /** A CEL value that only functions can create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
-  /** Canonical text. Values of the same kind are equal exactly if their texts are equal. */
+  /** Canonical text. Values of the same kind are equal if and only if their texts are equal. */
   abstract readonly text: string
 }
 
@@ -136,7 +136,7 @@ export abstract class CelMap {
 }
 
 /**
- * A map that an expression creates. Keys of different types are different, except that equal numbers are the same key.
+ * A map that an expression creates. Keys of different types are distinct, except that equal numbers are the same key.
  */
 export class LiteralMap extends CelMap {
   readonly #entries = new Map<string, readonly [Value, Value]>()
@@ -222,7 +222,7 @@ export class CelError {
 export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 
-/** Converts a bigint to a CEL int. Throws an error on overflow of 64 bits. */
+/** Converts a bigint to a CEL int. Throws an error if the value exceeds 64 bits. */
 export function toInt(value: bigint): Int {
   if (value > maxInt || value < minInt) throw new CelError('integer overflow')
   const small = Number(value)

@@ -11,7 +11,7 @@ export interface Cut {
   readonly byKey: ReadonlyMap<string, CutMember> | undefined
 }
 
-/** Up to this many members, comparing each key with all of them is faster than a map lookup. */
+/** Maximum number of members for which comparing each key with all members is faster than a map lookup. */
 const fewMembers = 8
 
 interface CutMember {
@@ -64,8 +64,8 @@ export class Cutter {
   }
 
   /**
-   * Returns the selected members of an object as JSON. `first` is the offset at which its members begin. The buffer is
-   * reused by the next call.
+   * Returns the selected members of an object as JSON. `first` is the offset at which its members begin. The next call
+   * reuses the returned buffer.
    */
   cut(json: Buffer, first = 1): Buffer {
     return runToCompletion(this.cutSliced(json, first))
@@ -73,7 +73,7 @@ export class Cutter {
 
   /** Returns the same as `cut`, but yields periodically so that other work can run. */
   *cutSliced(json: Buffer, first = 1): Generator<void, Buffer> {
-    // The output never exceeds the input, so this buffer is large enough.
+    // The output is never longer than the input, so this buffer is large enough.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
     this.#json = json
     this.#at = first
@@ -104,7 +104,7 @@ export class Cutter {
       if (missing === 0) this.#at = endOfRest(json, this.#at)
       if (this.#isDue()) yield
     }
-    // Skip the closing brace of the source object, and write that of the copy.
+    // Skip the closing brace of the source object, and write the copy's closing brace.
     this.#at++
     this.#put(closeBrace)
     return this.#used > start + 2
@@ -150,8 +150,8 @@ export class Cutter {
   }
 
   /**
-   * Copies the elements of a list. Objects and lists in the list are copied even if nothing in them is selected, so
-   * that all elements stay at their indexes.
+   * Copies the elements of a list. Copies objects and lists even if nothing in them is selected, so that all elements
+   * keep their indexes.
    */
   *#copyElements(within: Cut): Generator<void, boolean> {
     const json = this.#json
@@ -185,7 +185,7 @@ export class Cutter {
   }
 }
 
-/** Finds a field by a path that does not lead through a list. */
+/** Finds a field by a path that does not pass through a list. */
 export class ScalarFinder {
   readonly #keys: readonly Buffer[]
 

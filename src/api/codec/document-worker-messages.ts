@@ -18,5 +18,5 @@ export type WorkReply =
       readonly id: number
       readonly refused: { readonly code: number; readonly reason: string; readonly message: string }
     }
-  /** The error of a conversion that failed because of a bug in this program. */
+  /** An error caused by a bug in this program. */
   | { readonly id: number; readonly fault: string }

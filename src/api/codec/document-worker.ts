@@ -1,6 +1,6 @@
 /**
  * Converts documents that are too large for the event loop in a worker thread: YAML to JSON, and JSON to YAML or
- * indented JSON. The thread converts one document at a time, so converting several of them takes no more memory than
+ * indented JSON. The thread converts one document at a time, so converting several documents takes no more memory than
  * converting one. The thread starts with the first document and ends after an idle period, which releases its memory.
  */
 import type { Worker } from 'node:worker_threads'

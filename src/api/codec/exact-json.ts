@@ -1,6 +1,6 @@
 /**
- * Parses JSON without rounding integers beyond 2^53. The native parser can preserve all digits too, but is then ten
- * times slower and cannot be interrupted. The native parser is therefore used only to validate the input. The exact
+ * Parses JSON without rounding integers beyond 2^53. The native parser can preserve all digits too, but then it is ten
+ * times slower, and it cannot be interrupted. The native parser is therefore used only to validate the input. The exact
  * parser relies on this validation and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
@@ -12,7 +12,7 @@ import { endOfNumber } from './json-scan.ts'
 const tokensPerSlice = 2000
 
 export interface ExactOptions {
-  /** Whether objects under a duplicate key are merged. By default, the last value wins. */
+  /** Whether objects with a duplicate key are merged. By default, the last value wins. */
   readonly mergesObjects?: boolean
 }
 
@@ -43,7 +43,9 @@ class ValueMaker {
     this.#open.push({ value: earlier ?? value, key: undefined })
   }
 
-  /** Returns the object from an earlier occurrence of the current key, so that the next one can be merged into it. */
+  /**
+   * Returns the object from an earlier occurrence of the current key, so that the next object can be merged into it.
+   */
   #earlierObject(): JsonObject | undefined {
     const inner = this.#open.at(-1)
     if (inner?.key === undefined || Array.isArray(inner.value)) return undefined

@@ -7,7 +7,7 @@ export interface IndentStyle {
   readonly order: (a: string, b: string) => number
 }
 
-/** Formats a value as indented JSON. `style` provides the indentation and the order of members. */
+/** Formats a value as indented JSON. `style` determines the indentation and the order of members. */
 export function indentJson(value: Json, style: IndentStyle): string {
   return `${write(value, '', style)}\n`
 }
@@ -29,8 +29,8 @@ function write(value: Json, margin: string, style: IndentStyle): string {
 const step = '  '
 
 /**
- * Indents compact JSON by two spaces per level, without a newline at the end. The JSON is not parsed, so its members
- * stay in order. `margin` is written before every line except the first.
+ * Indents compact JSON by two spaces per level, without a final newline. The JSON is not parsed, so its members stay in
+ * order. `margin` is written before every line except the first.
  */
 export function indentText(json: string, margin = ''): string {
   let text = ''

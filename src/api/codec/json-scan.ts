@@ -1,6 +1,6 @@
 /**
  * Scans JSON text once for properties that the native parser hides. The scan does not check the grammar, because the
- * parser does. For text that is not JSON, the result is arbitrary, but the scan always ends in linear time.
+ * parser does that. For text that is not JSON, the result is arbitrary, but the scan always ends in linear time.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
@@ -19,7 +19,7 @@ const longExponent = /[eE][-+]?\d{3}/
  * Scans a document before it is parsed. Throws error 400 or 413 if the document exceeds the limits of a request body.
  */
 export class JsonScan {
-  /** Number of object members in the text, counting duplicates. */
+  /** Number of object members in the text, including duplicates. */
   members = 0
   /** Whether the document contains a number that a double may not represent exactly. */
   bigNumbers = false
@@ -122,7 +122,7 @@ export function loneSurrogate(sequence: string): ApiError {
   return badRequest(`the body contains an unpaired surrogate: ${sequence}`)
 }
 
-/** Returns the error for a document with more values than an object may have. */
+/** Returns the error for a document with more values than an object may contain. */
 export function tooManyValues(maxCount = maxValues): ApiError {
   return entityTooLarge(`Request entity too large: limit is ${maxCount} values, counting members and elements`)
 }

@@ -97,7 +97,7 @@ export function parseOwnJson(bytes: Buffer): Json {
 
 /**
  * Parses JSON like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and may need 50 ms
- * for a document with a great many keys.
+ * for a document with very many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)
@@ -126,7 +126,7 @@ export function jsonDocument(value: Json, order?: Order, room?: number): Buffer 
 }
 
 /**
- * A value that is already JSON text, for a part of responses that is formatted once and sent often. Only the response
+ * A value that is already JSON text, for a part of a response that is formatted once and sent often. Only the response
  * writer supports such values, so they must not be stored or inspected.
  */
 export class WrittenJson {
@@ -227,8 +227,8 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
 }
 
 /**
- * Returns a value with its members in output order. Returns the same value if they already are, and undefined if the
- * native writer cannot preserve the order.
+ * Returns a value with its members in output order. Returns the same value if they are already in order, and undefined
+ * if the native writer cannot preserve the order.
  */
 function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {

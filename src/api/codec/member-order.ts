@@ -1,7 +1,7 @@
 /**
  * The order of members in JSON objects. Types that the server defines use the order of their fields. Maps and values
  * without a schema, such as custom resources, use the byte order of their keys. Values whose exact text matters keep
- * the client's order.
+ * the order in which the client sent them.
  *
  * Decoding already creates objects in field order, so objects rarely need to be sorted.
  */
@@ -24,7 +24,7 @@ export interface Place {
 export interface MemberOrder {
   /** The fields by name, for a type that the server defines. Undefined means byte order. */
   readonly fields: ReadonlyMap<string, Place> | undefined
-  /** The order of members within values of all members that `fields` does not contain. */
+  /** The order of members within the value of any member that `fields` does not contain. */
   readonly values: Order
   /** Whether to keep the members in the order that the client sent. */
   readonly asSent?: boolean
@@ -38,7 +38,8 @@ export function memberOrder(order: Order): MemberOrder {
 }
 
 /**
- * Returns the member order of a value without a schema of its own. A published description may still define an order.
+ * Returns the member order of a value without a schema of its own. The description that is published for the value may
+ * still define an order.
  */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
@@ -48,7 +49,7 @@ function freeOrder(schema: AnySchema): MemberOrder {
 }
 
 /**
- * Combines the fields of all profiles. Fields whose names contain the vendor's prefix differ by name, but have the same
+ * Combines the fields of all profiles. Fields whose names contain the vendor's prefix differ in name but have the same
  * positions.
  */
 const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {

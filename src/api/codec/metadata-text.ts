@@ -1,6 +1,6 @@
 /**
  * Finds the metadata in a stored object's JSON without parsing it. Clients that watch only metadata, such as the
- * garbage collector, receive only the metadata for every change of every object.
+ * garbage collector, receive just the metadata for every change to every object.
  */
 
 const member = '"metadata":{'

@@ -1,7 +1,7 @@
 /**
  * Parses a long JSON document in pieces, because the native parser cannot be interrupted and needs 15 ms for a megabyte
- * of small objects. The document is cut at commas. The native parser parses the members between two cuts, so it also
- * validates their syntax. Objects and arrays that contain a cut are assembled from their pieces.
+ * of small objects. The document is cut at commas. The native parser parses, and thereby validates, the members between
+ * two cuts. Objects and arrays that contain a cut are assembled from their pieces.
  */
 import { type Json, type JsonObject, setKey } from '../json/json.ts'
 import { parseNative } from '../json/native-json.ts'
@@ -22,11 +22,11 @@ interface Level {
   isArray: boolean
   /** Offset of the first character after the opening bracket. */
   content: number
-  /** The position of the first member that has not been parsed, or the end of an inner value that has been cut. */
+  /** Offset of the first member that has not been parsed, or the offset after an inner value that has been cut. */
   unparsed: number
   /** Offset at which the current member starts: after the last comma or the opening bracket. */
   member: number
-  /** Members that are parsed already. Undefined as long as the level contains no cut. */
+  /** Members that have already been parsed. Undefined as long as the level contains no cut. */
   value: Json[] | JsonObject | undefined
   /** Whether the member at the current position ends with an inner value that has been cut. */
   endsWithCut: boolean
@@ -47,11 +47,11 @@ export function* parsePiecewise(text: string): Generator<void, Json> {
 
 class PiecewiseParser {
   readonly #text: string
-  /** A stack of the open objects and arrays. Closed entries remain above the top to be reused. */
+  /** A stack of the open objects and arrays. Closed entries remain above the top of the stack for reuse. */
   readonly #levels: Level[] = []
   #depth = 0
   #lastCut = 0
-  /** Offset of the first character that is not parsed yet. */
+  /** Offset of the first character that has not been parsed yet. */
   #start = 0
   #result: Json | undefined
 
@@ -174,7 +174,7 @@ function unexpected(text: string, at: number): SyntaxError {
   return new SyntaxError(`Unexpected ${JSON.stringify(text[at])} in JSON at position ${at}`)
 }
 
-/** Adds an offset to the position in a message of the native parser. */
+/** Adds an offset to the position in an error message from the native parser. */
 function withPosition(message: string, offset: number): string {
   return message.replace(
     / at position (\d+)(?: \(line \d+ column \d+\))?/,

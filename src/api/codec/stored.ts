@@ -9,8 +9,8 @@
  *   14..   header: JSON that caches and indexes need
  *   ...    body: the object's JSON without its resourceVersion
  *
- * The revision of a write is known only after the commit, so the body is stored without it. It is inserted when the
- * object is read: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` +
+ * The revision of a write is known only after the commit, so the body is stored without a resourceVersion. It is
+ * inserted when the object is read: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` +
  * `"resourceVersion":"7",` + `"creationTimestamp":...}}`, and the final newline of a response.
  *
  * Older formats can still be read. Format 2 differs only in the order of members: apiVersion and kind first, all others
@@ -37,7 +37,7 @@ export interface Selectable {
 /** Properties of a stored object that caches and indexes need without parsing the object. */
 export interface Header extends Selectable {
   /**
-   * Identifies the schema (`Evolution.schemaId`) that the object was complete for when it was written. Undefined if
+   * Identifies the schema (`Evolution.schemaId`) for which the object was complete when it was written. Undefined if
    * unknown.
    */
   readonly completeFor?: string | undefined
@@ -46,7 +46,7 @@ export interface Header extends Selectable {
 }
 
 const format = 3
-/** Since this storage format, the checksum covers the key. */
+/** The first storage format whose checksum covers the key. */
 const formatWithKey = 2
 const headerStart = 14
 const emptyHeader = '{}'
@@ -62,8 +62,8 @@ class DamagedValue extends UnreadableValue {
 }
 
 /**
- * The error for a value in a newer format, which a newer program wrote and this program does not know. The value is not
- * damaged.
+ * The error for a value in a newer format, which a newer version of this program wrote and this version cannot read.
+ * The value is not damaged.
  */
 export class NewerValue extends UnreadableValue {
   override readonly name = 'NewerValue'
@@ -100,7 +100,7 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
   // A JSON value takes at least two bytes, so count the values only in a long text.
   if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
-  // If the text is ASCII, its length in bytes is its number of characters, which is faster to determine.
+  // If the text is ASCII, its length in bytes equals its number of characters, which is faster to determine.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
   // The buffer is allocated separately, because the log retains it for a while. A buffer from Node's pool would keep
   // the whole pool in memory.
@@ -115,8 +115,9 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 }
 
 /**
- * Maximum number of values that the server itself may add to an object of maximum size, such as the deletion timestamp,
- * conditions and managed fields. Without this allowance, the server could not delete such an object.
+ * Maximum number of values that the server itself may add to an object that already has the maximum size, such as the
+ * deletion timestamp, conditions and managed fields. Without this allowance, the server could not delete such an
+ * object.
  */
 const ownRoom = 1000
 
@@ -129,8 +130,8 @@ export function* assertCount(object: ApiObject): Generator<void, void> {
 }
 
 /**
- * Throws an error like `assertCount`, but does not count managedFields. This check rejects an oversized object before
- * any further processing.
+ * Like `assertCount`, but does not count managedFields. This check rejects an oversized object before any further
+ * processing.
  */
 export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   const { metadata } = object
@@ -315,8 +316,8 @@ export interface VersionedJson {
 }
 
 /**
- * Returns the JSON of a stored object. `allocate` should return a separate buffer if the JSON is kept for long, and may
- * return pooled memory if it is sent and dropped.
+ * Returns the JSON of a stored object. `allocate` should return a separate buffer if the JSON is retained for a long
+ * time, and may return pooled memory if it is sent and dropped.
  */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
@@ -326,13 +327,13 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
 
-/** Responses end with a newline, stored values do not. */
+/** Responses end with a newline, but stored values do not. */
 const newline = '\n'
 
 /** Returns a buffer of at least `size` bytes that the caller may fill. */
 export type Allocate = (size: number) => Buffer
 
-/** Returns the same JSON with another resourceVersion. */
+/** Returns the same JSON with a different resourceVersion. */
 export function replaceVersion({ json, versionAt }: VersionedJson, from: string, to: string): Buffer {
   const dropped = versionMember(from).length
   return splice(json, { at: versionAt, dropped, end: '', resourceVersion: to, allocate: Buffer.allocUnsafeSlow })
@@ -368,8 +369,7 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If the checksum of an older format matches, the value is old and its format byte is damaged, rather than newer than
-  // this program.
+  // If the checksum of an older format matches, the value is an old one with a damaged format byte, not a newer one.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')

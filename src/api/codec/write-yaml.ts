@@ -14,7 +14,7 @@ export function stringifyYaml(value: Json): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Where a value is written: the text that precedes it on its line, and the indentation of the lines after it. */
+/** Where a value is written: the text that precedes it on its line, and the indentation of the following lines. */
 interface Place {
   readonly lead: string
   readonly margin: string
@@ -57,9 +57,7 @@ function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): vo
   }
 }
 
-/**
- * Maximum length of a key without quotes. YAML parsers find the end of an unquoted key only within 1,024 characters.
- */
+/** Maximum length of a key without quotes. YAML parsers require an unquoted key to end within 1,024 characters. */
 const maxKeyLength = 1000
 
 function keyText(key: string, margin: string): string {
@@ -68,8 +66,8 @@ function keyText(key: string, margin: string): string {
 }
 
 /**
- * Formats a scalar or an empty collection, which can follow its key on the same line. `margin` indents further lines of
- * a text.
+ * Formats a scalar or an empty collection, which can follow its key on the same line. `margin` is the indentation of
+ * the further lines of a multi-line string.
  */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return scalarText(value, margin)
@@ -83,8 +81,8 @@ function scalarText(text: string, margin: string): string {
 
 /**
  * Formats a string on one line, with the same quoting as kubectl. Most strings are not quoted. Strings that contain
- * YAML indicators have single quotes. Strings that need escapes, or that a parser could read as something other than a
- * string, have double quotes.
+ * YAML indicators are single-quoted. Strings that need escapes, or that a parser could read as something other than a
+ * string, are double-quoted.
  */
 function oneLine(text: string): string {
   if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)
@@ -94,7 +92,7 @@ function oneLine(text: string): string {
 const mayBeDate = /^\d{4}-\d{1,2}-/
 /** Matches strings that some parsers read as numbers, such as `1,300` and `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words that some parsers give a special meaning as a value or key. */
+/** Words that have a special meaning as a value or key for some parsers. */
 const specialWords = new Set(['=', '<<'])
 
 /** Whether some parser would read a string as another type. */
@@ -105,7 +103,7 @@ function isAmbiguous(text: string): boolean {
 const atBeginning = /^(?:[ #,[\]{}&*!|>'"%@`]|---|\.\.\.|[-?:](?: |$))/
 const anywhere = /:(?: |$)| #| $/
 
-/** Whether a string contains a YAML indicator at a position where the indicator has a meaning. */
+/** Whether a string contains a YAML indicator at a position where the indicator is significant. */
 function hasIndicator(text: string): boolean {
   return atBeginning.test(text) || anywhere.test(text)
 }

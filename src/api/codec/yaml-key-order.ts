@@ -1,6 +1,6 @@
 /**
- * The order of keys in YAML that kubectl and other Go programs write: punctuation before letters (`A_B` before `AB`),
- * and digits by their numeric value (`k2` before `k10`).
+ * The order of keys in the YAML that kubectl and other Go programs write: punctuation before letters (`A_B` before
+ * `AB`), and digits by their numeric value (`k2` before `k10`).
  */
 const letter = /\p{L}/u
 
@@ -19,8 +19,8 @@ export function compareKeys(a: string, b: string): number {
 }
 
 /**
- * Whether there are digits both before and at this position. The number then has more digits than one that ends here,
- * so it is greater.
+ * Whether there are digits both before and at this position. If so, the number has more digits than a number that ends
+ * here, so it is greater.
  */
 function isNumberLonger(text: string, at: number): boolean {
   return /^\d\d$/.test(text.slice(Math.max(0, at - 1), at + 1))
@@ -38,7 +38,7 @@ function isSecondHalf(text: string, at: number): boolean {
 function compareDigits(a: string, b: string, at: number): number {
   const mine = digitsAt(a, at)
   const other = digitsAt(b, at)
-  // A zero within a number sorts after all other digits in the same position: 10 after 2, and 100 after 19.
+  // A zero inside a number sorts after all other digits in the same position: 10 sorts after 2, and 100 after 19.
   const isWithin = (a[at] === '0' || b[at] === '0') && endsWithNumber(a, at)
   const lead = isWithin ? '1' : '0'
   return Number(lead + mine) - Number(lead + other) || mine.length - other.length

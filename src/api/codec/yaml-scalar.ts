@@ -1,7 +1,7 @@
 /**
- * Interprets plain YAML scalars with the types of YAML 1.1, as Kubernetes users expect: `yes` is a boolean, and `0755`
- * is an integer. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers are never
- * rounded: integers beyond 2^53 become bigint.
+ * Interprets plain YAML scalars according to the types of YAML 1.1, as Kubernetes users expect: `yes` is a boolean, and
+ * `0755` is an integer. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers
+ * are never rounded: integers beyond 2^53 become bigint.
  */
 import { badRequest } from '../model/api-error.ts'
 import { keptNumber } from './exact-json.ts'

@@ -3,7 +3,7 @@
  *
  * The YAML library provides only a flat list of events. This module builds the values from the events, so that it can
  * limit the nesting depth and the expansion of aliases. It reports duplicate keys and uses their last value. An alias
- * is a copy of the value of its anchor. A merge key (`<<`) adds the members that a map does not contain itself. The
+ * is a copy of the value of its anchor. A merge key (`<<`) adds those members that the map itself does not contain. The
  * parser rejects aliases and merge keys once the text with all copies exceeds the size limit of a body
  * (docs/decisions/0009).
  */
@@ -68,12 +68,12 @@ function eventsOf(text: string): Event[] {
   }
 }
 
-/** The value of a YAML anchor, with the sizes that each alias adds. */
+/** The value of a YAML anchor, with the sizes that each of its aliases adds. */
 interface Anchored {
   readonly value: Json
   /** Approximate size of the value as JSON, with all aliases expanded. */
   readonly size: number
-  /** How many levels of objects and lists are inside the value. */
+  /** Number of levels of objects and lists inside the value. */
   readonly height: number
   /** Number of JSON values in the anchor's value, including nested values and the value itself. */
   readonly count: number
@@ -90,7 +90,7 @@ class Reader {
   /** Path of the value that is being built. */
   readonly #place: (string | number)[] = []
   #next = 0
-  /** Approximate JSON size in bytes of all values so far, including copies of aliases. */
+  /** Approximate JSON size in bytes of all values so far, including the copies that aliases create. */
   #size = 0
   #copied = 0
   #count = 0
@@ -231,15 +231,15 @@ class Reader {
 }
 
 /**
- * Adds the members of a merge key to a map. The members of the map itself take precedence, followed by the members of
- * the first merged map.
+ * Adds the members of a merge key to a map. The map's own members take precedence, and earlier merged maps take
+ * precedence over later ones.
  */
 function mergeInto(map: JsonObject, source: Json): void {
   if (!isObject(source)) throw badRequest('the value of a YAML merge key (<<) must be a map or a list of maps')
   for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
 }
 
-/** Returns a deep copy of a value, so that a change of one copy does not affect another. */
+/** Returns a deep copy of a value, so that a change to one copy does not affect another. */
 function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf)
   if (!isObject(value)) return value

@@ -18,7 +18,7 @@ export interface FillOptions {
 
 export interface FillLimits {
   readonly steps: number
-  /** Maximum length of the output and of every intermediate string, in characters. */
+  /** Maximum length, in characters, of the output and of each intermediate string. */
   readonly characters: number
 }
 
@@ -156,7 +156,8 @@ class Run {
   }
 
   /**
-   * Executes a command. `piped` is the result of the command before it in the pipeline, or empty for the first command.
+   * Executes a command. `piped` is the result of the command before it in the pipeline, and is empty for the first
+   * command.
    */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })

@@ -50,7 +50,10 @@ export function only(args: readonly Value[]): Value {
   return args[0]
 }
 
-/** Returns a string argument. Throws TypeError for other types. `name` is the function name for the error message. */
+/**
+ * Returns a string argument. Throws TypeError for other types. `name` is the name of the function, for the error
+ * message.
+ */
 export function text(value: Value, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} requires a string, not ${typeName(value)}`)
   return value

@@ -179,7 +179,7 @@ class Parser {
 
   /**
    * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of variables in
-   * a range. 0 means that the pipeline is an action, which can declare one variable.
+   * a range. 0 means that the pipeline belongs to an ordinary action, which can declare one variable.
    */
   #pipeline(maxVariables: number): Pipeline {
     const { variables, declares } = this.#declaration(maxVariables)

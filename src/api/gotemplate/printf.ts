@@ -50,7 +50,7 @@ function formatVerb(value: Value, verb: Verb): string {
   return `%!${letter}(${typeName(value)}=${plainText(value)})`
 }
 
-/** Formats a value with a verb. Returns undefined if the verb does not support the kind of the value. */
+/** Formats a value with a verb. Returns undefined if the verb does not support values of this kind. */
 function ofKind(value: NonNullable<Value>, verb: Verb): string | undefined {
   if (typeof value === 'string') return ofString(value, verb)
   if (typeof value === 'boolean') return verb.letter === 't' ? String(value) : undefined

@@ -8,7 +8,10 @@ export type Operand =
   | { readonly kind: 'variable'; readonly name: string; readonly at: number }
   | { readonly kind: 'function'; readonly name: string; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
-  /** Fields of an operand, such as `.a.b`. Their operand is the dot, the current value. */
+  /**
+   * Fields of an operand, such as `.a.b`. Without an explicit operand, they belong to the dot, which is the current
+   * value.
+   */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 
 /** A function call, or a single operand without arguments. */

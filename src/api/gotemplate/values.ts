@@ -8,12 +8,12 @@ import { isObject, type Json } from '../json/json.ts'
 /** A value in a template: JSON, or undefined for a missing value. */
 export type Value = Json | undefined
 
-/** Returns the keys of a map in the order that Go uses to print and iterate over them. */
+/** Returns the keys of a map in the order in which Go prints them and iterates over them. */
 export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }
 
-/** Formats a value in the style of the verb `%v`. */
+/** Formats a value as the verb `%v` does. */
 export function plainText(value: Value): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value === 'number') return floatText(value)

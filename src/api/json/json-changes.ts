@@ -56,8 +56,8 @@ function partsOf(value: Json | undefined): Parts | undefined {
 }
 
 /**
- * Whether two lists can be compared element by element. This is possible if elements were only changed in place, or
- * added or removed at the end. In all other cases, the order of the elements is part of the change.
+ * Whether two lists can be compared element by element. This is possible if elements were only changed in place, added
+ * at the end or removed from the end. In all other cases, the order of the elements is part of the change.
  */
 function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort !== now.sort) return false
@@ -78,7 +78,7 @@ function pathElement(sort: Parts['sort'], name: string): PathElement {
   return sort === 'members' ? { member: name } : { named: name }
 }
 
-/** Whether two paths are equal or one path is a prefix of the other path. */
+/** Whether two paths are equal or one is a prefix of the other. */
 export function isOneWithinOther(path: readonly PathElement[], other: readonly PathElement[]): boolean {
   const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
   return shorter.every((step, i) => isSameElement(step, longer[i]!))

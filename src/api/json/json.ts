@@ -9,7 +9,7 @@ import { noteKey } from './backslash-keys.ts'
 
 /** Any JSON value. */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
-/** A JSON object. A member whose value is undefined counts as absent. */
+/** A JSON object. Members whose value is undefined count as absent. */
 export interface JsonObject {
   [key: string]: Json | undefined
 }
@@ -36,8 +36,8 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Whether two JSON values are deeply equal, regardless of their static types. Key order does not matter, and a member
- * that is undefined counts as absent.
+ * Whether two JSON values are deeply equal, regardless of their static types. Key order does not matter, and members
+ * whose value is undefined count as absent.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -71,7 +71,7 @@ export function keysOf<T extends object>(object: T): (keyof T & string)[] {
   return Object.keys(object) as (keyof T & string)[]
 }
 
-/** Returns a copy of an object without members that are undefined. */
+/** Returns a copy of an object without members whose value is undefined. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
 }

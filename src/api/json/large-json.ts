@@ -4,7 +4,10 @@
  */
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
-/** Minimum number of values inside a large value. Processing this many values takes about a hundred microseconds. */
+/**
+ * Number of nested values from which a value counts as large. Processing this many values takes about a hundred
+ * microseconds.
+ */
 const manyValues = 1000
 
 /**
@@ -22,9 +25,12 @@ export function isLarge(value: Json | undefined): boolean {
   return leftAfter(value, manyValues) < 0
 }
 
-/** Objects that are known to have many keys. They are cached because they are checked repeatedly and do not change. */
+/**
+ * Objects that are known to have many keys. The result is cached because the same objects are checked repeatedly and do
+ * not change.
+ */
 const wide = new WeakSet<JsonObject>()
-/** Number of keys above which accessing even the first key takes longer than visiting as many values. */
+/** Number of keys above which accessing even the first key takes longer than visiting that many values. */
 const manyKeys = manyValues / 2
 
 /**

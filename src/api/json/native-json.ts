@@ -2,8 +2,8 @@
  * The native JSON parser, with a guard against a bug in V8. V8 14 predicts the next key of an object from the shapes of
  * earlier objects, and compares the prediction with the raw text. If an earlier object has a backslash in a key, the
  * parser may therefore read a wrong key: after `{"a":1,"b\\":2}`, it parses `{"a":1,"b\n":2}` as `{"a":1,"b\\":2}`.
- * After such an object has been created, keys with an escape are replaced with plain names during parsing. Most servers
- * never receive such a key, and the guard then does nothing.
+ * After such an object has been created, keys that contain an escape are replaced with plain names during parsing. Most
+ * servers never receive such a key, and the guard then does nothing.
  */
 import { backslashKeysWereMade, noteKey } from './backslash-keys.ts'
 import { isObject, type Json, type JsonObject, setKey } from './json.ts'

@@ -1,6 +1,6 @@
 /**
- * Parses and formats JSON without rounding, in Node.js and in browsers. In memory, an integer beyond 2^53 is a bigint.
- * It is formatted with all digits. Only documents with such integers take longer to parse.
+ * Parses and formats JSON without rounding, in Node.js and in browsers. In memory, an integer beyond 2^53 is a bigint,
+ * which is formatted with all its digits. Only documents with such integers take longer to parse.
  */
 import { parseNative } from './native-json.ts'
 

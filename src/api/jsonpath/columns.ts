@@ -47,8 +47,8 @@ function evaluate(path: readonly Step[], value: Json): Json | undefined {
 }
 
 /**
- * Thrown if a path does not fit the structure of an object. The column then stays empty, even if another branch has a
- * value.
+ * Thrown if a path does not match the structure of an object. The column then remains empty, even if another branch of
+ * the path has a value.
  */
 class Misfit extends Error {}
 

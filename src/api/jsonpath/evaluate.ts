@@ -7,7 +7,7 @@
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The rules for evaluating paths that differ between columns and templates. */
+/** The evaluation rules that differ between columns and templates. */
 export interface Rules {
   /** Returns the members or elements of a value, or an empty list for a scalar. */
   readonly children: (value: Json) => readonly Json[]

@@ -11,8 +11,7 @@ export interface Grammar {
   /** Matches `.name` at the current position. The name may be empty. */
   readonly member: RegExp
   /**
-   * Whether a path may contain `$` and `@`, and may end with `..`. An operand of a filter may always begin with `$` or
-   * `@`.
+   * Whether a path may contain `$` and `@`, and may end with `..`. A filter operand may always begin with `$` or `@`.
    */
   readonly hasRoots: boolean
   /** Returns the name inside brackets, such as `a b` for `'a b'`. Returns undefined if the brackets contain no name. */

@@ -1,5 +1,5 @@
 /**
- * A JSONPath, as a list of steps that lead from a value to values below it. `parse-path.ts` creates the steps, and
+ * The steps of a JSONPath, each of which leads from a value to values below it. `parse-path.ts` creates the steps, and
  * `evaluate.ts` evaluates them.
  */
 
@@ -16,7 +16,7 @@ export type ValueStep =
   /** The step `$`, which selects the root value. */
   | { readonly top: true }
 
-/** A step that selects one element of a list or a range of elements. A negative index counts from the end. */
+/** Selects one element of a list, or a range of elements. A negative index counts from the end. */
 export type Slice = { readonly index: number } | SliceRange
 
 export interface SliceRange {

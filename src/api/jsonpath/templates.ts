@@ -4,8 +4,8 @@
  * and a newline.
  *
  * A path selects all matching values in document order, with map keys in byte order. A missing field produces no output
- * and is not an error, because objects differ in their fields. In a template, an index beyond the end of a list is an
- * error, as in kubectl. Parsing and execution throw UsageError.
+ * and is not an error, because not all objects have the same fields. In a template, an index beyond the end of a list
+ * is an error, as in kubectl. Parsing and execution throw UsageError.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -22,7 +22,7 @@ export type Part =
   | { readonly range: readonly Step[]; readonly body: readonly Part[] }
 
 /**
- * Maximum number of values that a template may visit, which is more than the objects of a large cluster contain. A
+ * Maximum number of values that a template may visit, which is more than all objects of a large cluster contain. A
  * template that visits more values would take too long.
  */
 const maxVisits = 50_000_000
@@ -72,7 +72,7 @@ export function plainText(value: Json): string {
   return sortedJson(value)
 }
 
-/** The current value, root value and remaining budget for executing a part of a template. */
+/** The current value, root value and remaining budget while a part of a template is executed. */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json
@@ -159,7 +159,7 @@ function rangeOf(slice: Slice): { from?: number; to?: number; by: number } {
   return slice.index === -1 ? { from: -1, by: 1 } : { from: slice.index, to: slice.index + 1, by: 1 }
 }
 
-/** Throws UsageError if a slice begins or ends outside the list. */
+/** Throws UsageError if a slice starts or ends outside the list. */
 function checkBounds(length: number, slice: Slice): void {
   const { from = 0, to = length } = rangeOf(slice)
   const first = from < 0 ? from + length : from

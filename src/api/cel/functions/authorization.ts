@@ -8,7 +8,7 @@ import { type Costs, define, type Functions, type Implementation } from '../over
 import { times, traversal } from '../size.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
 
-/** The action that an expression asks the authorizer about. */
+/** The action about which an expression queries the authorizer. */
 export interface CheckedAttributes {
   readonly user?: { readonly namespace: string; readonly serviceAccount: string } | undefined
   /** The URL path. Undefined if the request is for an API resource. */
@@ -72,7 +72,7 @@ export function authorizerValue(ask: AskAuthorizer): Check {
   return new Check('authorizer', nothing, ask)
 }
 
-/** Returns a check of the authorizer for a resource, such as `authorizer.requestResource`. */
+/** Returns an authorizer check for a resource, such as `authorizer.requestResource`. */
 export function resourceCheck(ask: AskAuthorizer, attributes: Partial<CheckedAttributes>): Check {
   return new Check('resource_check', { ...nothing, ...attributes }, ask)
 }

@@ -28,7 +28,7 @@ function cannot(from: string, to: string): CelError {
 }
 
 function intOf(value: number): Int {
-  // The conversion also rejects the smallest and the largest 64-bit integer, because a double cannot represent them
+  // The conversion also rejects the smallest and largest 64-bit integers, because a double cannot represent them
   // exactly.
   if (!Number.isFinite(value) || value <= Number(minInt) || value >= Number(maxInt))
     throw new CelError('integer overflow')

@@ -1,12 +1,12 @@
 /**
- * Formats doubles as Go does. Unlike JavaScript, Go rounds a number halfway between two results to the even digit, and
- * never switches to an exponent.
+ * Formats doubles as Go does. Unlike JavaScript, Go rounds a number that is exactly halfway between two results to the
+ * even digit, and never switches to an exponent.
  */
 
 const maxDigits = 100
 /**
- * Number of additional digits to examine for rounding. If they all agree with the midpoint of two results, the number
- * is exactly that midpoint.
+ * Number of additional digits to examine for rounding. If these digits all agree with the midpoint between two results,
+ * the number is exactly that midpoint.
  */
 const exactDigits = 60
 

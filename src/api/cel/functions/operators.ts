@@ -49,7 +49,7 @@ const joining: Costs = {
   },
 }
 
-/** All pairs of different number types. Numbers of different types can be compared since Kubernetes 1.28. */
+/** All pairs of different number types. Since Kubernetes 1.28, numbers of different types can be compared. */
 const mixedNumbers = ['int', 'uint', 'double'].flatMap((a, _, all) => all.filter((b) => b !== a).map((b) => [a, b]))
 
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']

@@ -8,7 +8,7 @@ import { ArrayList, type Value } from '../values.ts'
 
 const texts = (args: readonly Value[]) => args as unknown as readonly [string, string]
 
-/** Maximum number of steps per match. A match cannot be interrupted, and each step takes up to 50 nanoseconds. */
+/** Maximum number of steps per match. A match cannot be interrupted, and each step can take up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
 /** Returns the compiled pattern. Throws an error if matching the string could exceed the time budget. */

@@ -21,7 +21,7 @@ class Amount extends Opaque {
     this.quantity = quantity
   }
 
-  /** Quantity in billionths, so that equal quantities have equal text. */
+  /** The quantity in billionths, so that equal quantities have the same text. */
   get text(): string {
     return String(this.quantity.nanos)
   }

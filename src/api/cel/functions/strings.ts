@@ -65,7 +65,7 @@ const includes: Implementation = (run, args) => {
 }
 
 /**
- * Returns each character as a separate string. A separate string needs as much memory as ten characters of a long
+ * Returns each character as a separate string. A one-character string needs as much memory as ten characters of a long
  * string.
  */
 function lettersOf(budget: Budget, text: string): string[] {

@@ -95,7 +95,7 @@ export class ProtobufDocuments {
   }
 }
 
-/** Yields the frames of a stream without their length fields. A frame is yielded when it is complete. */
+/** Yields the frames of a stream without their length fields. Yields each frame as soon as it is complete. */
 async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = []
   let size = 0

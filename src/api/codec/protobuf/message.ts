@@ -23,9 +23,9 @@ export interface MessageField {
   readonly name: string
   readonly schema: Schema
   /**
-   * Whether the field is written even if it is absent or zero. Kubernetes writes every plain value for which absence
-   * has no separate meaning, and every object that JSON always includes. A field that distinguishes zero from absent is
-   * written only if present.
+   * Whether the field is written even if it is absent or zero. Kubernetes always writes every plain value whose absence
+   * means the same as zero, and every object that JSON always includes. A field that distinguishes zero from absent is
+   * written only if it is present.
    */
   readonly always: boolean
   /** Whether zero has the same meaning as absent. The decoder then omits a zero. */
@@ -96,8 +96,8 @@ function isAlwaysWritten({ type }: Schema, zeroValue: Field['zeroValue']): boole
 }
 
 /**
- * Returns the schema that a value has in Protobuf. For some values without a JSON schema, Protobuf has a typed message
- * that depends on the vendor.
+ * Returns the schema of a value's Protobuf encoding. For some values that have no schema in JSON, Protobuf has a typed
+ * message, which depends on the vendor.
  */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema

@@ -2,10 +2,10 @@
  * Decodes Protobuf messages into JSON values according to their schema. The result is what a client would have sent as
  * JSON, and is processed in the same way (api/schema/normalize.ts). The decoder validates only the encoding.
  *
- * As the wire format requires, unknown fields are skipped, the last of several single values is used, and repeated
- * messages are merged. The decoder rejects groups (an obsolete encoding), values with the wrong wire type, text that is
- * not UTF-8, and more values than a JSON body may have. Error messages name the field. The decoder yields periodically,
- * because messages can be large.
+ * As the wire format requires, unknown fields are skipped, the last occurrence of a scalar field is used, and repeated
+ * occurrences of a message are merged. The decoder rejects groups (an obsolete encoding), values with the wrong wire
+ * type, text that is not UTF-8, and more values than a JSON body may have. Error messages name the field. The decoder
+ * yields periodically, because messages can be large.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -28,8 +28,8 @@ import { maxValues, tooManyValues } from '../json-scan.ts'
 import { type Message, type MessageField, messageOf, onWire } from './message.ts'
 
 /**
- * Decodes a message. Throws WireError for a malformed message and ApiError for too many values. `vendor` selects the
- * vendor whose names the message uses, if messages differ by vendor.
+ * Decodes a message. Throws WireError for a malformed message and ApiError for too many values. `vendor` determines
+ * which vendor's names the message uses, if messages differ by vendor.
  */
 export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
   return runToCompletion(readSliced(schema, bytes, vendor))
@@ -46,8 +46,8 @@ const stepFields = 1000
 const packed: WireType = 2
 
 /**
- * Maximum number of fields of a message, including nested messages. A value takes up to four fields, and clients send
- * zero values too.
+ * Maximum number of fields of a message, including nested messages. A value takes up to four fields, and clients also
+ * send zero values.
  */
 const maxFields = 4 * maxValues
 
@@ -342,10 +342,7 @@ function timeText(seconds: number | bigint, nanos: number): string {
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
 }
 
-/**
- * Adds the name of the field to the beginning of an error message, as in `spec.template.spec: field 1 has wire type 0,
- * not 2`.
- */
+/** Prepends the field name to an error message, as in `spec.template.spec: field 1 has wire type 0, not 2`. */
 function placed(error: unknown, name: string): unknown {
   if (error instanceof WireError) {
     const inner = error instanceof PlacedError ? `${error.path}` : ''
@@ -353,7 +350,7 @@ function placed(error: unknown, name: string): unknown {
     return new PlacedError(inner === '' ? name : `${name}.${inner}`, what)
   }
   if (!(error instanceof ApiError) || error.code !== 400) return error
-  // Errors in JSON that is embedded in the message need only the field name as a prefix.
+  // For errors in JSON embedded in the message, only the field name is prepended.
   return new PlacedError(name, error.message)
 }
 

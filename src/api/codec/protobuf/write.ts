@@ -2,10 +2,11 @@
  * Encodes JSON values as Protobuf messages according to their schema.
  *
  * All objects in this server are in the normal form of their schema (api/schema/decode.ts), so the encoder never
- * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes) are listed in `#plain`. A message with a great many values takes long to encode, so the encoder yields periodically.
+ * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes) are listed in `#plain`. A
+ * message with very many values takes a long time to encode, so the encoder yields periodically.
  *
- * JSON that is stored as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
- * values that do not fit the message. The encoder omits such values.
+ * Some JSON, such as the schema of a custom resource, is stored as sent but has a typed message in Protobuf. It may
+ * contain values that do not fit the message. The encoder omits such values.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -97,7 +98,7 @@ class MessageWriter {
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
-  /** Encodes a value that may be a boolean, a list or a schema. A schema also sets the boolean to true. */
+  /** Encodes a value that may be a boolean, a list or a schema. For a schema, the boolean is also set to true. */
   *#writeAlternative(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
@@ -231,7 +232,7 @@ function fittingItems({ items }: { readonly items: Schema }, values: readonly Js
   return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
 }
 
-/** Returns the zero value of a type. It is written for fields that are always encoded. */
+/** Returns the zero value of a type. The zero value is written for fields that are always encoded. */
 function zeroOf({ type }: Schema): Json {
   if (type === 'string') return ''
   if (type === 'boolean') return false

@@ -18,7 +18,10 @@ export const configurationRules = countsGeneration(countedWebhooks, {
   validateUpdate: (next, previous, context) => checkNewWebhooks(next.webhooks ?? [], previous.webhooks ?? [], context),
 })
 
-/** Returns the webhooks. As in Kubernetes, a change from no list to an empty list increments the generation. */
+/**
+ * Returns the webhooks, for counting generations. As in Kubernetes, a change from no list to an empty list increments
+ * the generation.
+ */
 function countedWebhooks(object: Configuration): Webhook[] | undefined {
   return object.webhooks ?? (isExplicitlyEmpty(object, 'webhooks') ? [] : undefined)
 }
@@ -33,7 +36,7 @@ export const configurationColumns: readonly Column<Configuration>[] = [
 ]
 
 /**
- * Returns the deprecation notice of v1beta1, which names v1 as the replacement. Kubernetes removed v1beta1 in 1.22, but
+ * Returns the deprecation notice of v1beta1, which names v1 as its replacement. Kubernetes removed v1beta1 in 1.22, but
  * this server still supports v1beta1 when it emulates 1.23.
  */
 export function olderVersion(kind: string) {

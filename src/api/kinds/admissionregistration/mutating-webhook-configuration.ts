@@ -1,6 +1,6 @@
 /**
  * A MutatingWebhookConfiguration configures webhooks that can change objects before they are stored. v1beta1 has the
- * same fields with other defaults.
+ * same fields with different defaults.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * A ValidatingWebhookConfiguration configures webhooks that can reject requests. v1beta1 has the same fields with other
- * defaults.
+ * A ValidatingWebhookConfiguration configures webhooks that can reject requests. v1beta1 has the same fields with
+ * different defaults.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

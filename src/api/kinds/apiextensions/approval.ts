@@ -1,7 +1,7 @@
 /**
  * The approval of custom resource definitions in protected API groups. All API groups in the domain of any profile are
- * protected. A definition in such a group needs an annotation with the URL of its approval, or with the reason for the
- * missing approval. A status condition reports the annotation. A manifest for a group of another profile may use the
+ * protected. A definition in such a group needs an annotation with the URL of its approval, or with the reason why it
+ * is not approved. A status condition reports the annotation. A manifest for a group of another profile may use the
  * annotation of that profile.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'

@@ -18,7 +18,7 @@ import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDef
 
 /**
  * The status subresource. Clients cannot change the accepted names or the server's own conditions. Malformed accepted
- * names are kept, so that validation rejects them. Every write also updates the approval condition.
+ * names are kept, so that validation can reject them. Every write also updates the approval condition.
  */
 const status: Subresource<CustomResourceDefinition> = {
   ...plainStatus,
@@ -134,8 +134,8 @@ function storageVersions({ spec }: CustomResourceDefinition): string[] {
 }
 
 /**
- * Returns the versions that objects may be stored in: the storage version, and those stored versions in the status that
- * the spec still lists.
+ * Returns the versions in which objects may be stored: the storage version, and those stored versions in the status
+ * that the spec still lists.
  */
 export function soundStoredVersions({ spec, status }: CustomResourceDefinition): string[] {
   const specVersions = (spec?.versions ?? []).map(({ name = '' }) => name)
@@ -192,7 +192,7 @@ function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
 
 /**
  * Returns the type that the definition with the given name, such as `widgets.stable.example.com`, defines. The trailing
- * dot marks a complete group name (see `groupName`).
+ * dot in the result marks a complete group name (see `groupName`).
  */
 function typeNamed(name: string): { group: string; plural: string } | undefined {
   const dot = name.indexOf('.')

@@ -18,7 +18,7 @@ export function withCondition(status: DefinitionStatus, condition: DefinitionCon
 /** The condition types that only the server sets, because they report the actions of the server. */
 const serverTypes: ReadonlySet<string> = new Set(['NamesAccepted', 'Established', 'Terminating'])
 
-/** Returns the conditions that a client sent, but with the server's own conditions from the stored status. */
+/** Returns the conditions that a client sent, except that the server's own conditions come from the stored status. */
 export function withServerConditions(
   sentConditions: readonly DefinitionCondition[],
   present: readonly DefinitionCondition[],

@@ -1,6 +1,6 @@
 /**
- * Validation of a CustomResourceDefinition, except for its schemas. As in kube-apiserver, an error in subresources or
- * columns is reported only once, with a path below `spec`, if all versions have the same subresources or columns.
+ * Validation of a CustomResourceDefinition, except for its schemas. As in kube-apiserver, if all versions have the same
+ * subresources or columns, an error in them is reported only once, with a path below `spec`.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // A missing name is already reported by the validation of object metadata.
+  // The validation of object metadata already reports a missing name.
   const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
@@ -109,7 +109,7 @@ function checkNames(names: DefinitionNames): FieldError[] {
   ]
 }
 
-/** Validates the syntax of all names that are set in the definition. */
+/** Validates the syntax of all names in the definition that are set. */
 function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
   const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
@@ -196,7 +196,7 @@ function eachOnce(versions: readonly DefinitionVersion[], part: keyof Definition
   return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
 }
 
-/** Requires `spec.versions` to list every version that objects may still be stored in. */
+/** Requires `spec.versions` to list every version in which objects may still be stored. */
 function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinition): FieldError[] {
   const path = 'status.storedVersions'
   const { storedVersions = [] } = status

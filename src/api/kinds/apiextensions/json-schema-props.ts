@@ -1,6 +1,6 @@
 /**
- * JSONSchemaProps is the schema of a custom resource, as OpenAPI publishes it and as Protobuf encodes it. Its fields
- * are the supported OpenAPI v3 keywords and the extensions of the vendor. Other keywords are treated like any unknown
+ * JSONSchemaProps is the schema of a custom resource, as published in OpenAPI and encoded in Protobuf. Its fields are
+ * the supported OpenAPI v3 keywords and the extensions of the vendor. Other keywords are treated like any unknown
  * field. `apiserver/custom/schema/` validates the values of the keywords.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
@@ -84,7 +84,7 @@ const ruleFields = s.object(
 )
 
 /**
- * Kubernetes versions without support for rules preserve unknown fields, so that rules with fields of later versions
+ * Kubernetes versions without support for rules preserve unknown fields, so that rules with fields from later versions
  * are stored unchanged.
  */
 const validationRule = s.any({

@@ -1,5 +1,5 @@
 /**
- * A ControllerRevision is a snapshot of a workload's state that the workload's controller can roll back to. Only that
+ * A ControllerRevision is a snapshot of a workload's state to which the workload's controller can roll back. Only that
  * controller interprets the data.
  */
 
@@ -68,7 +68,7 @@ function checkData({ data: next }: ControllerRevision, { data: previous }: Contr
   return sameText(next, previous) ? [] : [invalid('data', next, 'field is immutable')]
 }
 
-/** Whether two values are equal, including the order of members, which controllers compare too. */
+/** Whether two values are equal, including the order of members, which controllers also compare. */
 function sameText(a: Json | undefined, b: Json | undefined): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameText(item, b[i]))
   if (!isObject(a)) return a === b

@@ -164,7 +164,7 @@ type Status = InferFields<typeof statusFields>
 
 const rules = specAndStatus<Deployment>({
   fillDefaults: fillRollback,
-  // A change of the annotations increments the generation, because the controller copies the annotations to its
+  // A change to the annotations increments the generation, because the controller copies the annotations to its
   // ReplicaSets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
   newStatus: () => ({}),

@@ -351,7 +351,7 @@ interface MutableField extends Availability {
 }
 
 /**
- * Fields of a StatefulSet's spec that may change. All others are immutable, because existing pods cannot adapt to a
+ * Fields of a StatefulSet's spec that may change. All others are immutable, because existing pods could not adapt to a
  * change.
  */
 const mutableFields: readonly MutableField[] = [

@@ -123,7 +123,7 @@ function checkSelector(
 
 /**
  * Validates the values of a selector requirement. Unknown operators are accepted, because later versions may define
- * them.
+ * further operators.
  */
 function checkValues({ operator = '', values = [] }: SelectorRequirement, path: FieldPath): FieldError[] {
   const place = child(path, 'values')
@@ -148,7 +148,7 @@ function checkLabelRequirement({ key = '', values = [] }: SelectorRequirement, p
   ]
 }
 
-/** Rejects metadata, because a review has no name, labels or other metadata. */
+/** Rejects metadata, because a review must not have a name, labels or other metadata. */
 export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
   return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest, 'must be empty')]
 }

@@ -47,7 +47,7 @@ export const localSubjectAccessReview = defineKind({
   lifecycle: { virtual: true, nameless: true },
 })
 
-/** Requires the review to be about resources in its own namespace. */
+/** Requires the review to concern resources in its own namespace. */
 function checkPlace({ metadata, spec = {} }: SubjectAccessReview): FieldError[] {
   const { namespace = '', ...rest } = metadata
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec

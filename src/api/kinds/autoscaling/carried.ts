@@ -1,5 +1,5 @@
 /**
- * Annotations for data that HorizontalPodAutoscaler v1 and v2beta1 have no fields for. The formats are the same as in
+ * Annotations for data for which HorizontalPodAutoscaler v1 and v2beta1 have no fields. The formats are the same as in
  * kube-apiserver: metrics and conditions as in v2beta1, and the behavior with capitalized field names.
  */
 

@@ -3,7 +3,7 @@
  * where v2 has nested objects for the metric, the target and the current value. Members are encoded in the same order
  * as in kube-apiserver.
  *
- * The flat format cannot express a target type that differs from the type implied by the value, or a second value that
+ * The flat format cannot express a target type that differs from the type implied by the value, nor a second value that
  * the type does not use. `restoreMetrics` takes both from the stored object.
  */
 import { defined, type JsonObject } from '../../json/json.ts'
@@ -281,8 +281,8 @@ export function statusFromV1({
 }
 
 /**
- * Replaces metrics that a client read in the flat format and sent back unchanged with their stored form, which may
- * contain more. Keeps the order of the client.
+ * If a client read metrics in the flat format and sent them back unchanged, replaces them with their stored form, which
+ * may contain more data. Keeps the client's order.
  */
 export function restoreMetrics<M>(
   sentMetrics: readonly M[],

@@ -117,7 +117,7 @@ function toStored(
 }
 
 /**
- * Converts a metric like `specFromV1`. However, an unset target value of an Object metric stays unset instead of
+ * Converts a metric like `specFromV1`, except that an unset target value of an Object metric remains unset instead of
  * becoming 0.
  */
 function specFromV2beta1(metric: MetricSpecV1): MetricSpec {

@@ -170,8 +170,8 @@ export const horizontalPodAutoscaler = defineKind({
 })
 
 /**
- * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1, so objects in every API
- * version contain what the conversion from v1 adds or reorders.
+ * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1, so objects read in any
+ * API version show what the conversion from v1 adds or reorders.
  */
 const storedAsV2Since = '1.26'
 
@@ -187,8 +187,8 @@ function fillMetrics(spec: Spec): void {
 }
 
 /**
- * Moves CPU metrics to the end, because a conversion from v1 appends its CPU field to the other metrics. Must run after
- * validation, so that errors contain the indexes that the client sent.
+ * Moves CPU metrics to the end, because the conversion from v1 appends the CPU metric to the other metrics. Must run
+ * after validation, so that errors contain the indexes of the client's list.
  */
 function orderMetrics(spec: Spec): void {
   const { metrics = [] } = spec

@@ -135,7 +135,7 @@ const specFields = {
   }),
 }
 
-/** Source fields in validation order. Only the first that is set is validated. */
+/** Source fields in validation order. Only the first field that is set is validated. */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {
@@ -209,8 +209,8 @@ function checkSpec(spec: MetricSpec, path: FieldPath): FieldError[] {
 const targetTypes = ['Utilization', 'Value', 'AverageValue']
 
 /**
- * Validates the target of a metric. A status update accepts every target, because a stored target can have the value 0
- * (see `fillAskedValue`), which clients must not send.
+ * Validates the target of a metric. A status update accepts every target, because a stored target may contain the value
+ * 0 (see `fillAskedValue`), which clients must not send.
  */
 function checkTarget(
   { type = '', value, averageValue, averageUtilization }: MetricTarget,
@@ -238,7 +238,7 @@ function checkPositive(quantity: string | undefined, path: FieldPath): FieldErro
   return quantity === undefined || isPositive(quantity) ? [] : [invalid(path, quantity, 'must be positive')]
 }
 
-/** Requires that at least one of two target fields is set. The error contains the path of the second field. */
+/** Requires at least one of two target fields to be set. The error contains the path of the second field. */
 function needOne(target: MetricTarget, names: readonly [keyof MetricTarget, keyof MetricTarget], path: FieldPath) {
   const [first, second] = names
   if (target[first] !== undefined || target[second] !== undefined) return []
@@ -273,8 +273,8 @@ function checkContainer(
 }
 
 /**
- * Requires a metric that does not depend on pods if the autoscaler may scale to zero. Otherwise no metric could trigger
- * scaling up again.
+ * Requires a metric that does not depend on pods if the autoscaler may scale to zero. Otherwise, no metric could ever
+ * cause the autoscaler to scale up again.
  */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []

@@ -18,7 +18,7 @@ export const objectReference = s.object(fields, { ...names, check: checkReferenc
 /** An object reference whose fields are not validated, for use in a status. */
 export const freeObjectReference = s.object(fields, names)
 
-/** A reference in v1, which is atomic: server-side apply owns and replaces it as a whole. */
+/** A reference in v1, which is atomic: server-side apply treats it as a single field. */
 export const wholeObjectReference = s.object(fields, { ...names, check: checkReference, atomic: true })
 
 function checkReference({ kind = '', name = '' }: ObjectReference, path: FieldPath): FieldError[] {

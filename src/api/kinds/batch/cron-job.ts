@@ -167,7 +167,8 @@ export const cronJob = defineKind({
 })
 
 /**
- * CronJob v1beta1, which differs from v1 only in that deleting a CronJob through v1beta1 orphans its Jobs by default.
+ * CronJob v1beta1, which differs from v1 only in one respect: deleting a CronJob through v1beta1 orphans its Jobs by
+ * default.
  */
 export const cronJobV1beta1 = defineVersion(cronJob, {
   version: 'v1beta1',
@@ -206,7 +207,7 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
 }
 
 /**
- * Maximum length of a CronJob name. Longer names would leave no room for the scheduled time in Job names, and for the
+ * Maximum length of a CronJob name. Longer names would leave no room for the scheduled time in Job names and for the
  * suffix in pod names.
  */
 const maxNameLength = 52
@@ -217,10 +218,13 @@ function checkLength(name: string): FieldError[] {
     : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
 }
 
-/** Since this Kubernetes version, the schedule of a new CronJob must not contain a time zone. */
+/** The first Kubernetes version in which the schedule of a new CronJob must not contain a time zone. */
 const onlyFieldSince = '1.29'
 
-/** Validates the time zone in the field and in the schedule. A stored schedule may keep its time zone. */
+/**
+ * Validates the time zone in its own field and in the schedule. A schedule that is already stored may keep its time
+ * zone.
+ */
 function checkZones({ spec = {} }: CronJob, previous: CronJob | undefined, context: RuleContext): FieldError[] {
   const { schedule = '', timeZone } = spec
   const stored = previous?.spec ?? {}

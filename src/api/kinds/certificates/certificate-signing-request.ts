@@ -183,8 +183,8 @@ export const certificateSigningRequest = defineKind({
       },
       status: {
         verbs: ['get', 'update', 'patch'],
-        // Signers may set conditions through the status, but the approval subresource remains their owner in
-        // server-side apply.
+        // Signers may set conditions through the status subresource, but in server-side apply the approval subresource
+        // still owns them.
         readOnly: ['spec', 'status.conditions'],
         prepareForUpdate: prepareStatus,
       },
@@ -242,7 +242,7 @@ function withDecisions(next: CertificateSigningRequest, previous: CertificateSig
   return conditions.map((condition) => stored.find(({ type }) => type === condition.type) ?? condition)
 }
 
-/** Sets missing times of the conditions. The transition time changes only if the status of the condition changes. */
+/** Sets missing times in the conditions. The transition time of a condition changes only if its status changes. */
 function withTimes(conditions: Condition[], { status }: CertificateSigningRequest, now: number): Condition[] {
   const stored = new Map((status?.conditions ?? []).map((condition) => [condition.type, condition]))
   return conditions.map((condition) => {
@@ -269,8 +269,8 @@ function checkSpec({ spec = {} }: CertificateSigningRequest, vendor: Vendor): Fi
 }
 
 /**
- * Validates key usages. Only the first items of a long list are checked, because in any longer list, these must include
- * an invalid or duplicate usage.
+ * Validates key usages. In a long list, only the first items are checked, because they necessarily include an invalid
+ * or duplicate usage.
  */
 function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
   if (usages.length === 0) return [required(path, 'usages must be provided')]
@@ -348,14 +348,14 @@ function hasSeveralNames(request: string): boolean {
   try {
     return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
   } catch (error) {
-    // The request may have been created before this validation existed, and may be malformed. Approving a malformed
-    // request is harmless, because no signer can sign it.
+    // The request may be malformed, because it may have been created before this validation existed. Approving a
+    // malformed request is harmless, because no signer can sign it.
     if (error instanceof MalformedInput) return false
     throw error
   }
 }
 
-/** Validates a new certificate and rejects changes of an existing certificate. */
+/** Validates a new certificate and rejects changes to an existing certificate. */
 function checkCertificate(next: CertificateSigningRequest, previous: CertificateSigningRequest): FieldError[] {
   const path = 'status.certificate'
   const { certificate = '' } = next.status ?? {}
@@ -369,7 +369,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
   ]
 }
 
-/** Runs a check that throws for malformed input. The error shows `shown` in place of the data. */
+/** Runs a check that throws for malformed input. The error contains `shown` in place of the data. */
 function checkBytes(path: FieldPath, shown: string, check: () => unknown): FieldError[] {
   try {
     check()

@@ -1,7 +1,7 @@
 /**
- * A ClusterTrustBundle contains root certificates that workloads trust, either for a signer or for another purpose. The
- * name of a bundle for a signer starts with the name of the signer. Other files check the permission to write bundles
- * for a signer.
+ * A ClusterTrustBundle contains root certificates that workloads trust, either for certificates from a certain signer
+ * or for another purpose. The name of a bundle for a signer starts with the name of the signer. Other files check the
+ * permission to write bundles for a signer.
  */
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { child, type FieldError, type FieldPath, invalid, tooLong } from '../../model/field-error.ts'

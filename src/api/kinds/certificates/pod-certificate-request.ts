@@ -1,6 +1,6 @@
 /**
- * A PodCertificateRequest is a request from a node agent to a signer for a certificate of a pod. The spec is immutable.
- * A signer writes either the certificate or the reason for a refusal through the `status` subresource, and only once.
+ * A PodCertificateRequest is a node agent's request to a signer for a pod's certificate. The spec is immutable. A
+ * signer writes either the certificate or the reason for a refusal through the `status` subresource, and only once.
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooLong } from '../../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../../model/names.ts'

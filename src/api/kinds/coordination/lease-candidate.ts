@@ -1,6 +1,6 @@
 /**
- * A LeaseCandidate is a process that can be elected as the holder of a Lease, with the versions that the election
- * compares.
+ * A LeaseCandidate represents a process that can be elected as the holder of a Lease, with the versions that the
+ * election compares.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { compareReleases, isSemanticVersion } from '../../model/semantic-version.ts'
@@ -97,7 +97,7 @@ function checkVersion(text: string, path: FieldPath): FieldError[] {
   return isSemanticVersion(text) ? [] : [invalid(path, text, 'must be a valid semantic version')]
 }
 
-/** Requires that the emulated version of a candidate is not later than the version of its binary. */
+/** Requires the emulated version of a candidate to be no later than its binary version. */
 function checkOrder({ binaryVersion = '', emulationVersion = '' }: InferFields<typeof specFields>, path: FieldPath) {
   if (!isSemanticVersion(binaryVersion) || !isSemanticVersion(emulationVersion)) return []
   return compareReleases(emulationVersion, binaryVersion) > 0

@@ -1,4 +1,4 @@
-/** The strategies of coordinated leader election. Leases and candidates contain the name of a strategy. */
+/** The strategies of coordinated leader election. Leases and candidates each name a strategy. */
 import { child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'
 import { checkQualifiedName } from '../../model/names.ts'
 

@@ -1,5 +1,5 @@
 /**
- * A Binding assigns a pod to a node. A Binding is an action and is never stored (see
+ * A Binding assigns a pod to a node. A Binding represents an action and is never stored (see
  * `apiserver/resources/pod-binding.ts`).
  */
 import { type FieldError, notSupported, required } from '../../model/field-error.ts'

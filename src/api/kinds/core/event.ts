@@ -182,7 +182,7 @@ function checkOlder({ metadata, involvedObject }: Event): FieldError[] {
 
 const maxWordLength = 128
 const maxMessageLength = 1024
-/** Namespaces for events about cluster-scoped objects. */
+/** Namespaces that may contain events about cluster-scoped objects. */
 const withoutNamespace = ['default', 'kube-system']
 
 /**
@@ -242,7 +242,7 @@ function checkStrictly({ eventTime, series, type = '', ...older }: Event): Field
   ]
 }
 
-/** Validates the name of an event in the events group, which is stricter than the core group. */
+/** Validates the name of an event in the events group, which has stricter rules than the core group. */
 function checkNames({ metadata }: Event): FieldError[] {
   const { name = '', generateName: prefix = '' } = metadata
   return [

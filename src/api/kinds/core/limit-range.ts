@@ -155,8 +155,8 @@ function isDefault(part: string): boolean {
 }
 
 /**
- * Rejects defaults for pods, because only containers have requests and limits, and rejects claim items that do not
- * limit storage.
+ * Rejects defaults for pods, because only containers have requests and limits, and items for claims that do not limit
+ * storage.
  */
 function checkPlaces(bounds: Item, path: FieldPath): FieldError[] {
   const { type, min, max } = bounds
@@ -197,8 +197,8 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
 }
 
 /**
- * Pairs of fields whose amounts must be in order: `low` must not exceed `high`. Each pair also specifies the field that
- * the error is reported at, and the names in the error message.
+ * Pairs of fields whose amounts must be in order: `low` must not exceed `high`. Each pair also specifies the field at
+ * which the error is reported, and the names in the error message.
  */
 const orders = [
   { low: 'min', high: 'max', at: 'min', texts: ['min value', 'max value'] },
@@ -227,7 +227,7 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
 }
 
 /**
- * Whether to compare this field. The defaults of items for pods are rejected by `checkPlaces` and not compared again.
+ * Whether to compare this field. `checkPlaces` already rejects defaults in items for pods, so they are not compared.
  */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))

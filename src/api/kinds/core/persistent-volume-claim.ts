@@ -89,7 +89,7 @@ function classOf({ metadata, spec }: PersistentVolumeClaim, vendor: Vendor): str
 }
 
 /**
- * Restores all fields of a claim except the status. Drops status fields whose feature gate is disabled, unless the
+ * Restores every part of a claim except the status. Drops status fields whose feature gate is disabled, unless the
  * stored object already has them.
  */
 function keepAllButStatus(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, context: RuleContext): void {

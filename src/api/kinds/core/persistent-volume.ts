@@ -175,7 +175,7 @@ function checkCapacity(capacity: ResourceList = {}): FieldError[] {
   ]
 }
 
-/** Rejects the reclaim policy Recycle for the host path `/`, because recycling deletes everything below the path. */
+/** Rejects the reclaim policy Recycle for the host path `/`, because recycling deletes everything under the path. */
 function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: PersistentVolumeSpec): FieldError[] {
   if (policy !== 'Recycle' || !hostPath?.path || posix.normalize(hostPath.path) !== '/') return []
   return [forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'Recycle' for a hostPath of '/'")]
@@ -213,7 +213,7 @@ function checkMountAnnotation({ metadata, spec = {} }: PersistentVolume, vendor:
 }
 
 /**
- * Rejects a change of the volume source. Only the secret for volume expansion may be added later, because early CSI
+ * Rejects a change to the volume source. Only the secret for volume expansion may be added later, because early CSI
  * drivers did not support expansion.
  */
 function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeSpec): FieldError[] {
@@ -223,7 +223,7 @@ function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeS
   return same ? [] : [forbidden('spec', 'the volume source may not change after creation')]
 }
 
-/** Rejects a change of the node affinity. Since 1.25, a deprecated node label may be replaced with its successor. */
+/** Rejects a change to the node affinity. Since 1.25, a deprecated node label may be replaced with its successor. */
 function checkSameNodes(
   { nodeAffinity: next }: PersistentVolumeSpec,
   { nodeAffinity: previous }: PersistentVolumeSpec,

@@ -97,7 +97,7 @@ export const pod = defineKind({
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
       'status.podIP': status.podIP ?? '',
-      // This selector field is always empty, because `podIPs` is a list and selectors compare single values.
+      // This selector field is always empty, because `podIPs` is a list and field selectors compare single values.
       'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
@@ -207,7 +207,7 @@ function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): 
 function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldError[] {
   const { vendor, subresource } = context
   const { annotations = {} } = metadata
-  // Writes to status and binding leave the spec unchanged, so do not check for the service account.
+  // Writes to the status and binding subresources leave the spec unchanged, so the service account is not checked.
   const hasAccount = spec.serviceAccountName || subresource === 'status' || subresource === 'binding'
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
@@ -224,7 +224,7 @@ function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldErro
 
 /**
  * Requires a reference in each image volume of a pod. In a pod template, the reference is optional because the
- * controller can add it.
+ * controller can add it later.
  */
 function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
   return volumes.flatMap(({ image }, i) =>
@@ -328,7 +328,7 @@ function checkUpdate(next: Pod, previous: Pod, context: RuleContext): FieldError
       { next: nextSpec, previous: previousSpec, annotations: previous.metadata.annotations ?? {} },
       context,
     )
-  // Binding a pod is the only way to set its node name after creation.
+  // After creation, the node name of a pod can be set only by binding the pod.
   if (subresource === 'binding') return annotations
   return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec, context)]
 }

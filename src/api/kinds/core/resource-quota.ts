@@ -1,6 +1,6 @@
 /**
- * A ResourceQuota limits the total resources and the number of objects in a namespace. Scopes restrict a quota to some
- * pods or claims. A controller maintains the status, which contains the enforced limits and the current usage.
+ * A ResourceQuota limits the total resources and the number of objects in a namespace. Scopes restrict a quota to
+ * certain pods or claims. A controller maintains the status, which contains the enforced limits and the current usage.
  */
 
 import { own } from '../../json/json.ts'
@@ -217,7 +217,7 @@ function checkScopes(quotaSpec: Spec, path: FieldPath, context: RuleContext): Fi
   ]
 }
 
-/** Validates the scope selector. Errors are reported at the list instead of the element, as clients expect. */
+/** Validates the scope selector. Errors are reported for the list instead of the element, as clients expect. */
 function checkSelector(quotaSpec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const expressions = quotaSpec.scopeSelector?.matchExpressions ?? []
   const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))

@@ -1,6 +1,6 @@
 /**
- * A ServiceAccount is an identity for processes that run in pods. A pod names an account or gets the account `default`.
- * The account provides its pods with Secrets and image pull secrets.
+ * A ServiceAccount is an identity for processes that run in pods. A pod uses the account that it specifies, or
+ * otherwise the account `default`. The account provides its pods with Secrets and image pull secrets.
  */
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -67,7 +67,10 @@ export const serviceAccount = defineKind({
   },
 })
 
-/** Reduces the references to their names: the Secrets are always in the account's namespace. Modifies the object. */
+/**
+ * Reduces the references to their names, because the Secrets are always in the account's namespace. Modifies the
+ * object.
+ */
 function keepNames(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
 }

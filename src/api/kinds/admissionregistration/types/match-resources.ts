@@ -1,4 +1,4 @@
-/** A MatchResources object selects the requests that a policy or binding applies to. */
+/** A MatchResources object selects the requests to which a policy or binding applies. */
 import {
   at,
   child,

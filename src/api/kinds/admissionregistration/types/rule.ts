@@ -14,7 +14,7 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 const list = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
 
-/** Fields of a rule that Protobuf puts into a nested message. */
+/** Fields of a rule that are in a nested message in Protobuf. */
 const resourceFields = {
   apiGroups: list(1, 'API groups to match. An empty string stands for the core group and `*` for all groups.'),
   apiVersions: list(2, 'API versions to match. `*` matches all versions.'),
@@ -34,7 +34,7 @@ const fields = {
   ...inlined(2, resourceFields),
 }
 
-/** Returns the fields of a rule for a message that inlines the whole rule with the given tag. */
+/** Returns the fields of a rule, for a message in which the whole rule is inlined with the given tag. */
 export function ruleFields(tag: number) {
   return inlined(tag, fields)
 }

@@ -1,6 +1,6 @@
 /**
  * The webhooks of a configuration: the address to call, the requests that match, and the failure policy. v1beta1 has
- * other defaults and looser validation. An update may keep violations that the stored object already contains.
+ * different defaults and looser validation. An update may keep violations that already exist in the stored object.
  */
 
 import {

@@ -31,7 +31,7 @@ const checkedParts = s.object({
 })
 
 /**
- * Returns the errors of the completed template and, for a new StatefulSet, the errors of its claims. The claims of an
+ * Returns the errors in the completed template and, for a new StatefulSet, the errors in its claims. The claims of an
  * existing StatefulSet are immutable.
  */
 export function* checkCompleteTemplate(

@@ -40,8 +40,9 @@ function ownLabels({ metadata }: LabeledJob, keys: readonly LabelKeys[]): { [key
 }
 
 /**
- * Generates the selector and the pod labels of a Job. Labels and selectors from the user are preserved, and validation
- * rejects them if they differ. If the labels of the Job are a copy of the template's labels, the copy is updated too.
+ * Generates the selector and the pod labels of a Job. User-specified labels and selectors are preserved, and validation
+ * rejects them if they differ from the generated ones. If the labels of the Job are a copy of the template's labels,
+ * the copy is updated too.
  */
 export function generateLabels(object: LabeledJob, context: RuleContext): void {
   const { spec = {}, metadata } = object
@@ -55,8 +56,8 @@ export function generateLabels(object: LabeledJob, context: RuleContext): void {
     template: { ...template, metadata: { ...template.metadata, labels } },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
-  // Copy the labels only if the Job's name is a valid label value. Otherwise, the same error would be reported for the
-  // Job and for the template.
+  // Copy the labels only if the Job's name is a valid label value. Otherwise, the same error would be reported for both
+  // the Job and the template.
   if (follows && checkLabelValue(metadata.name ?? '').length === 0)
     object.metadata = { ...metadata, labels: { ...labels } }
 }

@@ -85,8 +85,7 @@ const fields = {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'JobManagedBy',
-    // The field is immutable, so updates cannot add it, and only a new object can contain it while its feature is
-    // disabled.
+    // Drop the field only on creation. It is immutable, so no update can add it.
     gateDrops: 'onCreate',
     doc: 'Name of the controller that manages the Job. If unset, the built-in controller manages it. Immutable.',
   }),

@@ -1,6 +1,6 @@
 /**
  * Validation of a Job's status. With the feature gate JobManagedBy, any controller may write the status, so validation
- * protects clients from impossible transitions. The rules apply only to fields that a write changes: a change of the
+ * protects clients from impossible transitions. The rules apply only to fields that a write changes: a change to the
  * spec may make the stored status invalid until the controller updates it.
  */
 import { sameJson } from '../../../json/json.ts'
@@ -61,7 +61,7 @@ class Transition {
     return names.some((name) => !sameJson(this.status[name], this.previous[name]))
   }
 
-  /** Whether any of the given conditions changes to or from True. */
+  /** Whether the status of any of the given conditions changes to or from True. */
   switches(...types: readonly ConditionType[]): boolean {
     return types.some((type) => this.has(type) !== this.had(type))
   }
@@ -122,7 +122,7 @@ function checkSuccessCriteria(transition: Transition, context: RuleContext): Fie
   ]
 }
 
-/** Whether SuccessCriteriaMet also marks the success of Jobs without a success policy, as in newer controllers. */
+/** Whether SuccessCriteriaMet also marks the success of Jobs without a success policy, as newer controllers do. */
 function marksEverySuccess(transition: Transition, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!isAtLeast(version, '1.31')) return false
@@ -167,7 +167,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns an error at `status.conditions` for each row that is a fault. */
+/** Returns an error at `status.conditions` for each row whose fault is present. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],
@@ -237,7 +237,7 @@ function checkFinished(transition: Transition): FieldError[] {
 function checkCounters(transition: Transition): FieldError[] {
   const { spec, status, previous, isIndexed } = transition
   const { active = 0, ready = 0 } = status
-  // An elastic Indexed Job that is scaled down loses indexes that have succeeded.
+  // When an elastic Indexed Job is scaled down, it loses indexes that have succeeded.
   const isElastic = isIndexed && spec.completions === spec.parallelism
   const counters = isElastic ? (['failed'] as const) : (['failed', 'succeeded'] as const)
   return [

@@ -1,6 +1,7 @@
 /**
  * Rules for updating the pod template of a Job. The template is immutable, except that a suspended Job without active
- * pods may change where its pods run. Since 1.35, such a Job may also change the resources of its pods.
+ * pods may change the settings that determine where its pods run. Since 1.35, such a Job may also change the resources
+ * of its pods.
  */
 import type { FieldError } from '../../../model/field-error.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
@@ -26,8 +27,8 @@ export function checkTemplateUpdate({ template: next = {} }: JobSpec, previous: 
 }
 
 /**
- * Whether a Job is suspended and has no active pods. With `evenIfStarted`, a Job that has started counts as inactive
- * when its controller reports the suspension.
+ * Whether a Job is suspended and has no active pods. With `evenIfStarted`, a Job that has already started counts as
+ * inactive once its controller reports the suspension.
  */
 function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { evenIfStarted: boolean }): boolean {
   if (!spec.suspend) return false
@@ -36,7 +37,7 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
   return evenIfStarted && isReported && (status.active ?? 0) === 0
 }
 
-/** Rejects changes of the template, reporting a change within the pod spec at the pod spec itself. */
+/** Rejects changes to the template. A change within the pod spec is reported at the pod spec itself. */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,
   { spec, ...previous }: PodTemplateSpec,

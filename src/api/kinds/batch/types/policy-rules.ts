@@ -23,7 +23,10 @@ interface JobParts {
   successPolicy?: SuccessPolicy
 }
 
-/** Validates that the failure policy refers to existing containers, and that its actions and restarts are possible. */
+/**
+ * Validates that the failure policy refers to existing containers, and that its actions are compatible with the other
+ * settings of the Job.
+ */
 export function checkFailurePolicy(spec: JobParts, path: FieldPath): FieldError[] {
   const { podFailurePolicy, template } = spec
   if (podFailurePolicy === undefined) return []

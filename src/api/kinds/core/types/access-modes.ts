@@ -16,7 +16,7 @@ const shortNames = new Map([
 /** The access mode for a single pod. It requires the feature gate of the same name. */
 const single = 'ReadWriteOncePod'
 
-/** Validates the access modes. Errors are reported at the list instead of the element, as clients expect. */
+/** Validates the access modes. Errors are reported for the list instead of the element, as clients expect. */
 export function checkAccessModes(modes: readonly string[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   const allowsSingle = emulationOf(context).gates.has(single)
   const supported = [...shortNames.keys()].filter((mode) => allowsSingle || mode !== single).sort()

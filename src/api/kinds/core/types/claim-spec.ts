@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimSpec describes the storage that a claim requests. Claim templates in pods use it too. */
+/** PersistentVolumeClaimSpec describes the storage that a claim requests. Claim templates in pods also use it. */
 
 import { sameJson } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'

@@ -21,7 +21,8 @@ export function classKey(vendor: Vendor): string {
 }
 
 /**
- * Rejects changes of the class and its old annotation, except that the class may move from the annotation to the field.
+ * Rejects changes to the class and to its old annotation, except that the class may move from the annotation to the
+ * field.
  */
 export function checkClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, vendor: Vendor): FieldError[] {
   if (movesClass(next, previous, vendor)) return []
@@ -80,8 +81,8 @@ function unchanging(
 }
 
 /**
- * Rejects a smaller size. With RecoverVolumeExpansionFailure, a claim may reduce its request to a size above its
- * capacity.
+ * Rejects a smaller size. With RecoverVolumeExpansionFailure, a claim may reduce its request to a size that is still
+ * above its capacity.
  */
 function checkSize(
   { spec }: PersistentVolumeClaim,
@@ -96,7 +97,7 @@ function checkSize(
   return held ? [] : [forbidden(path, 'field can not be less than status.capacity')]
 }
 
-/** Whether the claim gets its first storage class. Default classes may be assigned to existing claims. */
+/** Whether the update gives the claim its first storage class. A default class may be assigned to an existing claim. */
 function gainsClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, context: RuleContext): boolean {
   if (!emulationOf(context).gates.has('RetroactiveDefaultStorageClass')) return false
   const key = classKey(context.vendor)

@@ -18,8 +18,8 @@ export interface StatusUpdate {
 type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'
 
 /**
- * Rejects restarting a container that has terminated permanently. Errors are reported at the previous index of the
- * container.
+ * Rejects restarting a container that has terminated permanently. Errors contain the index that the container had
+ * before the update.
  */
 export function checkEnded({ next, previous, spec }: StatusUpdate, context: RuleContext): FieldError[] {
   const restarts = restartRules(spec, context)
@@ -37,7 +37,10 @@ function exitCodeOf({ state: { terminated } = {} }: ContainerStatus): number | u
   return terminated && (terminated.exitCode ?? 0)
 }
 
-/** Returns whether a container restarts after it has exited. The node agent never restarts ephemeral containers. */
+/**
+ * Returns a function that determines whether a container restarts after it has exited. The node agent never restarts
+ * ephemeral containers.
+ */
 function restartRules(spec: PodSpec, context: RuleContext) {
   const { containers = [], initContainers = [], restartPolicy } = spec
   const byName = {
@@ -50,8 +53,8 @@ function restartRules(spec: PodSpec, context: RuleContext) {
     if (list === 'ephemeralContainerStatuses') return false
     if (restartsAll) return true
     const one = byName[list].get(name)
-    // A container's own restart policy applies to sidecars, and to all containers with the feature
-    // ContainerRestartRules.
+    // A container's own restart policy applies only to sidecars or, with the feature ContainerRestartRules, to all
+    // containers.
     const ownPolicy = usesRules || list === 'initContainerStatuses' ? one?.restartPolicy : undefined
     if (ownPolicy === undefined || one === undefined) return restartsBy(restartPolicy, exitCode)
     return restartsByRule(one, exitCode) || restartsBy(ownPolicy, exitCode)

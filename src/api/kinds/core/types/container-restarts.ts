@@ -1,4 +1,4 @@
-/** Restart settings of a container: on a change of its resources, and after it exits. */
+/** Restart settings of a container: when its resources change, and after it exits. */
 import {
   at,
   child,
@@ -101,7 +101,9 @@ function checkRule({ action = '', exitCodes }: RestartRule, path: FieldPath, con
 const resizableResources = ['cpu', 'memory']
 const resizeRestarts = ['NotRequired', 'RestartContainer']
 
-/** Validates the resize policies. All errors except duplicates are reported at the list, as clients expect. */
+/**
+ * Validates the resize policies. All errors except those about duplicates are reported for the list, as clients expect.
+ */
 export function checkResizePolicies(
   policies: readonly ResizePolicy[],
   path: FieldPath,

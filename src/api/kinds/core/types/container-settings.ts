@@ -91,7 +91,7 @@ function checkLifecycle(
   ]
 }
 
-/** Requires that a pause in a lifecycle hook ends within the grace period of the pod. */
+/** Requires a pause in a lifecycle hook to end within the pod's grace period. */
 function checkSleep(seconds: number, path: FieldPath, { pod, context }: Settings): FieldError[] {
   const { terminationGracePeriodSeconds: grace = 30 } = pod
   const min = isEnabled('PodLifecycleSleepActionAllowZero', context) ? 0 : 1
@@ -126,8 +126,7 @@ export function checkClaimUse(
 }
 
 /**
- * Requires that a container unmasks /proc only in a pod with its own user namespace, and that containers of such a pod
- * use no block devices.
+ * Allows a container to unmask /proc only in a pod with its own user namespace. Rejects block devices in such a pod.
  */
 function checkUserNamespace(one: Container, path: FieldPath, { pod, context }: Settings): FieldError[] {
   const isOwn = pod.hostUsers === false

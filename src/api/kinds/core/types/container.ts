@@ -156,7 +156,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
 
 const probesAndLifecycle = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/** Whether only the first of several errors about a forbidden part is reported, as since 1.26. */
+/** Whether only the first of several errors about a forbidden part is reported, as has been the case since 1.26. */
 function reportsOnce(context: RuleContext): boolean {
   return isSince('1.26', context)
 }

@@ -93,7 +93,7 @@ const selectableResources = ['limits', 'requests'].flatMap((list) => resources.m
 const hugePages = /^(?:limits|requests)\.hugepages-/
 
 /**
- * Requires that `allowed` contains the field. Individual labels and annotations, such as `metadata.labels['app']`, are
+ * Requires `allowed` to contain the field. Individual labels and annotations, such as `metadata.labels['app']`, are
  * always allowed.
  */
 export function checkFieldSelector(
@@ -113,7 +113,7 @@ export function checkFieldSelector(
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
 }
 
-/** Rejects the fields with the addresses of the node while their feature is disabled. */
+/** Rejects the fields for node addresses if their feature is disabled. */
 export function checkHostAddresses({ fieldPath }: ObjectFieldSelector, path: FieldPath, context: RuleContext) {
   if (fieldPath !== hostAddresses || !isSince('1.28', context) || isEnabled('PodHostIPs', context)) return []
   return [forbidden(path, "may not be set when feature gate 'PodHostIPs' is not enabled")]
@@ -127,8 +127,8 @@ function checkSubscript(field: string, key: string, path: FieldPath): FieldError
 }
 
 /**
- * Validates a reference to a container resource. `named` requires a container name, as in volumes, which belong to no
- * single container.
+ * Validates a reference to a container resource. `named` requires a container name, as for volumes, which do not belong
+ * to a single container.
  */
 export function checkResourceSelector(
   { containerName = '', resource = '', divisor = '0' }: ResourceFieldSelector,

@@ -164,7 +164,7 @@ function checkFileKey(
   ]
 }
 
-/** Requires that an environment file is in an emptyDir volume of the pod. */
+/** Requires an environment file to be in an emptyDir volume of the pod. */
 export function checkFileKeys(
   env: readonly EnvVar[],
   volumes: ReadonlyMap<string, { readonly emptyDir?: unknown }>,
@@ -198,7 +198,7 @@ function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: 
 
 /**
  * Validates the sources of environment variables. If a variable has no source or more than one, the error is reported
- * at the list, as clients expect.
+ * for the list, as clients expect.
  */
 export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
   return sources.flatMap(({ configMapRef, secretRef }) => {

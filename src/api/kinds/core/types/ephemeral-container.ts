@@ -49,14 +49,17 @@ export const ephemeralContainer = s.object(fields, {
       : checkEarlier(value, path, context),
 })
 
-/** Whether an ephemeral container is validated. Before 1.26, an ephemeral container without a name is not validated. */
+/**
+ * Whether an ephemeral container is validated. Versions before 1.26 do not validate an ephemeral container without a
+ * name.
+ */
 export function isJudged({ name }: EphemeralContainer, context: RuleContext): boolean {
   return isSince('1.26', context) || (name !== undefined && name !== '')
 }
 
 /**
- * Returns the path for errors of an ephemeral container. Before 1.26, the path ends in `[0]` because clients expect
- * each ephemeral container to be validated in a separate list.
+ * Returns the path for errors in an ephemeral container. Before 1.26, the path ends in `[0]`, because each ephemeral
+ * container is validated as if it were in a list of its own.
  */
 export function ephemeralPath(path: FieldPath, context: RuleContext): FieldPath {
   return isSince('1.26', context) ? path : at(path, 0)

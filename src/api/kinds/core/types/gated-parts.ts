@@ -1,7 +1,6 @@
 /**
- * Resets the parts of a pod that belong to disabled features, where dropping a field is not enough because the
- * remaining pod would be invalid or would behave differently. The schema drops all other fields of disabled features
- * (schema/gated-fields.ts).
+ * Resets the parts of a pod that belong to disabled features, if dropping a single field would leave the pod invalid or
+ * make it behave differently. The schema drops all other fields of disabled features (schema/gated-fields.ts).
  */
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { isEnabled, isSince, type PrepareContext } from '../../../schema/context.ts'
@@ -21,7 +20,7 @@ type List = 'containers' | 'initContainers' | 'ephemeralContainers'
 
 const lists: readonly List[] = ['containers', 'initContainers', 'ephemeralContainers']
 
-/** Resets what belongs to disabled features, unless the stored pod already has it. Modifies the spec. */
+/** Resets all parts that belong to disabled features, unless the stored pod already has it. Modifies the spec. */
 export function resetGated(
   { spec = {}, previous = {} }: { spec: PodParts | undefined; previous?: PodParts | undefined },
   path: FieldPath,

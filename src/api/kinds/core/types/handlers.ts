@@ -194,7 +194,7 @@ export function checkNoGracePeriod({ terminationGracePeriodSeconds: grace }: Pro
   return grace === undefined ? [] : [invalid(place, grace, 'must not be set for readinessProbes')]
 }
 
-/** Requires the success threshold 1, the only valid value for liveness and startup probes. */
+/** Requires a success threshold of 1, which is the only valid value for liveness and startup probes. */
 export function checkOneSuccess({ successThreshold = 1 }: Probe, path: FieldPath): FieldError[] {
   return successThreshold === 1 ? [] : [invalid(child(path, 'successThreshold'), successThreshold, 'must be 1')]
 }

@@ -67,7 +67,7 @@ const ingressPoint = s.object(
   },
 )
 
-/** The published load balancer status of an Ingress, which has had its own type since 1.26. */
+/** The load balancer status of an Ingress as published. It has been a separate type since 1.26. */
 export const ingressLoadBalancerStatus = s.object(
   { ingress: field(1, s.list(ingressPoint), { doc: 'External addresses of the load balancer.' }) },
   { name: 'networking.v1.IngressLoadBalancerStatus', doc: "Observed status of an Ingress's load balancer." },
@@ -93,8 +93,8 @@ export function balancerIps({ ingress = [] }: Status = {}): Located[] {
 }
 
 /**
- * Returns warnings for addresses that are not in canonical form. Versions before 1.33 return no warnings. The warnings
- * contain the path of the ingress point.
+ * Returns warnings for addresses that are not in canonical form. Versions before 1.33 return no warnings. Each warning
+ * contains the path of its ingress point.
  */
 export function loadBalancerWarnings(status: Status | undefined, context: RuleContext): string[] {
   if (!isAtLeast(emulationOf(context).version, '1.33')) return []

@@ -1,6 +1,6 @@
 /**
  * Label keys in affinity terms and spread constraints. For each key, the server adds a requirement to the label
- * selector of a new pod. The requirement contains the value that the pod itself has for the label.
+ * selector of a new pod. The requirement contains the pod's own value for the label.
  */
 import { own } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
@@ -83,8 +83,8 @@ function checkKeys(keyed: KeyedSelector, list: 'matchLabelKeys' | 'mismatchLabel
 }
 
 /**
- * Reports keys that the selector already contains. Errors contain the path of the term and the key's index, as clients
- * expect.
+ * Reports keys that the selector already contains. Errors contain the path of the term and the index of the key, as
+ * clients expect.
  */
 function checkAddedKeys({ labelSelector = {}, matchLabelKeys = [] }: KeyedSelector, path: FieldPath): FieldError[] {
   const indexes = new Map(matchLabelKeys.map((key, i) => [key, i]))

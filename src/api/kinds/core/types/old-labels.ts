@@ -12,7 +12,7 @@ export function oldLabels(vendor: Vendor): Map<string, string> {
   ])
 }
 
-/** Where an object uses a node label: the label key and the field path. */
+/** A use of a node label in an object: the label key and the field path. */
 export type LabelUse = readonly [key: string, path: string]
 
 /** Returns a warning for every use of a deprecated node label. */

@@ -1,4 +1,4 @@
-/** Warnings about volumes with files that hide each other. */
+/** Warnings about volumes whose files hide each other. */
 import type { Volume } from './volume.ts'
 
 interface FileSource {

@@ -136,7 +136,7 @@ const validatedSecrets = [
 
 /**
  * Validates a reference to a Secret. Since 1.25, the name may be a subdomain. Before 1.25, the name had to be a label,
- * and an error in the namespace was reported next to the reference instead of inside it.
+ * and errors in the namespace had a path beside the reference instead of inside it.
  */
 function checkSecret(
   { name, namespace }: Infer<typeof fullSecret>,

@@ -1,4 +1,7 @@
-/** Objects that a pod needs besides a node: scheduling gates, resource claims and scheduling groups. */
+/**
+ * Validation of what a pod needs besides a node before it can run: scheduling gates, resource claims and scheduling
+ * groups.
+ */
 import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -110,7 +113,7 @@ export function checkRepeatedClaims(claims: readonly PodResourceClaim[], path: F
   return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]))
 }
 
-/** Validates the names of scheduling gates. Errors are reported at the gate instead of its name, as clients expect. */
+/** Validates the names of scheduling gates. Errors are reported for the gate instead of its name, as clients expect. */
 export function checkSchedulingGates(gates: readonly { readonly name?: string }[], path: FieldPath): FieldError[] {
   const names = gates.map(({ name = '' }) => name)
   const repeated = repeatedAt(names)

@@ -60,7 +60,7 @@ const ended = new Map<string, RowCondition>([
   ],
 ])
 
-/** Returns the row condition that marks finished pods, which some clients hide. */
+/** Returns the table row condition that marks finished pods, whose rows some clients hide. */
 export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] {
   const condition = ended.get(status.phase ?? '')
   return condition === undefined ? [] : [condition]
@@ -128,7 +128,10 @@ function initStatus(pod: Pod): string | undefined {
   return `Init:${i}/${(spec.initContainers ?? []).length}`
 }
 
-/** Returns the reason of the first container that has a reason. A pod with a running container is not Completed. */
+/**
+ * Returns the reason of the first container that has one, or otherwise the reason or phase of the pod. A pod with a
+ * running container is not shown as Completed.
+ */
 function containersWord({ status = {} }: Pod): string {
   const { containerStatuses = [], conditions = [] } = status
   const word = firstWord(status) ?? (status.reason || status.phase || '')

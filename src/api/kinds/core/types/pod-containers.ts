@@ -78,7 +78,9 @@ export function allContainers(spec: Containers, path: FieldPath): [Container, Fi
 
 const listNames: readonly ContainerList[] = ['initContainers', 'containers', 'ephemeralContainers']
 
-/** Returns the valid volumes by name. If a name occurs more than once, the first valid volume is used. */
+/**
+ * Returns the valid volumes by name. If a name occurs more than once, the first valid volume with that name is used.
+ */
 function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
   const sound = new Map<string, Volume>()
   const isSound = (one: Volume) => context.sound || validate(volume, one, context).length === 0
@@ -118,8 +120,8 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 }
 
 /**
- * Validates init containers. They run one at a time, so host ports conflict only within one container. Errors are
- * reported at the first init container, as clients expect.
+ * Validates init containers. They run one at a time, so host ports can conflict only within one container. Errors are
+ * reported for the first init container, as clients expect.
  */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath, context: RuleContext) {
   return initContainers.flatMap((one, i) => [
@@ -140,8 +142,8 @@ function checkHostPorts(containers: readonly Container[], path: FieldPath): Fiel
 }
 
 /**
- * Requires that containers in the host network have equal host and container ports. Since 1.28, pod templates need not
- * set host ports, and errors are reported at the host port.
+ * Requires containers on the host network to have equal host and container ports. Since 1.28, pod templates need not
+ * set host ports, and errors are reported for the host port.
  */
 function checkHostNetwork(containers: readonly Container[], path: FieldPath, context: RuleContext): FieldError[] {
   const isLater = isSince('1.28', context)
@@ -186,7 +188,7 @@ interface Uses {
   readonly places: ReadonlySet<string>
 }
 
-/** Indexes the uses of volumes. If a volume is used more than once, only its last path is used, as clients expect. */
+/** Indexes the uses of volumes. If a volume is used more than once, only its last path counts, as clients expect. */
 function usesOf(all: Uses['all']): Uses {
   const lastPlaces = new Map(all.map(({ name, place }) => [name, place]))
   return { all, names: new Set(lastPlaces.keys()), places: new Set(lastPlaces.values()) }
@@ -235,8 +237,8 @@ function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: {
 }
 
 /**
- * Requires that either all containers of a Windows pod are host processes or no container is. Requires that host
- * processes use the host network.
+ * Requires either all or none of the containers in a Windows pod to be host processes, and host processes to use the
+ * host network.
  */
 function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess

@@ -40,7 +40,10 @@ export const dnsConfig = s.object(dnsConfigFields, {
   doc: 'DNS settings for a pod. They are merged with the settings from the DNS policy.',
 })
 
-/** Validates the DNS settings. With policy None and no name server, reports only the missing name server. */
+/**
+ * Validates the DNS settings. If the policy is None and no name server is specified, reports only the missing name
+ * server.
+ */
 export function checkDns(
   { dnsPolicy, dnsConfig: config }: { dnsPolicy?: string; dnsConfig?: DnsConfig },
   path: FieldPath,
@@ -96,7 +99,7 @@ function checkSearch(name: string, context: RuleContext): string[] {
   return sound ? [] : ["must consist of lowercase letters, digits, '-', '_' and '.', at most 253 characters"]
 }
 
-/** Validates the entries of the hosts file. Before 1.26, errors are reported at the list, as clients expect. */
+/** Validates the entries of the hosts file. Before 1.26, errors are reported for the list, as clients expect. */
 export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath, context: RuleContext): FieldError[] {
   const namesEntries = isSince('1.26', context)
   return aliases.flatMap(({ ip = '', hostnames = [] }, i) => {

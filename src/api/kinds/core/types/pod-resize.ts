@@ -50,7 +50,7 @@ interface Resized {
   readonly annotations: { readonly [key: string]: string }
 }
 
-/** Validates a resize. For pods that cannot be resized at all, errors are reported at `*`. */
+/** Validates a resize. If a pod cannot be resized at all, the error has the path `*`. */
 export function checkResize({ next, previous, annotations }: Resized, context: RuleContext): FieldError[] {
   const why = obstacle(previous, annotations, context)
   if (why !== undefined) return [forbidden('*', why)]

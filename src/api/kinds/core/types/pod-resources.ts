@@ -60,8 +60,8 @@ function fillHugePageLimits(spec: PodParts): void {
 }
 
 /**
- * Sets the missing requests of a pod with limits to the sum of its containers' requests, or otherwise to the limit.
- * Huge pages cannot be overcommitted, so their request is always the limit.
+ * Sets the missing requests of a pod with limits to the sum of its containers' requests, or otherwise to the pod's
+ * limit. Huge pages cannot be overcommitted, so their request is always the limit.
  */
 function fillRequests(spec: PodParts): void {
   const { resources } = spec
@@ -132,10 +132,7 @@ function checkName(name: string, path: FieldPath): FieldError[] {
   return isPodResource(name) ? [] : [notSupported(path, name, ['cpu', hugePages, 'memory'])]
 }
 
-/**
- * Requires that the requests of the containers, and their limits for huge pages, do not exceed the requests and limits
- * of the pod.
- */
+/** Rejects containers whose total requests, or total limits for huge pages, exceed those of the pod. */
 function checkTotals(spec: PodParts, list: 'requests' | 'limits', path: FieldPath): FieldError[] {
   const ofPod = spec.resources?.[list] ?? {}
   const counts = list === 'requests' ? isPodResource : isHugePages

@@ -291,8 +291,8 @@ const hostNamespaces = [
 ] as const
 
 /**
- * Rejects a pod with its own user namespace that uses another namespace of the host. Only a feature gate allows the
- * host network. The paths of the errors are spelled as clients expect.
+ * Rejects a pod that has its own user namespace and uses another namespace of the host. The host network is allowed
+ * only with a feature gate. The error paths are spelled as clients expect.
  */
 function checkHostUsers(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   if (spec.hostUsers !== false) return []

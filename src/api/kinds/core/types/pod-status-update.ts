@@ -80,7 +80,7 @@ function checkPodAddresses({ podIPs = [] }: PodStatus): FieldError[] {
   return [...checkFamilies(ips, path), ...[...repeatedAt(ips)].map((i) => duplicate(at(path, i), ips[i]!))]
 }
 
-/** Requires that all addresses are valid, with at most one address of each IP family. */
+/** Requires all addresses to be valid, with at most one address per IP family. */
 function checkFamilies(ips: readonly string[], path: FieldPath): FieldError[] {
   const families = new Set(ips.map((ip) => parseIp(ip)?.family))
   const faults = ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text)))
@@ -209,7 +209,7 @@ type Resources = NonNullable<NonNullable<PodSpec['containers']>[number]['resourc
 
 const healthStates = ['Healthy', 'Unhealthy', 'Unknown']
 
-/** Validates the health of devices, each of which belongs to a resource that the container requests. */
+/** Validates the health of devices, each of which must belong to a resource that the container requests. */
 function checkDevices(
   { allocatedResourcesStatus = [] }: ContainerStatus,
   resources: Resources | undefined,

@@ -1,4 +1,4 @@
-/** A PodTemplateSpec is a template that controllers create pods from. */
+/** A PodTemplateSpec is a template from which controllers create pods. */
 import { child, type FieldError, type FieldPath, forbidden } from '../../../model/field-error.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'

@@ -10,9 +10,9 @@ import { maxDeadline, type PodSpec } from './pod-spec.ts'
 import type { Toleration } from './scheduling.ts'
 
 /**
- * Validates a change of a pod spec. Images may change, the deadline may be shortened, and tolerations may be added or
- * change `tolerationSeconds`. Scheduling gates may be removed. As long as a pod has a scheduling gate, its node
- * selection may become narrower.
+ * Validates a change to a pod spec. Images may change, the deadline may be shortened, and tolerations may be added or
+ * change `tolerationSeconds`. Scheduling gates may be removed. While a pod has a scheduling gate, its node selection
+ * may become narrower.
  */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleContext): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(
@@ -36,8 +36,8 @@ const deadlinePath = 'spec.activeDeadlineSeconds'
 const laterDeadline = 'must not be negative, nor greater than the previous value'
 
 /**
- * Whether the deadline is negative or later than before. Like Kubernetes, validation reports such a deadline without
- * any other errors, but reports a removed deadline together with them.
+ * Whether the deadline is negative or later than before. As in Kubernetes, such a deadline is reported without any
+ * other errors, whereas a removed deadline is reported together with them.
  */
 function isLaterDeadline({ activeDeadlineSeconds: next }: PodSpec, previous: PodSpec): boolean {
   return next !== undefined && (next < 0 || next > (previous.activeDeadlineSeconds ?? maxDeadline))
@@ -168,7 +168,7 @@ function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'init
   return images === undefined ? {} : { [list]: images }
 }
 
-/** Rejects leading or trailing whitespace in image names, because it would make them refer to another image. */
+/** Rejects leading or trailing whitespace in image names, because it would make the name refer to a different image. */
 export function checkImageBlanks(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   const { ephemeralContainers = [], ...others } = spec
   const named = ephemeralContainers.flatMap((one, i): [Container, FieldPath][] =>
