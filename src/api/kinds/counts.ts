@@ -38,7 +38,7 @@ function numberIn(text: string): number {
   return /^[+-]?[0-9]+$/.test(text) ? Number(text) : 0
 }
 
-/** Rejects a decrease of a counter, such as a collision count. */
+/** Rejects a decrease in a counter, such as a collision count. */
 export function notLess(next: number | undefined, previous: number | undefined, path: FieldPath): FieldError[] {
   if (previous === undefined || (next ?? 0) >= previous) return []
   return [invalid(path, next ?? 0, 'cannot be decremented')]

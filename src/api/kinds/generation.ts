@@ -1,6 +1,6 @@
 /**
- * Maintains `metadata.generation`, which counts changes of an object's desired state. Controllers report the generation
- * that they have observed.
+ * Maintains `metadata.generation`, which counts changes to an object's desired state. Controllers report the last
+ * generation that they observed.
  */
 import { sameJson } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -10,7 +10,7 @@ interface Counted {
   metadata: ObjectMeta
 }
 
-/** Adds counting the generation to the rules of a kind. The generation increases when `part` changes. */
+/** Extends the rules of a kind so that they count the generation. The generation increases when `part` changes. */
 export function countsGeneration<T extends Counted>(part: (object: T) => unknown, rules: KindRules<T> = {}) {
   return {
     ...rules,

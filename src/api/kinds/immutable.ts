@@ -8,7 +8,7 @@ export function immutableField(path: string, next: unknown, previous: unknown): 
 }
 
 /**
- * Returns the error for a change of an immutable object. If the field `immutable` is true, neither this field nor the
+ * Returns the error for a change to an immutable object. If the field `immutable` is true, neither this field nor the
  * data may change.
  */
 export function forbiddenChange(path: string, next: unknown, previous: unknown): FieldError[] {

@@ -1,6 +1,6 @@
 /**
  * The built-in kinds of one Kubernetes version, derived once from the definitions. Servers of different versions can
- * share a process, because the result does not depend on the server.
+ * share a process, because the kinds do not depend on the server.
  */
 
 import type { Kind } from '../schema/kind.ts'
@@ -13,7 +13,7 @@ const kindsByVersion = new Map<EmulatedVersion, readonly Kind[]>()
 
 /**
  * Returns the kinds of a Kubernetes version. The result includes the stored version of each served kind. If the
- * Kubernetes version does not serve that version, it is used for storage only.
+ * Kubernetes version does not serve that API version, it is used only for storage.
  */
 export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
   let kinds = kindsByVersion.get(version)

@@ -1,6 +1,6 @@
 /**
- * Code that the kinds with a pod template share: a check that the selector matches the template, warnings, and table
- * columns.
+ * Code shared by the kinds that have a pod template: a check that the selector matches the template, warnings, and
+ * table columns.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
 import { checkDnsLabel } from '../model/names.ts'
@@ -63,7 +63,7 @@ function isMalformed(selector: LabelSelector | undefined): boolean {
   return selector !== undefined && requirementsOf(selector) === undefined
 }
 
-/** Requires pods that run indefinitely: restart policy `Always` and no deadline. */
+/** Requires the pods to run indefinitely: restart policy `Always` and no deadline. */
 export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: string): FieldError[] {
   const { restartPolicy = 'Always', activeDeadlineSeconds } = spec
   return [
@@ -75,8 +75,8 @@ export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: stri
 }
 
 /**
- * Requires read-only GCE disks, because multiple nodes can mount them only for reading. Later Kubernetes versions do
- * not have this rule.
+ * Requires read-only GCE disks, because several nodes can mount such a disk only if it is read-only. Later Kubernetes
+ * versions do not have this rule.
  */
 export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   if (isAtLeast(emulationOf(context).version, '1.29')) return []

@@ -17,7 +17,7 @@ interface Scalable {
 
 /**
  * Returns the `scale` subresource. `selectorOf` returns the pod selector in query syntax, and `prepareForUpdate` is the
- * update function of the kind itself.
+ * kind's own update function.
  */
 export function scaleOf<T extends Scalable>(
   selectorOf: (object: T) => string,
@@ -35,7 +35,7 @@ export function scaleOf<T extends Scalable>(
         const replicas = spec?.replicas ?? 0
         assertSound(metadata, replicas, context)
         object.spec = { ...object.spec, replicas }
-        // Of the metadata, an update through Scale uses only the UID and the resourceVersion, as preconditions.
+        // An update through Scale uses only the UID and the resourceVersion from the metadata, as preconditions.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion
@@ -68,7 +68,7 @@ function isNamespaceRequired(context: RuleContext): boolean {
   return !isAtLeast(emulationOf(context).version, '1.24')
 }
 
-/** Validates a Scale like a separate, namespaced object. */
+/** Validates a Scale as if it were a separate, namespaced object. */
 function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number, context: RuleContext): void {
   const faults = [
     ...(namespace || !isNamespaceRequired(context) ? [] : [required('metadata.namespace')]),

@@ -1,6 +1,6 @@
 /**
  * Rules of kinds with a `spec`, which clients write, and a `status`, which is written through the `status` subresource.
- * A write of one part never changes the other part.
+ * A write to one part never changes the other.
  */
 import { defined } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -57,7 +57,7 @@ export const plainStatus: Subresource<SpecAndStatus> = {
   prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
 }
 
-/** Metadata fields that belong to clients: labels, annotations, owner references and finalizers. */
+/** Metadata fields that clients control: labels, annotations, owner references and finalizers. */
 export const metadataOfClients = ['labels', 'annotations', 'ownerReferences', 'finalizers'].map(
   (name) => `metadata.${name}`,
 )

@@ -51,7 +51,7 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 export interface ApplyRequest {
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** The object that a creating apply starts from. It contains none of the kind's own fields. */
+  /** The object from which an apply that creates an object starts. It contains none of the kind's own fields. */
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
@@ -62,7 +62,8 @@ export interface ApplyRequest {
   /** Paths of fields that this write must ignore, such as `status` in a write to the main resource. */
   readonly readOnly: readonly string[]
   /**
-   * Whether the configuration is for a view of the object, such as Scale. Fields outside the view are left unchanged.
+   * Whether the configuration applies to a view of the object, such as Scale. Fields outside the view are left
+   * unchanged.
    */
   readonly view?: boolean
   /** Converts between versions of the kind. Undefined if all versions have the same structure. */
@@ -76,7 +77,7 @@ export type Applied =
   | {
       readonly outcome: 'applied'
       /**
-       * The merged object, without managedFields and before decoding and defaulting. If no field changed, this is
+       * The merged object, without managedFields and before decoding and defaulting. If no field changes, this is
        * `live` itself.
        */
       readonly object: JsonObject
@@ -84,7 +85,7 @@ export type Applied =
     }
   | { readonly outcome: 'conflict'; readonly conflicts: readonly FieldConflict[] }
 
-/** Applies a configuration to the live object. A conflict is returned, not thrown. */
+/** Applies a configuration to the live object. Conflicts are returned rather than thrown. */
 export function applyObject(request: ApplyRequest): Applied {
   return runToCompletion(applySliced(request))
 }
@@ -137,7 +138,7 @@ function* makePlan(request: ApplyRequest): Sliced<Plan> {
   return { ...request, config, current, merged, own: ownable(configFields), self, others, changeIn }
 }
 
-/** Rejects bodies that are invalid for any apply. */
+/** Parses the configuration, and rejects bodies that no apply accepts. */
 function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
   if (!isObject(config)) throw badRequest('the applied body must be an object')
   const version = own(config, 'apiVersion') ?? ''
@@ -211,12 +212,15 @@ function* isInOrder({ schema, current, merged, emulated = oldestVersion }: Plan)
   return !isAtLeast(emulated, '1.31') || (yield* hasSameOrder(schema, current, merged))
 }
 
-/** Returns the time to record for an apply that changes no field. Since 1.24, this time does not change. */
+/**
+ * Returns the time to record for an apply that changes no field. Since 1.24, the recorded time remains unchanged in
+ * this case.
+ */
 function unchangedTime({ self, writer, emulated = oldestVersion }: Plan): string | undefined {
   return isAtLeast(emulated, '1.24') ? self?.time : writer.time
 }
 
-/** Removes the fields that the apply changed or removed from another manager's set. */
+/** Removes from another manager's set the fields that the apply changed or removed. */
 function* withoutLost(manager: Manager, { touched }: Changes): Sliced<Manager> {
   const { fields } = manager
   return withFields(

@@ -1,6 +1,6 @@
 /**
  * Handles the first apply to an object without managers. All existing fields then belong to `before-first-apply`, so
- * that a conflict lists the fields that the applier would overwrite.
+ * that a conflict lists the fields that the apply would overwrite.
  */
 
 import type { JsonObject } from '../json/json.ts'

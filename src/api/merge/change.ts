@@ -1,8 +1,8 @@
 /**
- * A change of an object, represented in every version that its managers used.
+ * A change to an object, represented in every version that its managers used.
  *
- * A manager's fields are recorded in the version that it used. If the versions of a kind differ in structure, the same
- * write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one version, and
+ * A manager's fields are recorded in the version that the manager used. If the versions of a kind differ in structure,
+ * the same write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one version, and
  * `spec.metrics` in another. Each manager's fields are therefore compared with the change in that manager's version.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
@@ -51,7 +51,7 @@ export interface ChangeToSee {
   readonly readOnly: readonly string[]
   /** The other versions of the kind. Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
-  /** The managers whose versions the change must be converted to. */
+  /** The managers to whose versions the change must be converted. */
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 

@@ -73,7 +73,7 @@ export function* compareSliced(
   return gather(parts)
 }
 
-/** A field or element at the same path in both values. Undefined on one side if it was added or removed. */
+/** A field or element at the same path in both values. If it was added or removed, one of the two is undefined. */
 interface Pair {
   readonly step: string
   readonly type: Schema
@@ -89,7 +89,7 @@ function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before
 }
 
-/** Pairs up the parts of two values that may differ. Returns undefined if the values must be compared as a whole. */
+/** Pairs the parts of two values that may differ. Returns undefined if the values must be compared as a whole. */
 function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return memberPairs(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)

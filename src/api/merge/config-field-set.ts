@@ -1,7 +1,7 @@
 /**
  * Determines the fields in a configuration, which its applier will own.
  *
- * The applier of a value owns the value's field. If a field that the schema defines contains other fields, the applier
+ * A manager that applies a value owns its field. If a field that the schema defines contains other fields, the manager
  * owns only those, unless the field is empty or null. The applier always owns user-defined keys and list elements
  * themselves. Configurations that cannot be merged are rejected with 400 and the path: unknown fields, values of
  * another type in place of objects and lists, and elements whose keys are duplicates or not scalars. A missing key
@@ -22,7 +22,7 @@ export function configFieldSet(schema: Schema, config: Json): FieldSet {
   return fieldsIn(schema, config, '')
 }
 
-/** Like `fieldsIn`, but yields periodically so that other work can run. */
+/** Returns the fields in a configuration. Yields periodically so that other work can run. */
 export function* configFieldSetSliced(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
   if (!isLarge(config)) return fieldsIn(schema, config, path)
   yield

@@ -1,8 +1,8 @@
 /**
  * Conflicts: fields that an apply would change and that other managers own. Conflicts are returned as values, and
  * `applyConflict` creates the response. For each field, the response contains the owner and the time of its last
- * change, the current and the requested value, and how to resolve the conflict. An object can have thousands of
- * conflicts. They are found in linear time, and the response lists only the first conflicts.
+ * change, the current and requested values, and how to resolve the conflict. An object can have thousands of conflicts.
+ * They are found in linear time, and the response lists only the first conflicts.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'

@@ -7,8 +7,8 @@
  *   k:{"name":"a"} the element of a keyed list with these key fields
  *   v:"a"          the element of a set with this value
  *
- * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`, where `.` means that the field itself is
- * a member.
+ * For example, `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`, where `.` means that the field
+ * itself is a member.
  *
  * Sets are immutable: no function in this file modifies its arguments, and a function that changes nothing returns its
  * argument, so that `===` detects unchanged sets.
@@ -109,7 +109,10 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
 }
 
-/** Returns the union of all sets. A series of pairwise unions would copy the previous result each time. */
+/**
+ * Returns the union of all sets. This is cheaper than a series of pairwise unions, each of which would copy the
+ * previous result.
+ */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length < 3) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
   const branches = new Map<string, FieldSet[]>()
@@ -140,7 +143,7 @@ export function* intersectionSliced(a: FieldSet, b: FieldSet): Generator<void, F
   })
 }
 
-/** Returns the fields in `a` that are not in `b`. A field below one in `b` remains. */
+/** Returns the fields in `a` that are not in `b`. Fields below a field in `b` remain. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a
   return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
@@ -162,7 +165,7 @@ export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member, (branch, step) => differenceBelow(branch, below(b, step)))
 }
 
-/** Whether every field in `b` is in `a`. */
+/** Whether `a` contains every field in `b`. */
 export function covers(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   if (b.member && !a.member) return false
@@ -258,7 +261,7 @@ const nothingBelow: JsonObject = Object.freeze({})
 /** Parses a path element. Returns its canonical spelling, or undefined if it is invalid. */
 export type ReadElement = (text: string) => string | undefined
 
-/** Accepts path elements without normalizing them. For sets that this server wrote itself. */
+/** Accepts path elements without normalizing them. Used for sets that this server wrote itself. */
 export const asWritten: ReadElement = (text) => text
 
 /** Decodes `fieldsV1`. Returns undefined if the value is malformed. */

@@ -1,12 +1,12 @@
 /**
- * JSON Patch (RFC 6902), which is a list of operations. They are applied in order, and either all of them are applied
- * or none.
+ * JSON Patch (RFC 6902), which is a list of operations. They are applied in order, and either all or none of them are
+ * applied.
  *
  * Three rules are less strict than the RFC, for compatibility with Kubernetes clients: `replace` of a missing member
  * adds it, `test` of a missing member against null succeeds, and a negative index counts from the end. All other rules
  * follow the RFC.
  *
- * Neither the document nor the patch is modified: a container on the path to a change is copied once, and all other
+ * Neither the document nor the patch is modified: containers on the path to a change are copied once, and all other
  * parts are shared. All work is bounded: the number of operations, the bytes that `copy` adds, the number of list
  * elements that are shifted, and the nesting depth of the result.
  */
@@ -207,7 +207,7 @@ function* copy(draft: Draft, from: Pointer, path: Pointer): Generator<void, void
   yield* add(draft, path, value)
 }
 
-// Requires that the value at a path is equal to the given value. The recursion is no deeper than the patch value, and a
+// Requires the value at a path to equal the given value. The recursion is no deeper than the patch value, and a
 // successful test examines no more values than the patch value contains.
 function test(draft: Draft, path: Pointer, value: Json): void {
   const currentValue = find(draft.root, path)

@@ -1,9 +1,9 @@
 /**
  * JSON pointers (RFC 6901), such as `/metadata/annotations/example.com~1one`, as a list of tokens.
  *
- * A token is a member name or a list index, depending on the value it is applied to. A token names only own members,
- * and `__proto__` is treated like any other name. An index is a decimal number without leading zeros. A negative index
- * counts from the end.
+ * A token is a member name or a list index, depending on the value to which it is applied. A token never names
+ * inherited members, and `__proto__` is treated like any other name. An index is a decimal number without leading
+ * zeros. A negative index counts from the end.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, own } from '../json/json.ts'

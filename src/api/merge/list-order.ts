@@ -2,14 +2,14 @@
  * Determines the order of list elements after a strategic merge.
  *
  * An element has an identity: the value of a scalar, or the merge key of an object. The elements that the patch
- * contains are in the order of the patch. The other elements stay in their order. Another element precedes an element
- * of the patch only if it already did so before:
+ * contains are in the order of the patch. The other elements stay in their order. Such an element precedes an element
+ * of the patch only if it already did so before the merge:
  *
  *   a b c d   patched in the order   d x b   gives   a d x b c
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** The identity of an element in its list. Undefined for an element that equals no other element. */
+/** The identity of an element in its list. Undefined for an element that is never equal to another element. */
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 

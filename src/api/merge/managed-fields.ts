@@ -78,7 +78,7 @@ function managerOf(entry: ManagedFieldsEntry, fields: FieldSet | undefined): Man
   return { name, operation, apiVersion, subresource, time, fields }
 }
 
-/** Returns the manager with other fields, or the manager itself if they are the same. */
+/** Returns the manager with the given fields, or the same manager if it already has them. */
 export function withFields(manager: Manager, fields: FieldSet): Manager {
   return fields === manager.fields ? manager : { ...manager, fields, encoded: undefined }
 }
@@ -129,7 +129,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Returns the identity of a manager's entry. An applier keeps its entry when it starts to use another version. */
+/** Returns the identity of a manager's entry. An applier keeps its entry when it starts to use a different version. */
 function identity({ name, operation, apiVersion, subresource }: ManagerId): string {
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }

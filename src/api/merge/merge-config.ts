@@ -4,8 +4,8 @@
  *
  * Unchanged parts are the same value in memory, up to the whole object. The order of lists is determined as follows.
  * Elements that both lists contain have the order of the configuration. An element that only the object contains stays
- * before its successor. An element that only the configuration contains keeps its position in the configuration, after
- * the object's elements at that position.
+ * directly before its successor in the object. An element that only the configuration contains keeps its position in
+ * the configuration, after the object's elements at that position.
  *
  * object [a b c], configuration [z b]: [a z b c]
  */
@@ -108,8 +108,8 @@ function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
 }
 
 /**
- * An element of the merged list: its path element, and its index in the object's list, or -1 if the object does not
- * contain it.
+ * An element of the merged list: its path element, and its index in the object's list (-1 if the object does not
+ * contain it).
  */
 interface Place {
   readonly step: string

@@ -2,7 +2,7 @@
  * JSON merge patch (RFC 7386): objects are merged member by member, null removes a member, and any other value replaces
  * the existing value.
  *
- * Neither argument is modified, and unchanged parts are shared with the document. The recursion is as deep as the
+ * Neither argument is modified, and unchanged parts are shared with the document. The recursion is no deeper than the
  * patch, whose depth the decoder limits. The result is no deeper than the deeper of the two arguments.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'

@@ -1,6 +1,6 @@
 /**
  * Determines which fields can have owners. No manager can own fields that identify an object, fields that the server
- * sets, or fields that a type of write resets.
+ * sets, or fields that the type of write resets.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'

@@ -1,4 +1,4 @@
-/** Creates and parses path elements: a name for a member, and key values for a list element. */
+/** Creates and parses path elements, which consist of a name for a member and of key values for a list element. */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -41,7 +41,10 @@ export function escapeMarkup(json: string): string {
   return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Returns a key field of an element. A missing key has its default value, or else the empty value. */
+/**
+ * Returns the value of an element's key field. If the field is missing, returns its default value or else the empty
+ * value.
+ */
 export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
   return own(item, name) ?? defaultOf(schema, name)
 }
@@ -53,7 +56,8 @@ function defaultOf({ items }: ListSchema, name: string): Json {
 }
 
 /**
- * Returns the elements of a list by path element, in order. If multiple elements are equal, only the first is included.
+ * Returns the elements of a list by path element, in order. If several elements have the same path element, only the
+ * first is included.
  */
 export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
   const elements = new Map<string, Json>()

@@ -2,8 +2,8 @@
  * Determines how merging treats a schema: as an atomic value, as members by name, or as list elements.
  *
  * Scalars, free-form values, and objects, maps and lists marked as atomic are atomic values: each of them is owned,
- * compared and replaced as a whole. If the schema marks free-form JSON as granular, each member of its objects has an
- * owner, and its lists are atomic.
+ * compared and replaced as a whole. If the schema marks free-form JSON as granular, each member of its objects can have
+ * its own owner, and its lists are atomic.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
@@ -38,7 +38,7 @@ export interface Member {
 }
 
 /**
- * Caches the members of a schema with their path elements. Without the cache, merging would spend most of its time on
+ * Caches the members of a schema with their path elements. Without the cache, merging would spend most of its time
  * hashing newly created path elements.
  */
 const namedMembers = memoizeByObject(

@@ -2,8 +2,8 @@
  * Strategic merge patch: a merge patch that uses the schema to determine which lists are sets or keyed lists.
  *
  * Objects are merged member by member and null removes a member. A list with `patch: 'merge'` is merged element by
- * element, by its merge key or, for scalars, by value. All other lists are replaced, and so are fields with `patch:
- * 'replace'`. Directives in the patch modify these rules:
+ * element. Objects are matched by the merge key, and scalars by value. All other lists are replaced, and so are fields
+ * with `patch: 'replace'`. Directives in the patch modify these rules:
  *
  *   $patch: replace | delete            replaces or deletes the enclosing object or element of a keyed list
  *   $retainKeys: [names]                keeps only these members of the object
@@ -25,8 +25,9 @@ const orderPrefix = '$setElementOrder'
 const deletionPrefix = '$deleteFromPrimitiveList'
 
 /**
- * Maximum number of times that a patch may refer to one element. Two references can be legitimate: two protocols of a
- * port have the same merge key, the port number. The cost of each merge grows with the size of the element.
+ * Maximum number of times that a patch may refer to one element. More than one reference can be legitimate: two ports
+ * that differ only in protocol have the same merge key, the port number. The cost of each merge grows with the size of
+ * the element.
  */
 const maxRepeats = 10
 
@@ -60,7 +61,7 @@ function mergeMember(schema: Schema, result: JsonObject, name: string, value: Js
 
 function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
   if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
-  // With nothing to merge into, the value of the patch is used as sent.
+  // With nothing to merge into, the patch's value is used as sent.
   if (Array.isArray(present) && present.length > 0 && Array.isArray(value)) return mergeList(schema, present, value)
   return value
 }
@@ -187,7 +188,7 @@ function membersText(element: Json): string {
   return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
 }
 
-/** Whether an element of a patch is to be merged. Elements with a `$patch` directive are not. */
+/** Whether an element of a patch is to be merged. Elements with a `$patch` directive are not merged. */
 function isElement(element: Json): boolean {
   return elementMode(element) === 'merge'
 }

@@ -5,8 +5,8 @@
  * object without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
  * replaces them if it is valid and not empty. A list with one empty entry removes all managers. In 1.23, the writer
  * then becomes the owner of the fields that the same write changes (spec: apply, rule 6). Since 1.24, as in Kubernetes,
- * an empty list removes all managers too, and the object is no longer tracked. Before 1.29, an object with duplicate
- * list elements is not tracked either.
+ * an empty list also removes all managers, and the object is no longer tracked. Before 1.29, objects with duplicate
+ * list elements are not tracked either.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../model/object.ts'
@@ -99,8 +99,8 @@ function* currentManagers(update: UpdateToTrack): Generator<void, Manager[] | un
 }
 
 /**
- * Reads the managers that the client sent. Returns undefined if the client sent no managers or invalid managers. The
- * stored managers then remain.
+ * Reads the managers that the client sent. Returns undefined if the client sent no managers or invalid ones. In that
+ * case, the stored managers are kept.
  */
 function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
   const managers = yield* readManagers(sent)

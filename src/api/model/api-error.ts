@@ -5,7 +5,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
-/** The `details` of a Status: the object concerned and the causes of the error. */
+/** The `details` of a Status: the affected object and the causes of the error. */
 export interface StatusDetails {
   name?: string
   group?: string
@@ -120,7 +120,7 @@ export function unreadable(resource: ResourceRef, name: string, why: string): Ap
 }
 
 /**
- * Returns a 404 error: the server has no endpoint at the requested path. The message is the one for an unknown
+ * Returns a 404 error: the server has no endpoint at the requested path. The message is the same as for an unknown
  * resource, followed by a hint.
  */
 export function noSuchPath(hint = ''): ApiError {
@@ -202,7 +202,8 @@ export function serviceUnavailable(message: string, retryAfterSeconds = 1, optio
 }
 
 /**
- * Returns a 504 error: the response would be too late. Without `retryAfterSeconds`, clients do not retry automatically.
+ * Returns a 504 error: the response would come too late. Without `retryAfterSeconds`, clients do not retry
+ * automatically.
  */
 export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
   return new ApiError(504, 'Timeout', message, details, options)

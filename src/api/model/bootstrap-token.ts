@@ -46,7 +46,7 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /**
  * Returns the expiration time of a token. A token without an `expiration` never expires. A token with an invalid
- * `expiration` counts as long expired.
+ * `expiration` counts as having expired long ago.
  */
 export function tokenEnd(expiration: string): number {
   if (expiration === '') return Number.POSITIVE_INFINITY
@@ -54,7 +54,7 @@ export function tokenEnd(expiration: string): number {
 }
 
 /**
- * Returns the key that signs `cluster-info` for a token: the whole token, or only its secret in profiles whose clients
+ * Returns the key that signs `cluster-info` for a token: the whole token, or only its secret if the profile's clients
  * expect that.
  */
 export function signingKeyOf({ profile }: Vendor, { id, secret }: { id: string; secret: string }): string {

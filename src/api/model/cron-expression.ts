@@ -38,7 +38,7 @@ const bounds: readonly Bounds[] = [
 /** A parsed cron field: the set of values that it matches. */
 export interface ScheduleField {
   readonly values: ReadonlySet<number>
-  /** Whether the field is `*`. If one of the two day fields is `*`, only the other day field restricts the days. */
+  /** Whether the field is `*`. If one of the two day fields is `*`, the other one alone determines the days. */
   readonly isAny: boolean
 }
 
@@ -74,7 +74,7 @@ function isZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    // The runtime throws for an unknown time zone.
+    // The runtime throws an error for an unknown time zone.
     return false
   }
 }

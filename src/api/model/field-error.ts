@@ -17,7 +17,7 @@ export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
 
-/** The reason of a field error, as in the causes of a Status. */
+/** The reason for a field error, as in the causes of a Status. */
 export type FieldFault =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'

@@ -12,7 +12,7 @@ const garbageCollector = ['orphan', 'foregroundDeletion']
 /** Validates the format of a finalizer's name. */
 export const checkFinalizerForm = checkQualifiedName
 
-/** Requires that a name without a domain is a standard finalizer. */
+/** Requires a finalizer name without a domain to be one of the standard names. */
 export function checkFinalizerDomain(name: string, { namespaceFinalizer }: Vendor): string[] {
   if (name.includes('/') || name === namespaceFinalizer || garbageCollector.includes(name)) return []
   return ['name is neither a standard finalizer name nor is it fully qualified']

@@ -55,7 +55,9 @@ export function parseRange(text: string): IpRange | undefined {
   return { family, base, size, text: `${formatIp({ family, number: base })}/${bits}` }
 }
 
-/** Parses a range in operator configuration. Leading zeros are rejected because some programs read them as octal. */
+/**
+ * Parses a range in operator configuration. Leading zeros are rejected because some programs interpret them as octal.
+ */
 export function parsePlainRange(text: string): IpRange | undefined {
   return withoutLeadingZeros(text) === text ? parseRange(text) : undefined
 }

@@ -40,14 +40,14 @@ export interface Lookup {
     type: StoredType<T>,
     name: ObjectName,
   ): StoredObject<T> | undefined | Promise<StoredObject<T> | undefined>
-  /** Waits until the cache has caught up with the store. Returns undefined if it is already current. */
+  /** Waits until the cache has caught up with the store. Returns undefined if the cache is already current. */
   waitUntilCurrent(): Promise<void> | undefined
   /** Lists the objects of a namespace from the cache. With `undefined`, lists the objects of all namespaces. */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
   /**
    * Registers a listener for every later change of the kind. The listener is called as soon as this server receives the
-   * change. Intended for callers that derive data from the objects. Must be called before the caches are loaded.
-   * Returns false if this server does not store the kind.
+   * change. Intended for callers that maintain data derived from the objects. Must be called before the caches are
+   * loaded. Returns false if this server does not store the kind.
    */
   follow(type: StoredType, follower: Follower): boolean
   /** Returns the names of all known objects of a kind, in one namespace or in all. */

@@ -1,6 +1,6 @@
 /**
  * The formats of names. Each check returns a list of messages, which is empty if the name is valid. Lengths are checked
- * before patterns, and no pattern can backtrack, so even a megabyte of almost valid input is cheap to check.
+ * before patterns, and no pattern can backtrack, so checking even a megabyte of almost valid input is cheap.
  */
 import { isIPv4 } from 'node:net'
 
@@ -92,7 +92,7 @@ export function checkLabelValue(value: string): string[] {
   return errors
 }
 
-/** Validates a name that is one segment of a URL path, the minimum requirement for every name. */
+/** Validates a name as a single segment of a URL path, which is the minimum requirement for every name. */
 export function checkPathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   const errors: string[] = []
@@ -103,7 +103,7 @@ export function checkPathSegment(name: string): string[] {
 
 const maxStoredLength = 512
 
-/** Validates a name as part of a store key. This check runs even if the kind allows arbitrary names. */
+/** Validates a name for use in a store key. This check runs even if the kind allows arbitrary names. */
 export function checkStoredName(name: string): string[] {
   if (Buffer.byteLength(name) > maxStoredLength) return [`must be no more than ${maxStoredLength} bytes`]
   return name.includes('\0') || !name.isWellFormed() ? ['must be well-formed text without NUL'] : []
@@ -172,8 +172,8 @@ export function ipVersion(text: string): 0 | 4 | 6 {
 const ipv6Characters = /^[0-9a-fA-F:.]+$/
 
 /**
- * Whether the string is an IPv6 address without a zone. The URL parser decides, because the first call of `net.isIPv6`
- * in a process compiles a pattern for 8 ms, which every start of the server would spend.
+ * Whether the string is an IPv6 address without a zone. Uses the URL parser, because the first call of `net.isIPv6` in
+ * a process spends 8 ms on compiling a pattern, which would delay every start of the server.
  */
 function isIpv6(text: string): boolean {
   return text.includes(':') && ipv6Characters.test(text) && URL.canParse(`http://[${text}]`)

@@ -42,7 +42,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** apiVersion, kind and metadata: the fields that every object has. */
+/** The fields that every object has: apiVersion, kind and metadata. */
 export interface ObjectBase {
   apiVersion: string
   kind: string
@@ -71,7 +71,7 @@ export function copyForChange(object: ApiObject): ApiObject {
 }
 
 /**
- * Returns a copy without the given fields. If none of the fields is present, as is usual, the function costs no more
+ * Returns a copy without the given fields. Usually none of the fields is present, and the function then costs no more
  * than a plain copy.
  */
 export function copyWithout(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {

@@ -2,9 +2,9 @@
  * Quantities, which are amounts of a resource in textual form (`500m`, `1.5Gi`, `1e3`), stored exactly in billionths.
  *
  * Digits finer than a billionth are rounded away from zero, so that a small request is never zero. Amounts with a
- * binary suffix are capped at 2^63-1. Formatting never changes the family of suffixes. A quantity is formatted with the
- * largest suffix that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and exponent
- * are bounded, so that no input costs more than a few microseconds.
+ * binary suffix are capped at 2^63-1. Formatting never switches between binary and decimal suffixes. A quantity is
+ * formatted with the largest suffix that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`.
+ * Length and exponent are bounded, so that no input costs more than a few microseconds.
  */
 export interface Quantity {
   readonly nanos: bigint
@@ -58,7 +58,7 @@ const plainUnits = new Map<string, Quantity>([
 ])
 
 /**
- * Parses the most common quantities quickly: those with a few digits and a common suffix. Every write of a pod parses
+ * Parses the most common quantities quickly: those with few digits and a common suffix. Every write of a pod parses
  * quantities multiple times.
  */
 function parsePlain(text: string): Quantity | undefined {
@@ -81,7 +81,7 @@ export function formatQuantity({ nanos, form }: Quantity): string {
 
 /**
  * Returns the canonical form of a quantity, or undefined if the string is not a quantity. A quantity whose scale
- * already matches a suffix is unchanged, so `1.250` remains `1.250` and `1.25` becomes `1250m`.
+ * already matches a suffix remains unchanged, so `1.250` remains `1.250` and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
   if (settled.test(text) || (plainNumber.test(text) && !text.endsWith('000'))) return text
@@ -125,7 +125,7 @@ export function int64Value(text: string): bigint {
 
 /**
  * Whether the amount becomes 0 when it overflows. Go's `resource.Quantity` stores up to 18 digits and a power of ten,
- * and it multiplies by these powers without a check.
+ * and multiplies by this power without checking for overflow.
  */
 function overflowsToZero({ whole, fraction, form, exponent }: Parts): boolean {
   return (
@@ -171,7 +171,7 @@ function amountOf({ negative, whole, fraction, form, exponent }: Parts): Quantit
   return { nanos: negative ? -nanos : nanos, form: form === 'binary' && nanos < nanosInOne ? 'decimal' : form }
 }
 
-/** Returns `amount` times ten to the power of `places`, rounded up. */
+/** Returns `amount` multiplied by ten to the power of `places`, rounded up. */
 function shift(amount: bigint, places: number): bigint {
   return places < 0 ? divideUp(amount, 10n ** BigInt(-places)) : amount * 10n ** BigInt(places)
 }
@@ -213,7 +213,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// Whether formatting keeps a quantity as it was written. As in Kubernetes, long quantities are normalized.
+// Whether formatting leaves a quantity as it was written. As in Kubernetes, long quantities are normalized.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

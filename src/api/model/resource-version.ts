@@ -1,6 +1,6 @@
 /**
  * The string form of a resourceVersion, which is opaque to clients. It contains a store revision in decimal, and only
- * the two functions in this file depend on that.
+ * the two functions in this file depend on this format.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from './api-error.ts'
@@ -17,6 +17,6 @@ export function parseVersion(text: string): number {
       `invalid resource version ${JSON.stringify(shorten(text, 50))}: use a version that the server returned`,
     )
   const revision = Number(text)
-  // Cap the revision. No store reaches this number.
+  // Cap the revision. No store ever reaches this number.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)
 }

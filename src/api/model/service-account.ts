@@ -5,6 +5,6 @@ export const defaultAccount = 'default'
 
 /**
  * Lifetime in seconds of the token in a pod's volume. It is slightly more than an hour so that such tokens can be
- * distinguished from others.
+ * distinguished from other tokens.
  */
 export const volumeTokenSeconds = 3607

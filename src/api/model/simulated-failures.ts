@@ -1,4 +1,4 @@
-/** Defines the failures that SimulationRules can cause, under the names that users write. */
+/** Defines the failures that SimulationRules can cause, by the names that users specify. */
 
 /** Failures that a rule can cause in simulated pods. */
 export const podFailures = [

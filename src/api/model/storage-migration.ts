@@ -10,7 +10,7 @@ interface MigrationStatus {
   readonly conditions?: readonly { readonly type?: string; readonly status?: string }[]
 }
 
-/** Whether a migration is in this state, according to its conditions. */
+/** Returns whether a migration is in this state, according to its conditions. */
 export function isMigration(state: 'Running' | 'Succeeded' | 'Failed', { conditions = [] }: MigrationStatus): boolean {
   return conditions.some(({ type, status }) => type === state && status === 'True')
 }

@@ -1,6 +1,6 @@
 /**
- * Requires IP addresses and ranges in a strict spelling. Older clients could send leading zeros, IPv4 addresses in IPv6
- * form and ranges with bits beyond the prefix. Other programs read such values differently.
+ * Requires a strict notation for IP addresses and ranges. Older clients could send leading zeros, IPv4 addresses in
+ * IPv6 form and ranges with bits beyond the prefix. Other programs read such values differently.
  */
 import { formatIp, parseIp, parseRange } from './ip-range.ts'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
@@ -29,14 +29,14 @@ export function checkStrictRange(text: string): string[] {
   ]
 }
 
-/** Requires that a range is in its canonical form. */
+/** Requires a range to be in canonical form. */
 export function checkCanonicalRange(text: string): string[] {
   const faults = checkStrictRange(text)
   const canonical = parseRange(text)?.text
   return faults.length > 0 || canonical === text ? faults : [`must be in canonical form ("${canonical}")`]
 }
 
-/** Requires that an address is in its canonical form. */
+/** Requires an address to be in canonical form. */
 export function checkCanonicalIp(text: string): string[] {
   const faults = checkStrictIp(text)
   if (faults.length > 0) return faults

@@ -32,7 +32,7 @@ export function isComparison(operator: string | undefined): boolean {
 }
 
 /**
- * Whether the value of the taint is below or above the value of the toleration. A taint whose value is not a number
+ * Whether the taint's value is below (`Lt`) or above (`Gt`) the toleration's value. A taint whose value is not a number
  * does not match.
  */
 function compares({ operator, value: limit = '' }: Toleration, value: string): boolean {
@@ -47,7 +47,7 @@ export function isDecimalInt64(text: string): boolean {
   return decimal.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
-/** Whether any of the tolerations matches the taint. */
+/** Whether any of the tolerations tolerates the taint. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some((each) => tolerates(each, taint))
 }

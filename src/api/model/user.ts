@@ -61,8 +61,8 @@ export function authenticated(user: User): User {
 /** The group of node agents. The user name of a node agent is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
- * The user name of the API server when it connects to node agents. API servers reject this user as a client: a node's
- * address could point to an API server, which would then receive requests with this certificate.
+ * The user name of the API server when it connects to node agents. API servers reject requests from this user, because
+ * a node's address could point to an API server, which would then receive requests with this certificate.
  */
 export const nodeClientName = 'system:apiserver-node-client'
 /** The user name prefix of node agents. */

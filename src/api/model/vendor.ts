@@ -20,21 +20,21 @@ export interface Vendor {
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
-  /** Prefix that marks encrypted values in the store. */
+  /** Word in the prefix that marks encrypted values in the store. */
   readonly encryptionWord: string
-  /** Name of the Service in the namespace `default` that leads to this API server. */
+  /** Name of the Service in the namespace `default` that routes to this API server. */
   readonly apiService: string
   /** Names of the built-in certificate signers. */
   readonly signers: Signers
   /**
-   * The field managers of writes that the server and its controllers make. If `loops` is undefined, each controller
-   * uses its own name.
+   * The field managers for writes by the server and its controllers. If `loops` is undefined, each controller uses its
+   * own name.
    */
   readonly managers: {
     readonly server: string
     /** The field manager that writes the conditions of flow-control objects. */
     readonly flowControl: string
-    /** Field manager for writes of the mandatory flow-control objects. */
+    /** Field manager for writes to the mandatory flow-control objects. */
     readonly mandatoryObjects: string
     readonly loops: string | undefined
   }
@@ -135,7 +135,7 @@ export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
 
-// API groups whose names do not have the domain suffix, because they are older.
+// API groups whose names do not have the domain suffix, because they are older than the convention.
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
@@ -158,7 +158,8 @@ export function groupId(vendor: Vendor, name: string): string {
 
 /**
  * Translates the group name of another profile. Returns the corresponding name in this profile, and the other profile.
- * A client that requests such a group expects a server with the other profile. Returns undefined for all other groups.
+ * A client that requests such a group expects a server that uses the other profile. Returns undefined for all other
+ * groups.
  */
 export function groupOfOtherProfile(
   vendor: Vendor,
@@ -200,8 +201,8 @@ export function isVendorKey(vendor: Vendor, key: string): boolean {
 }
 
 /**
- * Returns the profile whose domains contain a group. The served profile takes precedence. Returns undefined for groups
- * of third parties.
+ * Returns the profile to whose domains a group belongs. The served profile takes precedence. Returns undefined for
+ * groups of third parties.
  */
 export function ownerOf(vendor: Vendor, group: string): Vendor | undefined {
   return [vendor, ...Object.values(profiles)].find((each) => isVendorKey(each, group))

@@ -1,4 +1,4 @@
-/** The API verbs, as authorization rules and discovery name them. */
+/** The API verbs, as named in authorization rules and discovery. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** The verbs that a kind supports by default, in discovery order. */

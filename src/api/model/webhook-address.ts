@@ -32,7 +32,7 @@ const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=-]*)(?::\d*)?$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: URLs must not contain control characters
 const neverInUrl = /[\0-\x1f\x7f]|%(?![0-9A-Fa-f]{2})/
 
-/** Splits a URL for validation. Returns undefined if it cannot be a URL. */
+/** Splits a URL for validation. Returns undefined if the string cannot be a URL. */
 function splitUrl(text: string): Url | undefined {
   if (neverInUrl.test(text) || text.startsWith(':')) return undefined
   const [beforeFragment = '', fragment] = splitAt(text, '#')

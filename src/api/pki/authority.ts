@@ -1,8 +1,8 @@
 /**
  * The certificate authority that a server creates in its data directory. The pairs are `ca`, `serving`, `admin`,
  * `proxy` and `node-client`, each with a `.crt` and a `.key` file. Each pair is created on first use and read later. A
- * certificate that the CA signed is renewed when it is due, when its names change or when the CA changes. Multiple
- * processes can open one directory at once, and after a crash the next start completes the files. Two rules make this
+ * certificate that the CA signed is renewed when it is due, its names change or the CA changes. Multiple processes can
+ * open the same directory at the same time. After a crash, the next start completes the files. Two rules make this
  * possible: a key is written before its certificate, and a key is never replaced. Any other inconsistency is an error
  * that names the file and the remedy.
  */
@@ -39,8 +39,8 @@ export interface Authority extends CertifiedKey {
   /** Returns the certificate of a client with all permissions (`orch-admin` in `system:masters`). */
   adminCertificate(): Promise<CertifiedKey>
   /**
-   * Returns the certificate of the front proxy (`front-proxy-client`). Other servers accept the user that a client with
-   * this certificate names.
+   * Returns the certificate of the front proxy (`front-proxy-client`). Other servers accept the user name that a client
+   * with this certificate asserts.
    */
   proxyCertificate(): Promise<CertifiedKey>
   /**
@@ -55,7 +55,7 @@ export interface AuthorityOptions {
   readonly clock: Clock
   /** The common name of the CA. Defaults to `orch-ca`. */
   readonly commonName?: string
-  /** Returns random bytes, for serial numbers. Tests provide predictable ones. */
+  /** Returns random bytes, for serial numbers. Tests provide predictable bytes. */
   readonly random?: (size: number) => Buffer
 }
 
@@ -73,7 +73,7 @@ const noNames: AlternativeNames = { dns: [], ips: [] }
 interface PairFiles {
   readonly certificate: string
   readonly key: string
-  /** Tells the user what to do if one of the two files cannot be used. */
+  /** What the user should do if one of the two files cannot be used. */
   readonly remedy: string
 }
 
@@ -171,8 +171,8 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
   return checkedCa(ca, files, options.clock.now())
 }
 
-// Creates the CA. If multiple processes create the files at once, one process writes the key and one writes the
-// certificate, and all processes use these files.
+// Creates the CA. If multiple processes create the files at once, one of them writes the key, one of them writes the
+// certificate, and all of them use these files.
 async function makeCa(options: AuthorityOptions, files: PairFiles, existingKey: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
   const key = existingKey ?? (await makeKey(files))

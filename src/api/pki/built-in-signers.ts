@@ -16,7 +16,7 @@ const withKey = ['digital signature', 'key encipherment']
 
 type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-/** A rule of a signer: its text, and a function that returns the violations by a request. */
+/** A rule of a signer: its text, and a function that returns a request's violations. */
 type Rule = readonly [rule: string, judge: Judge]
 
 const oneCommonName: Rule = [

@@ -1,7 +1,7 @@
 /**
  * Reads untrusted certificate requests (PKCS#10). The request must be the first PEM block, well formed, and signed with
- * the key that the certificate is for. Otherwise the functions throw MalformedInput. The cost is bounded by the size of
- * the input. Callers decide whether to grant the request.
+ * the key for which the certificate is requested. Otherwise, the functions throw MalformedInput. The cost is bounded by
+ * the size of the input. Callers decide whether to grant the request.
  */
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
@@ -17,7 +17,7 @@ export interface CertificateRequest {
   /** Distinguished name of the requested subject in DER. */
   readonly subjectName: Buffer
   readonly publicKey: KeyObject
-  /** Extensions that the request asks for, in encoded order. */
+  /** Requested extensions, in encoded order. */
   readonly extensions: readonly RequestedExtension[]
 }
 
@@ -145,7 +145,7 @@ function schemeOf({ id, parameters }: Algorithm): Scheme | undefined {
   return hash === undefined ? undefined : { keyType: 'rsa', hash, pss: true }
 }
 
-/** Whether an algorithm has no parameters. Some encoders omit absent parameters, and others write null. */
+/** Whether an algorithm has no parameters. Some encoders omit absent parameters, while others write null. */
 function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }

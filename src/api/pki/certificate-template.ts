@@ -7,8 +7,8 @@ import { publicKeyOf } from './keys.ts'
 import type { AlternativeNames } from './names.ts'
 
 /**
- * The effect of each usage: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended key usage (4.2.1.12) as an
- * object identifier in DER.
+ * The encoding of each usage: a bit of the key usage (RFC 5280, 4.2.1.3), or the object identifier of an extended key
+ * usage (4.2.1.12) in DER.
  */
 export const usageTable = {
   signing: { bit: 0 },
@@ -56,8 +56,8 @@ export interface CertificateTemplate {
   readonly issuer: Issuer
   readonly usages: readonly Usage[]
   /**
-   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this property, so no list
-   * of usages can request it.
+   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this property, so it
+   * cannot be requested through usages.
    */
   readonly authority?: boolean
   readonly names?: AlternativeNames

@@ -69,8 +69,8 @@ function unsignedOf(content: CertificateContent, scheme: SignatureScheme): Buffe
   )
 }
 
-// Returns a random serial number of 128 bits. The number starts with the bits 01, so it is positive and of constant
-// length, and has 126 random bits.
+// Returns a random serial number of 128 bits. The number starts with the bits 01, so that it is positive and has a
+// constant length. The other 126 bits are random.
 function randomSerial(random: (size: number) => Buffer): Buffer {
   const serial = Buffer.from(random(16))
   serial[0] = ((serial[0] as number) & 0x3f) | 0x40

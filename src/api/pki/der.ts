@@ -30,7 +30,7 @@ export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly whole: Bytes
 }
 
-/** Thrown if bytes are not valid DER, or not the expected element. */
+/** Thrown if bytes are not valid DER, or do not contain the expected element. */
 export class MalformedDer extends MalformedInput {
   override readonly name = 'MalformedDer'
 }
@@ -77,7 +77,7 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
 }
 
 // Returns the number of bytes that encode a length. A length below 128 is one byte. For a greater length, the first
-// byte is 0x80 plus the number of bytes that follow. Three such bytes are sufficient.
+// byte is 0x80 plus the number of bytes that follow. Lengths of up to three bytes are sufficient.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('a length is truncated')

@@ -39,7 +39,7 @@ export function namedBits(bits: readonly number[]): Buffer {
 }
 
 /**
- * Encodes a time in whole seconds. RFC 5280, 4.1.2.5, requires two-digit years until 2049 and four-digit years
+ * Encodes a time in whole seconds. RFC 5280, 4.1.2.5, requires two-digit years through 2049 and four-digit years
  * afterwards.
  */
 export function time(milliseconds: number): Buffer {

@@ -1,7 +1,7 @@
 /**
- * PEM files. They are read completely with a size limit, and written atomically (`base/files/files.ts`). Key files have
- * mode 0600 in a directory with mode 0700. Every error is a `PkiFileError` that names the file. Damaged content is a
- * `DamagedFile` error. Callers add instructions because they know the purpose of the file.
+ * PEM files. They are read completely, up to a size limit, and written atomically (`base/files/files.ts`). Key files
+ * have mode 0600 in a directory with mode 0700. Every error is a `PkiFileError` that names the file. Damaged content is
+ * a `DamagedFile` error. Callers add instructions because they know the purpose of the file.
  */
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
@@ -54,7 +54,9 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
   return parsed(file, 'private key', () => keyFromPem(oneBlock(contents.text)))
 }
 
-/** Creates a file. If several processes do so at once, exactly one succeeds, and the file is always complete. */
+/**
+ * Creates a file. If several processes create it at the same time, exactly one succeeds. The file is always complete.
+ */
 export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }
@@ -82,8 +84,8 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   }
 }
 
-// Reads a file up to a size limit. The file is opened with O_NONBLOCK: if it is a pipe by mistake, opening it must not
-// wait for its writer.
+// Reads a file up to a size limit. The file is opened with O_NONBLOCK because, if it is a pipe by mistake, opening it
+// must not wait for a writer.
 async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
   try {
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(files.ignoring('ENOENT'))

@@ -4,7 +4,7 @@
  * are returned unchanged, including NUL. A value whose bytes do not match its string type throws `MalformedDer`.
  * Callers decide whether the certificate is trusted and whether the name is acceptable as a user.
  *
- * Programs disagree on which of multiple common names counts (Go uses the last, others the first), so the functions
+ * Programs disagree on which of several common names counts (Go uses the last, others use the first), so the functions
  * return all of them. Callers reject a subject with multiple common names, because two programs would otherwise see two
  * different users.
  */

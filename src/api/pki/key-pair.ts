@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from './pem.ts'
 
 /**
- * Returns why a certificate and key cannot be used together by a TLS server, or undefined if they can. Compares the
+ * Returns the reason why a TLS server cannot use a certificate and a key together, or undefined if it can. Compares the
  * first certificate with the first key.
  */
 export function keyPairFault(certificates: Buffer, keys: Buffer): string | undefined {

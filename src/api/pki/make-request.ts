@@ -11,7 +11,7 @@ const extensionRequestId = '2a864886f70d01090e'
 const alternativeNamesId = '551d11'
 const version1 = element(tags.integer, Buffer.from([0]))
 
-/** Returns a request as PEM, signed with the key that the certificate is for. */
+/** Returns a request as PEM, signed with the key for which the certificate is requested. */
 export function makeRequest(subject: CertificateSubject, key: KeyObject, names?: AlternativeNames): string {
   const scheme = schemeOfKey(key)
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' })

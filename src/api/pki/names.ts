@@ -11,7 +11,7 @@ import { element } from './encode-der.ts'
 
 import { extensionOf } from './tbs.ts'
 
-/** The host names and addresses that a server certificate is valid for. */
+/** The host names and addresses for which a server certificate is valid. */
 export interface AlternativeNames {
   readonly dns: readonly string[]
   readonly ips: readonly string[]
@@ -95,8 +95,8 @@ export function addressOf(bytes: Buffer): string {
   return canonicalIp(groups.join(':'))
 }
 
-// Returns the bytes of an IPv6 address in canonical form. In the address, `::` represents the zero groups that are
-// missing from eight groups.
+// Returns the bytes of an IPv6 address in canonical form. In the address, `::` stands for as many zero groups as are
+// missing from the total of eight.
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))
   const [before, after] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))

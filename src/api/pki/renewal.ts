@@ -34,8 +34,8 @@ type Look = () => Promise<void>
 const hour = 60 * 60 * 1000
 
 /**
- * Renews the certificates of a running server until the signal aborts. Returns a function that waits for an active
- * check. After the signal has aborted and that function has resolved, no file is read or written.
+ * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a running
+ * check. After the signal has aborted and the promise of that function has resolved, no file is read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

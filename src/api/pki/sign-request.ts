@@ -4,7 +4,8 @@
  * certificate.
  *
  * The validity of a certificate starts five minutes in the past, for machines whose clocks are behind. These five
- * minutes are part of its lifetime. If the lifetime is shorter than eight hours, they are added to it instead.
+ * minutes are part of its lifetime. If the lifetime is shorter than eight hours, they are added to the lifetime
+ * instead.
  */
 import { X509Certificate } from 'node:crypto'
 import { signContent } from './certificate.ts'

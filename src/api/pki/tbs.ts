@@ -33,8 +33,8 @@ export function hasOneSignatureAlgorithm(certificate: Buffer): boolean {
 }
 
 // Returns the fields of a certificate's tbsCertificate: [0] version (absent in v1), serial, algorithm, issuer,
-// validity, subject, key,... `first` is the index of the serial. A certificate consists of tbsCertificate, algorithm
-// and signature.
+// validity, subject, key, and so on. `first` is the index of the serial number. A certificate consists of
+// tbsCertificate, algorithm and signature.
 function fieldsOf(certificate: Buffer): { fields: Element[]; first: number } {
   const [tbs] = childrenOf(readWhole(certificate, tags.sequence))
   const fields = childrenOf(expectTag(tbs, tags.sequence))

@@ -1,10 +1,10 @@
 /**
  * Finds the CA that issued a certificate, through the intermediate certificates that the client sent. TLS has already
  * verified the certificate as a whole (constraints, usages, algorithms). This code determines which of several CAs
- * issued it, and the validity period of the chain, because TLS does not report them.
+ * issued the certificate and how long the chain is valid, because TLS does not report either.
  *
- * The number of checks is bounded: if a client sent certificates that all seem to have signed one another, every path
- * through them would cost a signature check.
+ * The number of checks is bounded: otherwise, a client could send certificates that all seem to have signed one
+ * another, and every path through them would cost a signature check.
  */
 import type { X509Certificate } from 'node:crypto'
 
@@ -12,7 +12,7 @@ import type { X509Certificate } from 'node:crypto'
 export interface Chain {
   /** The chain, from the client's certificate to the CA. */
   readonly certificates: readonly X509Certificate[]
-  /** The validity period that all certificates of the chain have in common. */
+  /** Start of the period in which all certificates of the chain are valid. */
   readonly from: number
   readonly to: number
   /** Lifetime of the client's certificate in milliseconds. */

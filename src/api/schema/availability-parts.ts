@@ -6,7 +6,7 @@ import type { Availability } from '../versions/availability.ts'
 import type { Kind } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Returns the availability of every part of these kinds. Shared types are included once. */
+/** Returns the availability of every part of these kinds. Includes shared types only once. */
 export function availabilityParts(kinds: readonly Kind[]): Availability[] {
   const parts: Availability[] = []
   const seen = new Set<Schema>()

@@ -20,7 +20,7 @@ export interface Column<T = ApiObject> extends Availability {
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
-/** A condition of a table row, such as Completed. Clients may hide rows that have it. */
+/** A condition of a table row, such as Completed. Clients may hide rows that have the condition. */
 export interface RowCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -64,5 +64,5 @@ const createdColumn: Column<ApiObject> = {
   cell: ({ metadata }) => metadata.creationTimestamp ?? null,
 }
 
-/** Columns for kinds without their own: name and age. */
+/** Columns for kinds that do not define any: name and age. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdColumn]

@@ -4,7 +4,7 @@
  */
 import type { Schema } from './schema.ts'
 
-/** Returns a function that reports whether `isWanted` is true for a schema or any part of it. Results are cached. */
+/** Returns a function that reports whether `isWanted` holds for a schema or for any part of it. Results are cached. */
 export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const resultsBySchema = new WeakMap<Schema, boolean>()
   const find = (schema: Schema): boolean => {

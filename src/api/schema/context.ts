@@ -22,10 +22,10 @@ export interface RuleContext {
   readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
-/** The emulated version and the feature gates of a context. Either may be unset. */
+/** The emulated version and the feature gates in a context. Either may be unset. */
 export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
 
-/** Returns the version and gates of a context, or their defaults. */
+/** Returns the version and gates in a context, or their defaults. */
 export function emulationOf({ version = oldestVersion, gates = defaultGatesOf(version) }: EmulationContext): Emulation {
   return { version, gates }
 }
@@ -43,13 +43,13 @@ export function isEnabled(gate: FeatureGate, context: RuleContext): boolean {
 /** Context for expensive rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
   readonly timeSlice: TimeSlice
-  /** The errors that other rules have found so far. Some rules can only evaluate valid objects. */
+  /** The errors that other rules have found so far. Some rules can evaluate only valid objects. */
   readonly faults: readonly FieldError[]
   /** Adds a warning to the response, even if the request is rejected. */
   readonly warn: (text: string) => void
 }
 
-/** Context for rules that prepare an object for storage, with the writing user and the time. */
+/** Context for rules that prepare an object for storage, with the user who writes it and the time. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
   /** Whether the server itself writes the object, as opposed to a client. */

@@ -3,8 +3,8 @@
  *
  * Returns a new value in normal form: it contains only known fields, all values have the declared type, nulls and zero
  * values are handled as the field specifies, and scalars are in canonical form (read-scalars.ts). A value of the wrong
- * type causes a 400 error that contains its path. Unknown fields are omitted and reported. The caller decides how to
- * handle them.
+ * type causes a 400 error with the path of the value. Unknown fields are omitted and reported. The caller decides how
+ * to handle them.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -23,21 +23,19 @@ export interface Decoded {
   readonly value: Json
   /** Paths of the fields that were dropped because they are unknown. */
   readonly unknown: readonly FieldPath[]
-  /**
-   * For unknown fields that other Kubernetes versions have, the versions that have them. Undefined if there are none.
-   */
+  /** The unknown fields that exist in other Kubernetes versions, with these versions. Undefined if there are none. */
   readonly otherVersions: OtherVersions | undefined
 }
 
-/** Unknown fields that other Kubernetes versions have, by path, with the versions that have them. */
+/** Unknown fields that exist in other Kubernetes versions, by path, with these versions. */
 export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
   /** The vendor, which is required for types that are decoded by their published description. */
   readonly vendor?: Vendor
   /**
-   * Whether to preserve disallowed nulls in values of user-defined schemas, so that validation can reject them. A null
-   * is never preserved in a field with a default.
+   * Whether to preserve disallowed nulls in values of user-defined schemas, so that validation can reject them. Nulls
+   * in fields with a default are never preserved.
    */
   readonly keepsNull?: boolean
 }
@@ -178,8 +176,8 @@ class Decoder {
   }
 
   /**
-   * Decodes a value according to its published description or the matching alternative. Without a vendor, returns the
-   * value unchanged.
+   * Decodes a value according to its published description, or according to the alternative that matches. Without a
+   * vendor, returns the value unchanged.
    */
   #readPruned(schema: AnySchema, value: Json, path: FieldPath): Json {
     const { described, alternatives } = schema
@@ -199,7 +197,9 @@ class Decoder {
     return described?.(this.#vendor) ?? alternatives?.object.schema
   }
 
-  /** Drops and reports all members of a value. For values that the schema does not describe, or whose type is wrong. */
+  /**
+   * Drops and reports all members of a value. Used for values that the schema does not describe or whose type is wrong.
+   */
   #withoutMembers(value: Json, path: FieldPath): Json {
     if (Array.isArray(value)) return value.map((item, i) => this.#withoutMembers(item, at(path, i)))
     if (!isObject(value)) return value
@@ -248,7 +248,7 @@ class Decoder {
     return items
   }
 
-  /** Decode small items without a generator, which is faster. Most parts of a large value are small. */
+  /** Decode small items without a generator, which is faster. Most parts of a large value are small items. */
   *#readItemSliced(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
     return isLarge(item) ? yield* this.readSliced(schema, item, path) : this.#readItem(schema, item, path)
   }
@@ -292,7 +292,7 @@ function setField(result: JsonObject, { name, field }: NamedField, item: Json): 
   else if (field.emptyCounts) noteExplicitEmpty(result, name)
 }
 
-/** Empty lists and maps that the decoder itself added, because their field is always written. */
+/** Empty lists and maps that the decoder itself added, because their fields are always written. */
 const unsent = new WeakSet<object>()
 
 function asUnsent<T extends JsonObject | Json[]>(empty: T): T {

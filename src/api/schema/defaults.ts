@@ -1,8 +1,8 @@
 /**
  * Applies defaults. Some defaults are in the schema, and a type can derive others from sibling fields.
  *
- * In a user-defined schema, defaults can contain nested defaults and expand a few bytes to many. Their size is
- * therefore counted while they are applied, up to a limit (`Room`).
+ * In a user-defined schema, defaults can contain nested defaults and thus expand a few bytes to many. Their size is
+ * therefore counted as they are applied, and is limited (`Room`).
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -13,7 +13,7 @@ import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 
-/** Whether any part of a schema has a default. Others are skipped. */
+/** Whether any part of a schema has a default. Schemas without defaults are skipped. */
 export const hasDefaults = containsSchema(
   (schema) =>
     schema.ifNull !== undefined ||
@@ -46,7 +46,7 @@ export class Room {
   }
 }
 
-/** The context for default rules, and the remaining room for defaults. */
+/** The context for default rules, and the remaining size for defaults. */
 export interface Filling {
   readonly context: RuleContext
   /** The remaining size. If undefined, the size is unlimited. */
@@ -56,7 +56,7 @@ export interface Filling {
 /** Elements of a path, last element first. */
 type PathElements = (string | number)[]
 
-/** Fields with defaults (`stated`), and fields whose values may contain defaults (`below`). */
+/** Fields that have defaults (`stated`), and fields whose values may contain defaults (`below`). */
 const concerned = memoizeByObject((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
   const below = fields.flatMap(([name, { schema }]) => (hasDefaults(schema) ? [{ name, schema }] : []))

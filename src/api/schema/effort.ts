@@ -2,7 +2,7 @@
 
 /** Counts the work that expensive rules do for one value. */
 export interface Effort {
-  /** Whether validation has found no errors so far. A rule can then rely on valid parts. */
+  /** Whether validation has found no errors so far. If so, a rule can rely on the parts of the value being valid. */
   readonly isClean: () => boolean
   steps: number
   began: number | undefined

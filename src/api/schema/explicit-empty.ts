@@ -1,7 +1,7 @@
 /**
  * Records that a client sent an empty list or map. The record is needed for the few fields in which an empty value is
  * significant although it is not stored. For example, a pod with `supplementalGroups: []` requests no groups, whereas a
- * pod without the field gets the groups of the policy.
+ * pod without the field gets the groups from the policy.
  *
  * The record is a symbol property of the object. Copies by spread preserve it. Encoding, comparing and merging ignore
  * it because they iterate over string keys. A change made through JSON drops the record together with the empty list.

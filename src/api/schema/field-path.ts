@@ -1,5 +1,5 @@
 /**
- * Field paths in the query of a list, such as `spec.nodeName` or `metadata.labels['app.orch.io/name']`. As in `orchctl
+ * Field paths in a list query, such as `spec.nodeName` or `metadata.labels['app.orch.io/name']`. As in `orchctl
  * explain`, paths contain no indexes. A path through a list therefore refers to the field of every element.
  */
 import { badRequest } from '../model/api-error.ts'

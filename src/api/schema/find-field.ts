@@ -4,7 +4,8 @@ import { type FieldSteps, fieldPathText } from './field-path.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * The type of a field, and whether the field's path leads through a list. If so, an object can have multiple values.
+ * The type of a field, and whether its path passes through a list, in which case an object can have several values for
+ * it.
  */
 export interface FoundField {
   readonly schema: Schema
@@ -12,8 +13,8 @@ export interface FoundField {
 }
 
 /**
- * Finds the field at a path. Throws 400 if the kind has no such field. Any path is valid within content without a
- * schema.
+ * Finds the field at a path. Throws 400 if the kind has no such field. Within content that has no schema, any path is
+ * valid.
  */
 export function findField(root: Schema, steps: FieldSteps, parameter: string): FoundField {
   let schema = root

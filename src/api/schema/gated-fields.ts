@@ -1,8 +1,8 @@
 /**
  * Drops the fields whose feature gate is disabled before an object is stored, as kube-apiserver does. A field is
- * preserved if the stored object has the same field anywhere, because the gate may have been enabled when the object
- * was written. Unlike kube-apiserver, the server warns the client. The schema declares these fields with the option
- * `gate`.
+ * preserved if the stored object already uses the same field anywhere, because the gate may have been enabled when the
+ * object was written. Unlike kube-apiserver, the server warns the client. The schema declares these fields with the
+ * option `gate`.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -40,7 +40,10 @@ export function dropGatedFields(
 /** Where a value is: its path, and how to remove it. */
 interface Place {
   readonly path: FieldPath
-  /** Removes the containing object from its own parent. Undefined unless that object is the value of a field. */
+  /**
+   * Removes the object that contains the value from its own parent. Undefined unless that object is itself the value of
+   * a field.
+   */
   readonly dropOwner?: () => void
 }
 

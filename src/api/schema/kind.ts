@@ -1,7 +1,7 @@
 /**
- * The definition of a kind, written once in `kinds/`: names, fields and three optional groups. `rules` prepare and
- * validate writes, `lifecycle` describes the verbs and the lifecycle of objects, `views` describes tables, selectors
- * and subresources. A kind without these groups is plain data.
+ * The definition of a kind, written once in `kinds/`: names, fields and three optional groups of properties. `rules`
+ * prepare and validate writes, `lifecycle` describes the verbs and the lifecycle of objects, and `views` describes
+ * tables, selectors and subresources. A kind without these groups is plain data.
  *
  * Functions in the groups receive objects of the type `ObjectOf<typeof fields>`, so `fields` must be a separate
  * constant above the kind. Rules for a part of an object belong to the type of that part (see `check` in schema.ts).
@@ -42,7 +42,7 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly deprecated?: Deprecation
 }
 
-/** In which Kubernetes versions this API version of a kind is served. */
+/** The Kubernetes versions in which this API version of a kind is served. */
 export interface KindAvailability extends Availability {
   /** Whether the API version is disabled unless `--runtime-config` enables it. */
   readonly optIn?: boolean
@@ -55,16 +55,14 @@ export interface KindNames {
   readonly version: string
   readonly kind: string
   readonly plural: string
-  /** The singular name for the command line. The lower-case kind is always accepted. */
+  /** The singular name for the command line. The kind in lower case is always accepted. */
   readonly singular?: string
   /** The kind of lists. Defaults to the name of the kind with the suffix `List`. */
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /**
-   * A group name for error responses about invalid objects. Defined for versions whose clients expect an older group.
-   */
+  /** A group name for error responses about invalid objects. Set for versions whose clients expect an older group. */
   readonly faultGroup?: { readonly name: string; readonly until: KubeVersion }
   /** Validates object names. Defaults to DNS subdomains. */
   readonly nameFormat?: NameFormat
@@ -75,7 +73,7 @@ export type NameFormat = (name: string, context?: RuleContext) => string[]
 
 /** Functions that prepare and validate writes, beyond the schema. */
 export interface KindRules<T> {
-  /** Paths of fields that writes to the main resource ignore, and never own. */
+  /** Paths of fields that writes to the main resource ignore and never own. */
   readonly readOnly?: readonly string[]
   /** Applies defaults that depend on other fields or on the vendor. Modifies the newly decoded object in place. */
   readonly fillDefaults?: (object: T, context: RuleContext) => void
@@ -93,8 +91,8 @@ export interface KindRules<T> {
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
   /**
-   * Completes a valid object so that it looks as if it had been written through any version. Called after validation.
-   * Modifies the object.
+   * Completes a valid object so that it does not depend on the API version through which it was written. Called after
+   * validation. Modifies the object.
    */
   readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object. `previous` is undefined for new objects. */
@@ -109,7 +107,10 @@ export interface KindLife<T> {
   readonly verbs?: readonly Verb[]
   /** Whether objects are never stored and an endpoint in `resources/` handles requests. */
   readonly virtual?: boolean
-  /** Whether clients read and write objects only as JSON or YAML, because Protobuf encodes a field differently. */
+  /**
+   * Whether clients read and write objects only as JSON or YAML, because Protobuf encodes one of their fields
+   * differently.
+   */
   readonly jsonOnly?: boolean
   /**
    * Whether objects have no name. The server ignores names that clients send, and omits them from errors for invalid
@@ -120,7 +121,7 @@ export interface KindLife<T> {
   readonly createOnUpdate?: boolean
   /** Whether an update must contain a resourceVersion. */
   readonly needsVersion?: boolean
-  /** Whether finalizers may be names that contain no domain. */
+  /** Whether finalizer names may omit the domain. */
   readonly plainFinalizers?: boolean
   /** Whether strategic merge patches are supported. Defaults to true. */
   readonly strategicPatch?: boolean
@@ -134,7 +135,7 @@ export interface KindLife<T> {
   readonly orphansByDefault?: boolean
   /** A warning for clients that delete without a propagation policy. */
   readonly orphanWarning?: string
-  /** Fields with confidential values. The history records that they changed, but not their values. */
+  /** Fields with confidential values. The history records that these fields changed, but not their values. */
   readonly secretFields?: readonly string[]
   /** Whether objects never have dependents, so that the propagation policy of a deletion has no effect. */
   readonly ownsNothing?: boolean
@@ -155,7 +156,7 @@ export interface KindLife<T> {
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }
 
-/** How objects are presented in tables, selected by fields and accessed through subresources. */
+/** How objects are displayed in tables, selected by fields and accessed through subresources. */
 export interface KindViews<T> {
   /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
@@ -175,8 +176,8 @@ export interface KindViews<T> {
   /** Subresources that are views of the object, each with its writable fields. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
   /**
-   * Whether lists have the format of custom resource lists: items contain apiVersion and kind, and `continue` may be an
-   * empty string.
+   * Whether lists have the same format as lists of custom resources: items contain apiVersion and kind, and `continue`
+   * may be an empty string.
    */
   readonly typedItems?: boolean
   /** Whether to leave field values out of error messages. */
@@ -190,8 +191,8 @@ export interface BuiltInDeprecation {
   /** The Kubernetes version that deprecated the API version, such as `1.22`. Earlier versions send no warning. */
   readonly since: KubeVersion
   /**
-   * The first version that sends the warning. Defaults to `since`, and is earlier if the warning announces a future
-   * deprecation.
+   * The first version that sends the warning. Defaults to `since`. It is earlier than `since` if the warning announces
+   * a future deprecation.
    */
   readonly warnsSince?: KubeVersion
   /**
@@ -216,7 +217,7 @@ export interface Subresource<T> extends Availability {
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Paths of fields that writes through this subresource ignore. */
   readonly readOnly: readonly string[]
-  /** Replaces `readOnly` since the given version. */
+  /** Paths that replace `readOnly` since the given version. */
   readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
@@ -227,8 +228,8 @@ export interface ShownAs<T> {
   readonly kind: Kind
   readonly read: (object: T) => ApiObject
   /**
-   * Returns the reason why the representation cannot be read, or undefined if it can. The response to a write always
-   * contains the representation.
+   * Returns the reason why the representation cannot be read, or undefined if it can. The response to a write contains
+   * the representation in either case.
    */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
   /** Copies what the client sent in the other representation to `object`. Modifies `object`. */
@@ -243,7 +244,9 @@ export interface ShownAs<T> {
 /** Whether a kind is defined in `kinds/` or by a CustomResourceDefinition. */
 export type KindOrigin = 'built-in' | 'custom'
 
-/** A kind as the rest of the server uses it. All option groups are present, and the rules accept any object. */
+/**
+ * A kind as the rest of the server uses it. All groups of properties are present, and the rules accept any object type.
+ */
 export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
   readonly nameFormat: NameFormat
@@ -275,7 +278,7 @@ export interface KindOf<T> extends Kind {
 export interface StoredJson {
   readonly json: Buffer
   /**
-   * Identifies the schema (`Evolution.schemaId`) that the object was complete for when it was written. Undefined if
+   * Identifies the schema (`Evolution.schemaId`) for which the object was complete when it was written. Undefined if
    * unknown.
    */
   readonly completeFor?: string | undefined
@@ -308,13 +311,13 @@ export interface Evolution {
   /** Adapts a stored object to this version of the kind and its current definition. */
   readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
-   * Returns the JSON of an object as this version requires it. Returns the same buffer if nothing must change. The
-   * result is cached, so the object is inspected only once. If conversion needs a webhook, the caller must await
-   * `prepare` first.
+   * Returns the JSON of an object in the form that this version requires. Returns the same buffer if nothing has to
+   * change. The result is cached, so the object is inspected only once. If conversion needs a webhook, the caller must
+   * await `prepare` first.
    */
   readonly readJson: (stored: StoredJson) => Buffer
   /**
-   * Converts JSON like `readJson`, but works in steps for large objects. After that, `readJson` returns the same result
+   * Converts JSON like `readJson`, but works in steps for large objects. Afterwards, `readJson` returns the same result
    * immediately.
    */
   readonly readJsonSliced: (stored: StoredJson) => Sliced<Buffer>
@@ -326,8 +329,8 @@ export interface Evolution {
   /** Converts a value from another version for merging. The result contains only known fields, and no defaults. */
   readonly convert: (object: JsonObject) => Sliced<JsonObject>
   /**
-   * Whether the object is read without its missing defaults because they would make it too large. If called without an
-   * argument, returns whether any such object has been found so far.
+   * Whether the object is read without adding missing defaults, because these would make it too large. If called
+   * without an argument, returns whether any such object has been found so far.
    */
   readonly lacksDefaults: (json?: Buffer) => boolean
 }
@@ -341,7 +344,7 @@ export function orderOf({ schema, origin }: Kind): ObjectSchema | undefined {
 }
 
 /**
- * Converts between a version and the stored version. Both functions are pure. The apiVersion of their results is
+ * Converts between a version and the stored version. Both functions are pure. The apiVersion in their results is
  * ignored.
  */
 export interface Conversion<T = ApiObject, S = ApiObject> {
@@ -373,7 +376,7 @@ export function defineKind<F extends Fields>(
     views,
     ...defined({ reservations, deprecated, since, until, gate, optIn }),
   }
-  // The cast is safe: the registry calls the rules only with objects decoded by this kind's schema.
+  // The cast is safe, because the registry calls the rules only with objects decoded by this kind's schema.
   return kind as unknown as Kind
 }
 
@@ -401,10 +404,10 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
 }
 
 /**
- * Creates another version of a kind from its fields and conversions. The conversions may be omitted if both versions
- * have the same fields. All other properties are inherited from the stored version: objects are converted before
- * validation, storage and table output. The only rules of a version are therefore its defaults, and the functions of
- * `lifecycle` and `views` receive stored objects. Deprecation and availability apply to one version only.
+ * Creates another version of a kind from the version's fields and conversions. The conversions may be omitted if the
+ * fields are the same as in the stored version. All other properties are inherited from the stored version: objects are
+ * converted before validation, storage and table output. The only rules of a version are therefore its defaults, and
+ * the functions of `lifecycle` and `views` receive stored objects. Deprecation and availability are not inherited.
  */
 export function defineVersion<F extends Fields, S>(
   stored: KindOf<S>,
@@ -421,8 +424,8 @@ export function defineVersion<F extends Fields, S>(
   if (definition.fromStored === undefined) assertSameFields(stored, version, fields)
   const { deprecated, selectable: selectorNames, since, until, gate, optIn } = definition
   const { deprecated: _, since: _since, until: _until, gate: _gate, optIn: _optIn, ...shared } = stored
-  // The cast is safe: the registry calls these functions only with objects decoded by the schema of this version or the
-  // stored version.
+  // The cast is safe, because the registry calls these functions only with objects decoded by the schema of this
+  // version or of the stored version.
   return {
     ...shared,
     group,
@@ -439,7 +442,7 @@ function unchanged<T>(object: T): T {
   return object
 }
 
-/** Requires that a version without conversions has the same fields as the stored version. */
+/** Requires a version without conversions to have the same fields as the stored version. */
 function assertSameFields({ kind, schema }: Kind, version: string, fields: Fields): void {
   const differing = Object.keys({ ...schema.fields, ...fields }).find(
     (name) => !isCommon(name) && Object.hasOwn(schema.fields, name) !== Object.hasOwn(fields, name),

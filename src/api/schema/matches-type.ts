@@ -1,4 +1,4 @@
-/** Determines whether a JSON value has the type of a schema, regardless of other constraints. */
+/** Determines whether a JSON value has the type that a schema specifies, regardless of other constraints. */
 
 import { isObject, type Json, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'

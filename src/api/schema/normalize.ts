@@ -1,10 +1,10 @@
 /**
  * Converts JSON to a complete object. All objects pass through this module before they are stored: objects in requests,
- * the results of patch and apply, JSON changes by admission plugins, and writes of the server itself.
+ * the results of patch and apply, JSON changes by admission plugins, and writes by the server itself.
  *
  * A complete object is in the normal form of its schema (known fields of the right types, see decode.ts), lists each
- * owner once and has all defaults. The defaults of the schema are applied before the defaults of the kind. Objects are
- * validated and stored in the stored version, and they are also complete in that version. This module does not validate
+ * owner only once and has all defaults. The defaults of the schema are applied before the defaults of the kind. Objects
+ * are validated and stored in the stored version, and are also complete in that version. This module does not validate
  * objects. The caller checks the kind and handles unknown fields.
  *
  * Large objects are processed in steps, so that other requests can run in between:
@@ -118,7 +118,7 @@ export function* decodeStoredSliced(
   return (yield* normalizeSliced(version.stored, asJson(converted))).object
 }
 
-/** Converts an object to the stored version without defaults. For callers that only inspect the result. */
+/** Converts an object to the stored version without defaults. Intended for callers that only inspect the result. */
 export function inStoredForm(version: VersionType, object: ApiObject, previous?: ApiObject): ApiObject {
   const { kind, stored, context } = version
   if (kind.conversion === undefined || stored === undefined) return object

@@ -1,8 +1,8 @@
 /**
  * Derives the schemas and kinds of one Kubernetes version from their definitions, which describe all versions. The
- * result contains only the fields, enum values, columns and subresources of the version. If a version does not differ
- * from the definition, the result is the definition itself. Results are cached per version, because other caches use
- * schemas and kinds as keys. Feature gates have no effect: a field behind a disabled gate stays in the schema.
+ * result contains only the fields, enum values, columns and subresources that the version has. If a version does not
+ * differ from the definition, the result is the definition itself. Results are cached per version, because other caches
+ * use schemas and kinds as keys. Feature gates have no effect: a field behind a disabled gate stays in the schema.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../model/vendor.ts'

@@ -1,9 +1,9 @@
 /**
  * Writes schemas as OpenAPI schema objects.
  *
- * A named type becomes a definition and is referenced. An unnamed type is written inline. Merge markers of lists and
- * maps have the vendor's prefix. Versions 2 and 3 differ only in the location of definitions, in the keywords allowed
- * next to a reference, and in the description of values with two types.
+ * A named type becomes a definition and is written as a reference, and an unnamed type is written inline. Merge markers
+ * of lists and maps have the vendor's prefix. Versions 2 and 3 differ only in the location of definitions, in the
+ * keywords allowed next to a reference, and in the description of values with two types.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { Json, JsonObject } from '../json/json.ts'
@@ -64,7 +64,7 @@ export class Definitions {
     const full = this.#fullName(name, home)
     if (!this.#definitions.has(full)) {
       const definition: JsonObject = doc === undefined ? {} : { description: doc }
-      // A type may contain itself, so it is registered before its content is written.
+      // A type may contain itself, so register it before writing its content.
       this.#definitions.set(full, definition)
       Object.assign(definition, this.#inline(schema, packageOf(name) ?? home))
     }
@@ -194,7 +194,7 @@ export class Definitions {
     }
     if (this.version === 2 || written.$ref === undefined || Object.keys(beside).length === 0)
       return { ...beside, ...written }
-    // OpenAPI version 3 allows no other keywords next to a reference.
+    // OpenAPI version 3 does not allow other keywords next to a reference.
     return { ...beside, allOf: [written] }
   }
 
@@ -253,8 +253,8 @@ function packageOf(name: string): string | undefined {
 
 /**
  * Whether a field is published as required. True if validation requires the field, or if the field is always written.
- * Objects and times that are always written may be empty and are optional for clients. An explicit `published` takes
- * precedence.
+ * However, objects and times that are always written may be empty, so they are optional for clients. An explicit
+ * `published` takes precedence.
  */
 function isRequired(
   { required, zeroValue, schema, published, optionalSince }: Field,

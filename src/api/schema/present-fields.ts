@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../json/json.ts'
 
-/** Up to this number of fields, checking all of them is faster. */
+/** Maximum number of fields for which checking all of them is faster. */
 const few = 64
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Reads a part of a configuration file, such as the configuration of one admission plugin. The schema has the same form
- * as the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that name the
- * field. The caller adds the name of the file.
+ * Reads a part of a configuration file, such as the configuration of one admission plugin. The schema is written like
+ * the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that name the field.
+ * The caller adds the name of the file.
  *
  *     const fields = { limits: field(1, s.list(limit), { required: true, doc: 'Limits to enforce.' }) }
  *     const { limits = [] } = readConfiguration(value, {
@@ -50,7 +50,7 @@ export function readConfiguration<F extends Fields>(value: Json, form: Configura
   return readFields(withoutType(value), form)
 }
 
-/** Reads a configuration without apiVersion and kind. Otherwise equal to `readConfiguration`. */
+/** Like `readConfiguration`, but for a configuration without apiVersion and kind. */
 export function readFields<F extends Fields>(value: Json, { vendor, fields }: ConfigurationFields<F>): InferFields<F> {
   const schema = s.object(fields)
   const { value: read, unknown } = decodeFields(schema, value)

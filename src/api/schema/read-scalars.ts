@@ -38,7 +38,7 @@ export function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
-/** Up to this length, matching a pattern is faster than decoding the bytes. */
+/** Maximum length for which matching a pattern is faster than decoding the bytes. */
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
@@ -50,7 +50,7 @@ const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**
  * Returns base64 in canonical form, or undefined if the string is not base64. Node ignores invalid characters, so the
- * string must equal its re-encoding, except for unused bits in the last characters.
+ * decoded string must have the same encoding again, except for unused bits in the last characters.
  */
 function canonicalBase64(text: string): string | undefined {
   if (text.length <= short && canonicalForm.test(text)) return text

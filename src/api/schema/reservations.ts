@@ -7,7 +7,7 @@
  */
 import type { FieldError } from '../model/field-error.ts'
 
-/** A value that an object reserves, and its pool. Equal values must be spelled equally. */
+/** A value that an object reserves, and its pool. Equal values must have the same spelling. */
 export interface Reservation {
   readonly pool: string
   readonly value: string
@@ -24,7 +24,7 @@ interface Holding<T> {
 /** Reserves values that are allocated from pools. Subresources do not change such values. */
 interface Allocating<T> extends Holding<T> {
   /**
-   * Assigns values to the object. Returns errors for values that are not available. Modifies `next`, which is not
+   * Assigns values to the object. Returns errors for values that are not available. Modifies `next`, which has not been
    * validated yet.
    */
   readonly allocate: (next: T, previous: T | undefined, allocator: Allocator) => FieldError[]
@@ -48,8 +48,8 @@ export interface Allocator {
   /** Returns a free value, or undefined if the pool is exhausted. Each call returns a different value. */
   draw(pool: string): string | undefined
   /**
-   * Returns the reason why the object cannot get a requested value: the value is outside the pool, another object has
-   * reserved it, or it has already been requested or allocated in this write. Returns undefined if the value is
+   * Returns the reason why the object cannot reserve a requested value: the value is outside the pool, another object
+   * has reserved it, or it has already been requested or allocated in this write. Returns undefined if the value is
    * available or the object has already reserved it.
    */
   refuse(pool: string, value: string): string | undefined

@@ -15,8 +15,8 @@
  * The kinds of a version contain only the fields of that version (`schema/of-version.ts`), so code that reads a schema
  * need not check the version.
  *
- * Published types have a name: `NamespaceSpec` belongs to the group and version of its kind, `meta.v1.ObjectMeta` to
- * another package. The vendor's prefix of the published name is added later.
+ * Published types have a name: `NamespaceSpec` belongs to the group and version of its kind, and `meta.v1.ObjectMeta`
+ * to another package. The vendor's prefix of the published name is added later.
  */
 
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
@@ -90,8 +90,8 @@ export interface StringSchema<T = unknown> extends Typed<T> {
   readonly type: 'string'
   readonly values?: readonly string[]
   /**
-   * Values that OpenAPI v3 has listed since Kubernetes 1.24. The schema accepts all values, and the rules of the kind
-   * report others.
+   * Values that OpenAPI v3 has listed since Kubernetes 1.24. The schema accepts any value, and the rules of the kind
+   * report values that are not listed.
    */
   readonly listed?: readonly string[]
   /** When each value is available, for values that only some versions have. */
@@ -116,7 +116,7 @@ export interface BytesSchema<T = unknown> extends Typed<T> {
    */
   readonly atomic?: boolean
 }
-/** Times in RFC 3339 format, with six decimals if `micro` is set, and with whole seconds otherwise. */
+/** Times in RFC 3339 format, with six decimal places if `micro` is set and in whole seconds otherwise. */
 export interface TimeSchema<T = unknown> extends Typed<T> {
   readonly type: 'time'
   readonly micro: boolean
@@ -131,8 +131,8 @@ export interface IntOrStringSchema<T = unknown> extends Typed<T> {
 export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'any'
   /**
-   * Whether server-side apply tracks the ownership of each object key. If false, the value is owned as a whole. Lists
-   * are always owned as a whole.
+   * Whether server-side apply tracks the ownership of each object key. If false, the value has a single owner as a
+   * whole. Lists are always owned as a whole.
    */
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without the keyword `type`, instead of as an object. */
@@ -165,7 +165,7 @@ export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
   readonly values: Schema
   readonly key?: NameCheck
-  /** Whether server-side apply owns and replaces the map as a whole. */
+  /** Whether server-side apply treats the map as a single value, which is owned and replaced as a whole. */
   readonly atomic?: boolean
 }
 /** Lists. */
@@ -181,7 +181,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** Whether duplicates in a set or keyed list are rejected. If false, the rules of the kind decide. */
   readonly unique?: boolean
   /**
-   * How a strategic merge patch handles the list: it replaces the list, or merges it by `mergeKey` (scalars by value).
+   * How a strategic merge patch handles the list: by replacing it, or by merging its elements by `mergeKey` (scalars by
+   * value).
    */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
@@ -193,8 +194,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** Whether OpenAPI, since Kubernetes 1.24, publishes the list without its list type. */
   readonly unmarked?: boolean
   /**
-   * Whether a patch can list the keys of an element to retain, so that all other keys are dropped. OpenAPI publishes
-   * this option.
+   * Whether a patch can list the keys of an element to retain, in which case all other keys are dropped. OpenAPI
+   * publishes this option.
    */
   readonly retainKeys?: boolean
 }
@@ -218,8 +219,8 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   /** Whether to skip validation of the fields' values. */
   readonly unvalidated?: boolean
   /**
-   * Whether writes preserve fields whose gate is disabled: `own` for the fields of this type itself, `all` for all
-   * fields below it as well.
+   * Whether writes preserve fields whose gate is disabled: `own` means only the fields of this type itself, and `all`
+   * includes the fields below them.
    */
   readonly keepsDisabledFields?: 'own' | 'all'
   /** Overrides how the type is published, for example to publish a user-defined schema as its author wrote it. */
@@ -244,7 +245,7 @@ export interface Publishing {
 
 /**
  * A group of fields, exactly one of which must be set. Validates the first field of `among` that is set, and rejects
- * every further one without validating its value.
+ * all others without validating their values.
  */
 export interface Choice {
   readonly among: readonly string[]
@@ -279,12 +280,15 @@ export interface Field<T = unknown> extends Availability {
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**
-   * Determines when a disabled gate removes the field from objects: since a version, `never`, only from new objects
-   * (`onCreate`), or only in writes to the object itself and not to its status (`main`). If undefined, the field is
-   * always removed.
+   * Determines when a disabled gate removes the field from objects: only since a version, `never`, only from new
+   * objects (`onCreate`), or only in writes to the object itself rather than to its status (`main`). If undefined, a
+   * disabled gate always removes the field.
    */
   readonly gateDrops?: KubeVersion | 'never' | 'onCreate' | 'main'
-  /** Whether dropping the field because of its gate also drops the containing object if that object is then empty. */
+  /**
+   * Whether dropping the field because of its gate also drops the object that contains it, if that object is then
+   * empty.
+   */
   readonly dropsEmptyOwner?: boolean
   /**
    * How a strategic merge patch handles an object in this field. `replace` replaces the object as a whole. `retainKeys`
@@ -321,7 +325,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
   return { schema, tag, required: false, zeroValue: schema.type === 'object' ? 'keep' : 'omit', ...options }
 }
 
-/** Returns a type of strings with values that exist only in some versions. */
+/** Returns a string type in which some values exist only in some versions. */
 export function withVersions<V extends string>(
   schema: StringSchema<V>,
   availability: { readonly [value in V]?: Availability },

@@ -3,7 +3,7 @@ const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+
 
 /**
  * Returns the time in UTC with whole seconds, or undefined if the string is invalid. If `micro` is set, both the string
- * and the result have six decimals.
+ * and the result have six decimal places.
  */
 export function normalTime(text: string, micro: boolean): string | undefined {
   if (text.length > 40) return undefined
@@ -13,7 +13,7 @@ export function normalTime(text: string, micro: boolean): string | undefined {
   if (Number.isNaN(whole)) return undefined
   const iso = new Date(whole).toISOString()
   if (iso.length !== 24) return undefined
-  // `Date.parse` converts 31 February to a day in March. Such dates are rejected instead.
+  // `Date.parse` would convert 31 February to a day in March, so such dates are rejected here.
   if (!isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
   return `${iso.slice(0, 19)}${micro ? `.${match[7]}` : ''}Z`
 }

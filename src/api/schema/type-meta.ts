@@ -1,4 +1,7 @@
-/** The fields that identify the type of an object. They exist only in JSON. In Protobuf, the envelope contains them. */
+/**
+ * The fields that identify the type of an object. They exist only in JSON, because in Protobuf, the envelope contains
+ * them.
+ */
 import { field, s } from './schema.ts'
 
 /** The fields `kind` and `apiVersion`, which every object has. */

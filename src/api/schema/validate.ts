@@ -1,6 +1,6 @@
 /**
  * Validates a decoded value beyond its types: required fields, allowed values, map keys, unique list elements, choices
- * of one field, and the rules of its types.
+ * of exactly one field, and the types' own rules.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -28,7 +28,7 @@ import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
-/** Whether any part of a schema has validation rules. Others are skipped. */
+/** Whether any part of a schema has validation rules. Schemas without rules are skipped. */
 const hasRules = containsSchema((schema) => {
   if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {
@@ -126,7 +126,7 @@ class Validation {
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
-  /** Yields to other requests. The time that they need does not count as effort for this value. */
+  /** Yields to other requests. The time that these requests need does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()
@@ -143,7 +143,7 @@ class Validation {
     return lenient && !this.#namesElements ? path : at(path, index)
   }
 
-  /** Whether to validate the parts of a value. Reports a value of the wrong type. */
+  /** Returns whether to validate the parts of a value. Reports a value of the wrong type. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value, this.#context)
@@ -154,7 +154,7 @@ class Validation {
     return false
   }
 
-  /** Applies the type's own rule, which may rely on its parts being validated. */
+  /** Applies the type's own rule, which may rely on the value's parts having been validated. */
   #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
     const result = this.#askRule(schema, value, path)
     this.#report(Array.isArray(result) ? result : runToCompletion(result))
@@ -347,7 +347,7 @@ interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** Names of fields in the choice that are set. Only one may be. */
+  /** Names of the fields in the choice that are set. Only one of them may be set. */
   readonly setFields: readonly string[]
   readonly unvalidated: readonly string[] | undefined
   /** Members of the previous object, or undefined if unknown. */
@@ -374,7 +374,7 @@ function isMissing(item: Json | undefined): boolean {
   return item === undefined || item === '' || item === null
 }
 
-/** Whether the decoder has added an empty string because the field is always written. */
+/** Whether the decoder itself added the empty string, because the field is always written. */
 function isUnsent(item: Json, field: Field): boolean {
   return item === '' && field.zeroValue === 'write'
 }

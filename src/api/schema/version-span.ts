@@ -1,5 +1,5 @@
 /**
- * The range of Kubernetes versions in which a kind has the same fields and defaults. An object that was written at any
+ * The range of Kubernetes versions in which a kind has the same fields and defaults. An object that was written by any
  * version in the range needs no conversion.
  */
 import type { Vendor } from '../model/vendor.ts'

@@ -1,7 +1,7 @@
 /**
  * Field selectors, such as `metadata.name=a,type!=b`. Each kind defines its selectable fields. A backslash escapes a
- * comma, `=` or backslash in a value. `FieldMatcher` is a selector that is prepared for many objects: each object costs
- * one lookup per selected field.
+ * comma, `=` or backslash in a value. `FieldMatcher` is a selector prepared for matching many objects, at the cost of
+ * one lookup per object and selected field.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -71,7 +71,7 @@ function unescaped(value: string, term: string): string {
 
 /** All requirements for one field. */
 interface Demand {
-  /** Values that the field must have. With more than one, nothing matches. */
+  /** Values that the field must equal. If there is more than one, nothing matches. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }

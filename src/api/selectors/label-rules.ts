@@ -1,4 +1,6 @@
-/** Validates the labels and annotations of objects of any kind. Errors are reported at the map, not at the key. */
+/**
+ * Validates the labels and annotations of objects of any kind. Errors are reported for the map rather than for the key.
+ */
 import { type FieldError, type FieldPath, invalid, maxFaults, tooLong } from '../model/field-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Label selectors in query syntax, such as `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The parser makes one pass in linear
- * time. It reports a syntax error as 400 with the position. `LabelMatcher` is a selector that is prepared for many
- * objects: the cost per object depends on the object's labels, not on the length of the selector.
+ * time. It reports a syntax error as 400 with the position. `LabelMatcher` is a selector prepared for matching many
+ * objects. The cost per object depends on the object's labels rather than on the length of the selector.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'

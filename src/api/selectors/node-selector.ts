@@ -1,9 +1,9 @@
 /**
- * Node selectors in affinities of Pods and volumes: at least one term must match. A term has requirements on labels and
- * on the node name, which must all be met. A term without requirements matches nothing.
+ * Node selectors in affinities of Pods and volumes: at least one term must match. A term consists of requirements on
+ * labels and on the node name, all of which must be met. A term without requirements matches nothing.
  */
 
-/** The properties of a node that node selectors match. */
+/** The properties of a node against which node selectors are matched. */
 export interface SelectableNode {
   readonly name: string
   label(key: string): string | undefined

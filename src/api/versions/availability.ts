@@ -13,9 +13,9 @@ import type { FeatureGate, Gates } from './feature-gates.ts'
 
 /** The versions that have a part of the API, and the feature gate that it needs. */
 export interface Availability {
-  /** The first version that has the part. If undefined, all versions up to `until` have it. */
+  /** The first version that has the part. If undefined, all versions before `until` have it. */
   readonly since?: KubeVersion
-  /** Since this version, the part no longer exists. */
+  /** The first version that no longer has the part. */
   readonly until?: KubeVersion
   /** The feature gate that must be enabled. If the gate is disabled, the part exists but cannot be used. */
   readonly gate?: GateCondition

@@ -1,6 +1,6 @@
 /**
- * The Kubernetes versions that the server can emulate (`--emulated-version`), and their order. Each version has its
- * newest patch release, which appears only in `/version` and in the version of simulated nodes.
+ * The Kubernetes versions that the server can emulate (`--emulated-version`), and their order. Each version is
+ * represented by its newest patch release, which appears only in `/version` and in the version of simulated nodes.
  */
 
 /** A minor version of Kubernetes in a definition, such as `1.25`. It may be later than every emulated version. */

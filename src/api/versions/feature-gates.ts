@@ -1,5 +1,5 @@
 /**
- * Feature gates of the emulated version, under their Kubernetes names: stage, default and lock of each gate
+ * Feature gates of the emulated version, under their Kubernetes names: the stage, default and lock of each gate
  * (`gate-facts.ts`), and the set of enabled gates. Rules read the enabled gates from their context.
  */
 import { keysOf } from '../json/json.ts'
@@ -66,14 +66,14 @@ function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
   return state !== undefined && readState(state).on
 }
 
-/** Returns the versions in which the default of a gate may differ from that in the preceding version. */
+/** Returns the versions in which the default of a gate may differ from the default in the preceding version. */
 export function gateChanges(name: FeatureGate): readonly KubeVersion[] {
   return gateFacts[name].split(' ').map((change) => change.split(':')[0] as KubeVersion)
 }
 
 const gatesByVersion = new Map<EmulatedVersion, Gates>()
 
-/** Returns the features that are enabled in a version by default. */
+/** Returns the features that a version enables by default. */
 export function defaultGatesOf(version: EmulatedVersion): Gates {
   let gates = gatesByVersion.get(version)
   if (gates === undefined) {

@@ -67,7 +67,9 @@ function olderEndpoint({ deprecatedTopology, zone, ...rest }: Endpoint, vendor: 
   return { ...rest, ...(Object.keys(topology).length === 0 ? {} : { topology }) }
 }
 
-/** Converts an endpoint to the stored form. Keeps a hostname in the topology only if it is not the node name. */
+/**
+ * Converts an endpoint to the stored form. Keeps the hostname in the topology only if it differs from the node name.
+ */
 function storedEndpoint({ topology = {}, ...rest }: OlderEndpoint, vendor: Vendor): Endpoint {
   const host = vendorKey(vendor, 'hostname')
   const zoneKey = vendorKey(vendor, 'zone', 'topology')

@@ -56,7 +56,10 @@ const portFields = {
 
 type Port = InferFields<typeof portFields>
 
-/** Returns the port type. `atomic` differs between versions: in v1, server-side apply owns each port as a whole. */
+/**
+ * Returns the port type. `atomic` differs between versions: in v1, server-side apply treats each port as a single
+ * field.
+ */
 export const portOf = (options: { readonly atomic?: boolean }) =>
   s.object(portFields, {
     name: 'EndpointPort',
@@ -165,7 +168,7 @@ function generationFields({ metadata, endpoints, ports }: EndpointSlice) {
 }
 
 /**
- * Drops the topology, which only v1beta1 can set. A write through another version moves a known node name from the
+ * Drops the topology, which only v1beta1 can set. A write through any other version moves a known node name from the
  * topology to `nodeName`.
  */
 function dropTopology(next: EndpointSlice, previous: EndpointSlice | undefined, context: PrepareContext): void {

@@ -1,6 +1,6 @@
 /**
- * PriorityLevelConfiguration in v1beta3 and v1, which call the share of the concurrency `nominalConcurrencyShares`. The
- * stored version calls it `assuredConcurrencyShares`.
+ * PriorityLevelConfiguration in v1beta3 and v1, where the level's share of the concurrency is named
+ * `nominalConcurrencyShares`. In the stored version, the field is named `assuredConcurrencyShares`.
  */
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -47,7 +47,7 @@ const fields = {
 
 type Newer = ObjectOf<typeof fields>
 
-/** Returns the object with the shares under their newer name. */
+/** Returns the object with the shares in the field with the newer name. */
 function fromStored({ spec: stored, ...rest }: PriorityLevelConfiguration): Newer {
   if (stored?.limited === undefined) return { ...rest, ...(stored && { spec: stored as Newer['spec'] }) } as Newer
   const { assuredConcurrencyShares, ...others } = stored.limited
@@ -68,7 +68,7 @@ function toStored({ spec: sent, ...rest }: Newer): PriorityLevelConfiguration {
 /** Key of the annotation for levels with 0 shares. Without the annotation, 0 means the default in v1beta3. */
 const zeroSharesKey = (vendor: Vendor) => vendorKey(vendor, 'v1beta3-preserve-zero-concurrency-shares', 'flowcontrol')
 
-/** Sets the annotation on a level without shares, so that a client can write back the object that it has read. */
+/** Sets the annotation on a level without shares, so that a client can write back the object as it read it. */
 function fromStoredInV1beta3(object: PriorityLevelConfiguration, vendor: Vendor): Newer {
   const shown = fromStored(object)
   if (shown.spec?.limited?.nominalConcurrencyShares !== 0) return shown

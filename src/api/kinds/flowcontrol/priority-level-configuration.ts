@@ -83,7 +83,7 @@ export const limitedFields = {
   }),
 }
 
-/** Whether levels of v1 may have 0 shares and only borrow seats from other levels. True since 1.30. */
+/** Whether levels in v1 may have 0 shares, so that they can only borrow seats from other levels. True since 1.30. */
 const allowsNoShares = (context: RuleContext) => isSince('1.30', context)
 
 const limited = s.object(limitedFields, {

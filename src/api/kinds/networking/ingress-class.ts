@@ -1,4 +1,4 @@
-/** An IngressClass names the controller that implements the Ingresses of the class. The controller is immutable. */
+/** An IngressClass names the controller that implements the Ingresses of that class. The controller is immutable. */
 import {
   child,
   type FieldError,
@@ -91,7 +91,7 @@ export const ingressClass = defineKind({
   },
 })
 
-/** Formats the reference to the parameters as `Kind.group/name`. */
+/** Formats the reference to the class parameters as `Kind.group/name`. */
 function parametersOf({ spec }: IngressClass): string {
   if (spec?.parameters === undefined) return '<none>'
   const { kind = '', apiGroup, name = '' } = spec.parameters

@@ -1,6 +1,6 @@
 /**
- * A NetworkPolicy defines the traffic that is allowed to and from the selected pods. A pod that no policy selects may
- * send and receive all traffic.
+ * A NetworkPolicy defines the traffic that is allowed to and from the selected pods. Pods that no policy selects may
+ * send and receive any traffic.
  */
 
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'

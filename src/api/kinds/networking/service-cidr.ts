@@ -1,5 +1,5 @@
 /**
- * A ServiceCIDR contains the IP ranges that Services get their cluster IPs from. A range cannot change, but a range of
+ * A ServiceCIDR contains the IP ranges from which Services get their cluster IPs. A range cannot change, but a range of
  * the other family can be added.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
@@ -66,7 +66,7 @@ function checkRanges(ranges: readonly string[]): FieldError[] {
   return ranges.flatMap((text, i) => checkCanonicalRange(text).map((fault) => invalid(at(path, i), text, fault)))
 }
 
-/** Rejects changes, except that a second range may be added to a single range. */
+/** Rejects changes, except that a second range may be added if there is only one. */
 function checkSameRanges(next: readonly string[], previous: readonly string[]): FieldError[] {
   const isExtended = previous.length === 1 && next.length === maxRanges
   if (next.length !== previous.length && !isExtended) return [invalid(path, next, 'field is immutable')]

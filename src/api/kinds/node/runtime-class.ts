@@ -1,6 +1,6 @@
 /**
- * A RuntimeClass is a container runtime configuration that nodes provide and pods select by name. It declares the
- * overhead per pod and the nodes that support the runtime. The handler is immutable.
+ * A RuntimeClass represents a container runtime configuration that nodes provide and pods select by name. It declares
+ * the overhead per pod and which nodes support the runtime. The handler is immutable.
  */
 import { child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkDnsLabel } from '../../model/names.ts'

@@ -1,6 +1,7 @@
 /**
  * A CertificateDenyList contains client certificates that are rejected although they are trusted and have not expired.
- * All lists apply together, and every server enforces them immediately (`apiserver/authn/denied-certificates.ts`).
+ * All lists apply at the same time, and every server enforces them immediately
+ * (`apiserver/authn/denied-certificates.ts`).
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'

@@ -1,5 +1,5 @@
 /**
- * A SimulationRule makes pods or nodes of the simulation fail on demand. Simulated nodes apply the rules
+ * A SimulationRule makes simulated pods or nodes fail on demand. Simulated nodes apply the rules
  * (`cluster/nodes/failures/`). Real nodes ignore them, which the loop `simulation-rules` reports as an Event.
  */
 import {

@@ -43,8 +43,8 @@ const status = s.object(
 )
 
 /**
- * The published schema refers to the type that is published with the webhook configurations instead of publishing it
- * twice.
+ * The published schema refers to the webhook type that the webhook configurations already publish, so that it is not
+ * published twice.
  */
 const webhook = { ...mutatingWebhookOf('v1'), name: 'admissionregistration.v1.MutatingWebhook' }
 

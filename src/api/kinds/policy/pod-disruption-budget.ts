@@ -2,9 +2,9 @@
  * A PodDisruptionBudget limits the number of pods that can be evicted concurrently through `pods/eviction`.
  *
  * An empty selector means all pods of the namespace in v1, but no pods in v1beta1. The conversion therefore uses a
- * reserved label that no pod has. v1 represents an empty v1beta1 selector as a requirement for the label. v1beta1
- * represents an empty v1 selector as a requirement for its absence. In v1, a strategic merge patch replaces the
- * selector.
+ * reserved label that no pod has. In v1, an empty v1beta1 selector appears as a requirement that the label exists. In
+ * v1beta1, an empty v1 selector appears as a requirement that it does not exist. In v1, a strategic merge patch
+ * replaces the selector.
  */
 
 import { sameJson } from '../../json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * A ResourceSlice contains devices that a driver offers, on one node or for several nodes. The slices of a pool belong
- * together.
+ * A ResourceSlice lists devices that a driver offers, either on one node or for several nodes. All slices of a pool
+ * belong together.
  */
 import { at, child, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
@@ -132,7 +132,7 @@ export const resourceSlice = defineKind({
   },
 })
 
-/** Sets the time of taints that have no time. */
+/** Sets the time of taints that do not have one. */
 function addTimes({ spec }: ResourceSlice, { now }: PrepareContext): void {
   for (const { taints = [] } of spec?.devices ?? []) for (const taint of taints) taint.timeAdded ??= timestamp(now)
 }

@@ -1,6 +1,6 @@
 /**
  * Version v1beta1 of dynamic resource allocation. Requests contain the fields that v1 groups under `exactly`. Devices
- * have a field `basic` for the fields that v1 has in the device itself.
+ * have a field `basic`, which contains the fields that v1 has in the device itself.
  */
 import { defined } from '../../json/json.ts'
 import { defineVersion } from '../../schema/kind.ts'
@@ -17,7 +17,7 @@ import { alternativeFields, exactFields, requestFields } from './types/request.t
 
 const availability = { version: 'v1beta1', since: '1.32', optIn: true } as const
 
-/** Returns the field with another Protobuf number and, if specified, another first version. */
+/** Returns the field with a different Protobuf number and, if specified, a different first version. */
 function renumbered<F extends Field>(tag: number, original: F, since?: KubeVersion): F {
   return { ...original, tag, ...(since === undefined ? {} : { since }) }
 }

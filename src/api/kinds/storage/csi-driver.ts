@@ -212,7 +212,7 @@ function changesFreely(context: RuleContext): boolean {
 }
 
 /**
- * Increments the generation for changes to the spec. Before 1.29, only changes that nodes must apply increment the
+ * Increments the generation when the spec changes. Before 1.29, only changes that nodes must apply increment the
  * generation. A new object has no generation.
  */
 function countChanges(next: CSIDriver, previous: CSIDriver, context: RuleContext): void {
@@ -235,7 +235,7 @@ function checkPeriod(seconds: number | undefined, path: FieldPath): FieldError[]
   return [invalid(path, seconds, `must be greater than or equal to ${minUpdatePeriodSeconds} seconds`)]
 }
 
-/** Validates token requests. For a duplicate audience, only the duplicate is reported. */
+/** Validates token requests. If an audience is a duplicate, no other errors in it are reported. */
 function checkTokenRequests(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(requests.map(({ audience = '' }) => audience))
   return requests.flatMap(({ audience = '', expirationSeconds }, i) =>

@@ -136,7 +136,7 @@ function checkDriver(
   ]
 }
 
-/** Errors are reported at the driver instead of its topologyKeys because clients expect that path. */
+/** Errors are reported for the driver instead of its topologyKeys, because clients expect that path. */
 function checkTopologyKeys(keys: readonly string[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(keys)
   return keys

@@ -1,6 +1,6 @@
 /**
  * A StorageClass provisions volumes on demand. The provisioner, parameters, reclaim policy and volume binding mode are
- * immutable, so they describe existing volumes correctly.
+ * immutable, so that they always describe existing volumes correctly.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -51,7 +51,7 @@ const fields = {
 
 export type StorageClass = ObjectOf<typeof fields>
 
-/** Returns whether claims that name no class use this class. The older beta annotation is supported too. */
+/** Returns whether claims that do not name a class use this class. The older beta annotation is also supported. */
 function isDefaultClass({ metadata }: Pick<StorageClass, 'metadata'>, vendor: Vendor): boolean {
   const marks = ['storageclass', 'storageclass.beta'].map((part) => vendorKey(vendor, 'is-default-class', part))
   return marks.some((mark) => metadata.annotations?.[mark] === 'true')
@@ -115,7 +115,7 @@ export const storageClass = defineKind({
 
 const immutableNames = ['parameters', 'provisioner', 'reclaimPolicy'] as const
 
-/** Rejects changes of immutable fields. Since 1.36, the errors of all immutable fields have the same reason. */
+/** Rejects changes to immutable fields. Since 1.36, the errors for all immutable fields have the same reason. */
 function checkUpdate(next: StorageClass, previous: StorageClass, context: RuleContext): FieldError[] {
   const isUniform = isAtLeast(emulationOf(context).version, '1.36')
   const changed = immutableNames.filter((name) => !sameJson(next[name], previous[name]))

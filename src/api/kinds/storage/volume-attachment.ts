@@ -173,7 +173,7 @@ function checkNames({ spec = {} }: VolumeAttachment, context: RuleContext): Fiel
   ]
 }
 
-/** Requires that an inline volume is a CSI volume without the fields that apply only to PersistentVolume objects. */
+/** Requires an inline volume to be a CSI volume without fields that apply only to PersistentVolume objects. */
 function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[] {
   const place = child(path, 'inlineVolumeSpec')
   const { volumeMode = 'Filesystem', persistentVolumeReclaimPolicy: policy = 'Retain' } = inline

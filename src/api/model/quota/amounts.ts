@@ -18,10 +18,7 @@ export function wholes(count: number): Quantity {
   return { nanos: BigInt(count) * one.nanos, form: 'decimal' }
 }
 
-/**
- * Parses the amounts of an object. An invalid quantity counts as zero, but validated objects contain no invalid
- * quantities.
- */
+/** Parses the amounts of an object. Invalid quantities count as zero, but validated objects do not contain any. */
 export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity> {
   return new Map(Object.keys(written).map((name) => [name, readAmount(written, name) ?? none]))
 }
@@ -32,7 +29,7 @@ export function readAmount(written: WrittenAmounts | undefined, name: string): Q
   return typeof text === 'string' ? parseQuantity(text) : undefined
 }
 
-/** Returns the amounts as strings, as objects contain them. */
+/** Returns the amounts as strings, as they appear in objects. */
 export function writeAmounts(amounts: Amounts): { [name: string]: string } {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }
@@ -54,7 +51,7 @@ export function negative(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].map(([name, { nanos, form }]) => [name, { nanos: -nanos, form }]))
 }
 
-/** Replaces each amount in `result` with the amount of the same resource in `amounts` if that is larger. */
+/** Replaces each amount in `result` with the same resource's amount in `amounts` if that amount is larger. */
 export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const currentAmount = result.get(name)
@@ -72,7 +69,7 @@ export function above(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([, { nanos }]) => nanos > 0n))
 }
 
-/** Returns the amount, or zero if it is negative, because usage cannot be negative. */
+/** Returns the amount, or zero if the amount is negative, because usage cannot be negative. */
 export function atLeastNone(amount: Quantity): Quantity {
   return amount.nanos < 0n ? none : amount
 }

@@ -1,6 +1,6 @@
 /**
- * Computes the resources of a pod that count toward quotas. Controllers and admission share this code, so that they
- * agree.
+ * Computes the resources of a pod that count toward quotas. Controllers and admission share this code so that their
+ * results agree.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -46,7 +46,7 @@ function isPodResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 }
 
-/** Whether the pod itself has requests or limits, so that its containers need no requests and limits. */
+/** Whether the pod itself has requests or limits, so that its containers need none. */
 export function hasPodResources({ spec = {} }: CountedPod): boolean {
   const { requests = {}, limits = {} } = spec.resources ?? {}
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodResource)

@@ -45,8 +45,8 @@ interface CountedClaim {
 }
 
 /**
- * Whether a claim meets a condition on its VolumeAttributesClass. A claim that changes its class refers to more than
- * one class. One match is enough.
+ * Whether a claim meets a condition on its VolumeAttributesClass. A claim whose class is being changed refers to more
+ * than one class. One match is enough.
  */
 function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requirement): boolean {
   const { spec = {}, status = {} } = object
@@ -81,7 +81,7 @@ function hasDeadline({ spec = {} }: CountedPod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0
 }
 
-/** Whether the pod has any requests or limits. The pod's own resources replace those of its containers. */
+/** Whether the pod has any requests or limits. Resources of the pod itself replace those of its containers. */
 function asksForAnything(pod: CountedPod): boolean {
   const parts = hasPodResources(pod) ? [pod.spec!] : containersOf(pod)
   return parts.some(({ resources = {} }) =>

@@ -1,8 +1,8 @@
 /**
- * Computes the quota usage of an object. Every object counts as one object of its kind (`count/deployments.apps`), and
- * some kinds also have a plain name (`configmaps`). In addition, quotas count the requests and limits of pods, the node
- * ports and load balancers of services, the storage that volume claims request (in total and per storage class), and
- * the devices that resource claims request (per class).
+ * Computes the quota usage of an object. Every object counts toward the number of objects of its type
+ * (`count/deployments.apps`), and some types also have a plain name (`configmaps`). In addition, quotas count the
+ * requests and limits of pods, the node ports and load balancers of services, the storage that volume claims request
+ * (in total and per storage class), and the devices that resource claims request (per class).
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -33,7 +33,7 @@ export interface UsageContext {
   readonly now: number
 }
 
-/** Kinds of the core group that have a plain name in quotas. */
+/** Resource types in the core group that have a plain name in quotas. */
 const plainNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
 /** Returns how much of each quota resource an object uses. */
@@ -70,7 +70,7 @@ export function isCounted({ group, plural }: CountedType, vendor: Vendor): boole
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
-/** Whether objects of this type use different amounts, so that it is not enough to count them. */
+/** Whether the usage differs between objects of this type, so that counting the objects is not enough. */
 export function usageVaries(type: CountedType, vendor: Vendor): boolean {
   return (type.group === '' && Object.hasOwn(ofType, type.plural)) || isResourceClaims(type, vendor)
 }
@@ -113,7 +113,7 @@ function podUsage(object: ApiObject, context: UsageContext): Amounts {
 }
 
 /**
- * Whether a pod no longer uses resources: it has terminated, or its node should have terminated it by now and has not
+ * Whether a pod no longer uses resources: it has terminated, or its node should already have terminated it but has not
  * responded.
  */
 function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number): boolean {

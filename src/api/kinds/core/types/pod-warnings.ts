@@ -16,7 +16,7 @@ import { portWarnings } from './port-warnings.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Volume } from './volume.ts'
 
-/** The parts of a pod or pod template that warnings are based on. */
+/** The parts of a pod or pod template on which warnings are based. */
 export interface PodParts {
   readonly spec?: PodSpec | undefined
   readonly annotations?: Annotations | undefined

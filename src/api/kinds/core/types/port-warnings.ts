@@ -7,12 +7,12 @@ interface PlacedPort {
   readonly path: FieldPath
 }
 
-/** Maximum number of earlier ports that each port is compared with. The limit bounds the work. */
+/** Maximum number of earlier ports with which each port is compared, to bound the work. */
 const maxCompared = 10
 
 /**
- * Returns a warning for each port with the number and protocol of an earlier port. The warning contains the path of the
- * earlier port.
+ * Returns a warning for each port that has the same number and protocol as an earlier port. The warning contains the
+ * path of the earlier port.
  */
 export function portWarnings(containers: readonly (readonly [Container, FieldPath])[]): string[] {
   const earlier = new Map<string, PlacedPort[]>()

@@ -1,4 +1,4 @@
-/** Sources of a projected volume whose files contain certificates: trust bundles, and a certificate of the pod. */
+/** Sources of a projected volume whose files contain certificates: trust bundles, and a certificate for the pod. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
@@ -54,8 +54,7 @@ function checkBundleChoice({ name, signerName, labelSelector: labels }: TrustBun
 }
 
 /**
- * Validates the name of a ClusterTrustBundle. For a bundle with a signer, the name starts with the signer's name and a
- * colon.
+ * Validates the name of a ClusterTrustBundle. The name of a signer's bundle starts with the signer's name and a colon.
  */
 function checkBundleName(name: string, path: FieldPath): FieldError[] {
   return [

@@ -189,7 +189,7 @@ function checkDefaultMode({ defaultMode }: { defaultMode?: number }, path: Field
 }
 
 /**
- * Validates the files of the downward API. Errors are reported at the source instead of the item, as clients expect.
+ * Validates the files of the downward API. Errors are reported for the source instead of the item, as clients expect.
  */
 function checkDownwardFiles(files: readonly DownwardFile[] = [], path: FieldPath): FieldError[] {
   return files.flatMap((file) => checkDownwardFile(file, path))

@@ -12,8 +12,8 @@ interface Resources {
 const compute = ['cpu', 'memory']
 
 /**
- * Returns the QoS class, based on the requests and limits of the pod. If the pod has no requests and limits, the
- * requests and limits of all containers are used.
+ * Returns the QoS class, based on the requests and limits of the pod. If the pod itself has neither requests nor
+ * limits, uses those of its containers.
  */
 export function qosClassOf({
   containers = [],

@@ -1,6 +1,6 @@
 /** Duplicate detection in linear time, because a request may contain very long lists. */
 
-/** Returns the indexes of names that occurred before. Undefined entries are ignored. */
+/** Returns the indexes of names that also occur earlier in the list. Undefined entries are ignored. */
 export function repeatedAt(names: readonly (string | undefined)[]): Set<number> {
   const repeated = new Set<number>()
   // Fast path: fewer than two names cannot repeat.

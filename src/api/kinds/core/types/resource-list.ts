@@ -8,7 +8,7 @@ export const resourceList = s.map(s.quantity())
 export type ResourceList = Infer<typeof resourceList>
 
 /**
- * Matches amounts that may have digits below a thousandth: those with a fraction, an exponent, or the suffix n or u.
+ * Matches amounts that may be more precise than a thousandth: those with a fraction, an exponent, or the suffix n or u.
  */
 const mayBeFine = /[.eEnu]/
 

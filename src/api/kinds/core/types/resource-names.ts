@@ -1,6 +1,6 @@
 /**
  * Validation of resource names and amounts. Names are standard (`cpu`, `requests.memory`), huge pages by size
- * (`hugepages-2Mi`), or extended resources that nodes advertise (`example.com/gpu`). Each kind chooses which names it
+ * (`hugepages-2Mi`), or extended resources that nodes advertise (`example.com/gpu`). Each kind decides which names it
  * accepts.
  */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
@@ -101,8 +101,8 @@ export function quantityOf(text: string): Quantity {
 }
 
 /**
- * Whether a storage size is valid. A size is valid if its value in bytes is not negative, including after an overflow
- * of 64 bits.
+ * Whether a storage size is valid. A size is valid if its value in bytes, as a 64-bit integer that may overflow, is not
+ * negative.
  */
 export function isStorageSize(text: string): boolean {
   return quantitySign(quantityOf(text)) >= 0 && int64Value(text) >= 0n

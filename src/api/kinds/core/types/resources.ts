@@ -95,7 +95,8 @@ export function checkContainerResources(
 }
 
 /**
- * How to validate resource names: `checkName` accepts the allowed names, and standard names are in the vendor's domain.
+ * The rules for resource names: `checkName` decides which names are allowed, and `vendor` owns the domain of the
+ * standard names.
  */
 interface ResourceRules {
   readonly vendor: Vendor
@@ -128,8 +129,8 @@ function checkResourceList(list: ResourceList, path: FieldPath, { vendor, checkN
 }
 
 /**
- * Validates the amount of a resource. Huge pages need a multiple of their page size, and indivisible resources an
- * integer.
+ * Validates the amount of a resource. The amount must be a multiple of the page size for huge pages, and an integer for
+ * indivisible resources.
  */
 function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
   if (!isHugePages(name)) return wholeNumber.test(text) ? [] : checkResourceAmount([name, text], path, vendor)
@@ -153,10 +154,7 @@ function checkRequests(
   return errors
 }
 
-/**
- * Requires that a request does not exceed its limit. For resources that cannot be overcommitted, it must equal the
- * limit.
- */
+/** Rejects a request that exceeds its limit. For resources that cannot be overcommitted, it must equal the limit. */
 function checkRequest(
   name: string,
   { limits = {}, requests = {} }: ResourceRequirements,

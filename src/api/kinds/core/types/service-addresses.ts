@@ -136,7 +136,7 @@ function settleFamilies(next: ServiceSpec, previous: ServiceSpec | undefined, al
   if (faults.length > 0) return faults
   const served = servedFamilies(allocator)
   // A headless Service without a selector has no allocated address, and its endpoints are managed externally. It may
-  // therefore use families that the cluster lacks.
+  // therefore use families that the cluster does not support.
   const missing = names ? [] : checkServed(next, served)
   if (missing.length > 0) return missing
   completeFamilies(next, names ? families : served, served)
@@ -150,7 +150,7 @@ function completeFamilies(next: ServiceSpec, possible: readonly string[], served
   next.ipFamilies = [...first, ...other]
 }
 
-/** Returns the IP families that the cluster has ranges for, primary family first. */
+/** Returns the IP families for which the cluster has ranges, primary family first. */
 function servedFamilies({ pools }: Allocator): string[] {
   return pools.flatMap((name) => families.filter((family) => addressPools[family as IpFamily] === name))
 }
@@ -215,7 +215,7 @@ function checkServed(
 }
 
 /**
- * Returns the indexes of `clusterIPs` that still need an address. Existing addresses stay, and validation rejects
+ * Returns the indexes of `clusterIPs` that still need an address. Existing addresses remain, and validation rejects
  * changes to them.
  */
 function placesToFill(next: ServiceSpec, previous: ServiceSpec | undefined): number[] {
@@ -242,7 +242,7 @@ function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): Fiel
   return undefined
 }
 
-/** Rejects changes of the primary address and family. The secondary address and family may be added and removed. */
+/** Rejects changes to the primary address and family. The secondary address and family may be added and removed. */
 export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!isInCluster(next) || !isInCluster(previous)) return []
   const headless = isHeadless(next)

@@ -28,7 +28,7 @@ export function allocatePorts(
   return fault === undefined ? [] : [fault]
 }
 
-/** Allocates node ports. On creation, ports of the same number (such as DNS over TCP and UDP) share a node port. */
+/** Allocates node ports. On creation, ports with the same number (such as DNS over TCP and UDP) share a node port. */
 function allocateNodePorts(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -56,7 +56,8 @@ function allocateNodePorts(
 }
 
 /**
- * Returns the requested node port for each port number. If a number has multiple requests, the first request is used.
+ * Returns the requested node port for each port number. If several node ports are requested for a number, the first one
+ * is used.
  */
 function sharedPorts(ports: readonly ServicePort[]): Map<number, number> {
   const asked = ports.filter(({ nodePort }) => nodePort)
@@ -85,7 +86,7 @@ function allocateHealthPort(
   previous: ServiceSpec | undefined,
   allocator: Allocator,
 ): FieldError | undefined {
-  // Preserves an assigned port. Validation rejects changes.
+  // Preserve an assigned port. Validation rejects changes to it.
   const keeps = previous !== undefined && needsHealthCheck(previous) && previous.healthCheckNodePort !== undefined
   if (!needsHealthCheck(next) || keeps) return undefined
   const port: ServicePort = { nodePort: next.healthCheckNodePort ?? 0 }

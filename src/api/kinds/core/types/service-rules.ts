@@ -84,7 +84,7 @@ function checkExternalName({ externalName = '', ...spec }: ServiceSpec): FieldEr
   ]
 }
 
-/** Port that node agents listen on. */
+/** Port on which node agents listen. */
 const agentPort = 10250
 
 /** Rejects the port of the node agent, because some load balancers would expose that port on every node. */
@@ -102,7 +102,7 @@ function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): Field
 
 function checkPorts({ ports = [] }: ServiceSpec): FieldError[] {
   const seenValues = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
-  /** Whether an earlier port has the same value of this kind. */
+  /** Whether an earlier port has the same value in this field. */
   const repeats = (kind: keyof typeof seenValues, value: string) =>
     seenValues[kind].size === seenValues[kind].add(value).size
   return ports.flatMap((port, i) => {
@@ -191,7 +191,7 @@ function isRange(text: string): boolean {
   return parseRange(text.trim()) !== undefined
 }
 
-/** Requires new addresses and ranges to be spelled canonically. Values that the stored Service has may stay. */
+/** Requires new addresses and ranges to be in canonical form. Values that the stored Service already has may remain. */
 export function checkSpelling(next: Service, previous: Service | undefined, context: RuleContext): FieldError[] {
   return [
     ...strictIpFaults({ next: addressesOf(next), previous: previous && addressesOf(previous) }, context),

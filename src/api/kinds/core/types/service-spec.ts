@@ -137,7 +137,8 @@ const serviceSpec = s.object(specFields, {
   name: 'ServiceSpec',
   doc: 'Specification of a Service.',
   fill: fillSpec,
-  // Skip validating `externalTrafficPolicy` where it is not allowed at all, because another rule rejects it.
+  // Skip the validation of `externalTrafficPolicy` where the field is not allowed at all, because another rule rejects
+  // it.
   fieldsToSkip: (spec) => (isOnNodes(spec) || (spec.externalIPs ?? []).length > 0 ? [] : ['externalTrafficPolicy']),
 })
 
@@ -179,7 +180,7 @@ function fillInternalPolicy(spec: ServiceSpec, context: RuleContext): void {
   else delete spec.internalTrafficPolicy
 }
 
-/** Whether the Service receives traffic from outside. Since 1.26, external addresses count too. */
+/** Whether the Service receives traffic from outside. Since 1.26, external addresses also count. */
 export function takesExternalTraffic(spec: ServiceSpec, context: RuleContext): boolean {
   if (isOnNodes(spec)) return true
   const { type, externalIPs = [] } = spec

@@ -1,6 +1,6 @@
 /**
- * Completes Service updates: keeps values that the server assigned and the client omitted, and removes values that the
- * new type does not have.
+ * Completes Service updates: preserves server-assigned values that the client omitted, and removes values that do not
+ * apply to the new type.
  */
 
 import { sameJson } from '../../../json/json.ts'
@@ -39,7 +39,7 @@ function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
     next.healthCheckNodePort ||= previous.healthCheckNodePort ?? 0
 }
 
-/** Matches ports by name. A node port is not preserved if the client assigns it to another port. */
+/** Matches ports by name. A node port is not preserved if the client assigns it to a different port. */
 function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: ServiceSpec): void {
   const stated = new Set(ports.map(({ nodePort }) => nodePort))
   const byName = new Map(before.map(({ name = '', nodePort = 0 }) => [name, nodePort]))
@@ -57,7 +57,7 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   else delete next.clusterIPs
 }
 
-/** Removes values that the new type does not use, unless the client changed them and therefore wants them. */
+/** Removes values that the new type does not use, unless the client changed them and therefore wants to set them. */
 function dropByType(next: ServiceSpec, previous: ServiceSpec, context: RuleContext): void {
   const isDropped = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {
@@ -83,7 +83,7 @@ function isSubset(next: ReadonlySet<number>, previous: ReadonlySet<number>): boo
   return [...next].every((port) => previous.has(port))
 }
 
-/** Rejects changes of the health check port, because load balancers already use it. */
+/** Rejects changes to the health check port, because load balancers already use it. */
 function checkHealthPortUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!needsHealthCheck(next) || !needsHealthCheck(previous)) return []
   if (next.healthCheckNodePort === previous.healthCheckNodePort) return []

@@ -56,9 +56,7 @@ export function checkHostSysctls(
   )
 }
 
-/**
- * Returns the name with dots as separators. The first separator in a name determines which character is the separator.
- */
+/** Returns the name with dots as separators. If the first separator is a slash, swaps dots and slashes. */
 function withDots(name: string): string {
   if (/[./]/.exec(name)?.[0] !== '/') return name
   return name.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/'))

@@ -1,6 +1,6 @@
 /**
- * The two annotations of a Service that request topology-aware routing. Since 1.27, `topology-mode` replaces the other
- * annotation.
+ * The two annotations of a Service that request topology-aware routing. Since Kubernetes 1.27, `topology-mode` replaces
+ * the other annotation.
  */
 import { at, type FieldError, invalid } from '../../../model/field-error.ts'
 import type { ObjectMeta } from '../../../model/object.ts'

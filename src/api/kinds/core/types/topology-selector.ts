@@ -53,7 +53,7 @@ export function checkTopologyTerms(terms: readonly Term[] = [], path: FieldPath)
   })
 }
 
-/** Returns a comparison key for a topology term that ignores the order of labels and values. */
+/** Returns a key for comparing topology terms regardless of the order of their labels and values. */
 function meaningOf({ matchLabelExpressions: requirements = [] }: Term): string {
   const byKey = new Map(requirements.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))
   return JSON.stringify([...byKey].sort(([a], [b]) => (a < b ? -1 : 1)))

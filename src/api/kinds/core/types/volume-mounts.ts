@@ -76,7 +76,9 @@ interface Rights {
   readonly privileged?: boolean
 }
 
-/** Validates the mounts of a container. Errors in paths and propagation are reported at the list, as clients expect. */
+/**
+ * Validates the mounts of a container. Errors in paths and propagation are reported for the list, as clients expect.
+ */
 export function checkMounts(mounts: readonly VolumeMount[], rights: Rights | undefined, path: FieldPath): FieldError[] {
   return mounts.flatMap((mount, i) => {
     const { subPath = '', subPathExpr = '', mountPropagation: propagation } = mount

@@ -180,7 +180,7 @@ const sources = {
   image: field(30, imageVolume, {
     since: '1.31',
     gate: 'ImageVolume',
-    // The gate drops the whole volume instead (see gated-parts.ts).
+    // If the gate is disabled, the whole volume is dropped instead (see gated-parts.ts).
     gateDrops: 'never',
     doc: 'Content of an image or artifact, mounted as a volume.',
   }),
@@ -251,8 +251,8 @@ function hasVolumeSource(value: Volume): boolean {
 }
 
 /**
- * Validates the name of a Secret. A missing name is reported in the reference, and an invalid name next to it, because
- * clients expect those paths.
+ * Validates the name of a Secret. A missing name is reported at the reference's name, and an invalid name beside the
+ * reference, because clients expect these paths.
  */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]

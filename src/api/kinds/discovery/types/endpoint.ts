@@ -175,7 +175,7 @@ function checkAddresses(
 
 interface AddressPlace {
   readonly type: string
-  /** Path of the list that contains the address. Errors about the wrong family are reported there since 1.33. */
+  /** Path of the list that contains the address. Since 1.33, addresses of the wrong family are reported there. */
   readonly list: FieldPath
   /** Path of the address itself. */
   readonly path: FieldPath

@@ -1,4 +1,4 @@
-/** PolicyRulesWithSubjects selects requests by sender and target. A single `*` matches everything. */
+/** PolicyRulesWithSubjects selects requests by subject and target. A single `*` matches everything. */
 import {
   at,
   child,

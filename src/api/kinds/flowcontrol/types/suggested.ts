@@ -1,7 +1,7 @@
 /**
  * The suggested priority levels and FlowSchemas of kube-apiserver. A new server creates the objects of the emulated
  * version in addition to the mandatory objects. Nodes, leader elections and controllers have separate levels. All other
- * requests share the remaining levels by user.
+ * requests are assigned to the remaining levels by user.
  */
 import type { Json } from '../../../json/json.ts'
 import { authenticatedUsers, nodesGroup, unauthenticatedUsers } from '../../../model/user.ts'
@@ -138,7 +138,7 @@ const nodeObjects = {
 }
 
 /**
- * Moves the Endpoints writes of controllers to another level, because they would otherwise count as leader elections.
+ * Moves the Endpoints writes of controllers to another level, because otherwise they would count as leader elections.
  */
 const endpointWrites = schema(
   { level: 'workload-high', precedence: 150, flows: 'ByUser' },
@@ -156,7 +156,7 @@ function highLevel(precedence: number): Place {
   return { level: 'workload-high', precedence, flows: 'ByNamespace' }
 }
 
-/** Returns a FlowSchema for all requests of the given subjects. */
+/** Returns a FlowSchema for all requests from the given subjects. */
 function whole(place: Place, subjects: Json[]): Json {
   return schema(place, { subjects, ...everything })
 }
@@ -165,7 +165,7 @@ function election(precedence: number, subjects: Json[], resourceRules: Json[]): 
   return schema({ level: 'leader-election', precedence, flows: 'ByUser' }, { subjects, resourceRules })
 }
 
-/** Returns a rule for leader elections that use Endpoints or ConfigMaps, as clients did before Leases. */
+/** Returns a rule for leader elections that use Endpoints or ConfigMaps, which clients used before Leases existed. */
 function older(namespaces: string[]) {
   return { ...inNamespaces(electing, '', ['endpoints', 'configmaps']), namespaces }
 }

@@ -49,7 +49,7 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
 
 /**
  * Validates an IP range and its exceptions. Before 1.29, the check stops at the first range that cannot be parsed, so
- * at most one such range is reported.
+ * at most one invalid range is reported.
  */
 function* checkBlock(
   { cidr = '', except = [] }: InferFields<typeof blockFields>,

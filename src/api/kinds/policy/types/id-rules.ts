@@ -15,7 +15,7 @@ interface IdRule {
   readonly rules: readonly string[]
   /** Whether to encode the rule even if it is empty. */
   readonly written?: boolean
-  /** Whether to require ranges for rules that use them, and to reject ranges for all others. */
+  /** Whether to require ranges for rules that use them, and to reject ranges for all other rules. */
   readonly strict?: boolean
 }
 

@@ -29,7 +29,10 @@ function isPattern(pattern: string): boolean {
   return lastPart.test(parts.at(-1)!) && parts.slice(0, -1).every((each) => part.test(each))
 }
 
-/** Reports an overlap of two patterns at the narrower pattern, or at the allowed pattern if both are equal. */
+/**
+ * Reports overlapping patterns. The error is reported for the narrower pattern, or for the allowed pattern if both are
+ * equal.
+ */
 export function checkOverlap(
   allowed: readonly string[],
   banned: readonly string[],

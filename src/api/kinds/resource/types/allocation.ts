@@ -1,4 +1,4 @@
-/** The allocation result of a ResourceClaim: which devices it got, and where they can be used. */
+/** The allocation result of a ResourceClaim: which devices were allocated to it, and where they can be used. */
 import { child, type FieldError, type FieldPath, notSupported, required } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
@@ -10,7 +10,7 @@ import { checkConfiguration, configurationFields } from './configuration.ts'
 import { checkList, checkName, checkPoolName, checkShareId } from './lists.ts'
 import { deviceToleration } from './request.ts'
 
-/** A node selector. Only a new allocation is checked for the number of terms. */
+/** A node selector. The number of terms is validated only in a new allocation. */
 const allocationNodes = s.object(
   {
     nodeSelectorTerms: field(1, s.list(nodeSelectorTerm), {

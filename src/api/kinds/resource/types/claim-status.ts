@@ -92,7 +92,7 @@ function repeatedDevices(keys: readonly string[], context: RuleContext): FieldEr
   )
 }
 
-/** Rejects a reservation of an unallocated claim, and additional consumers of a claim that is being deleted. */
+/** Rejects a reservation of an unallocated claim, and new consumers of a claim that is being deleted. */
 function checkReservations(next: Claim, previous: Claim): FieldError[] {
   const path = 'status.reservedFor'
   const { reservedFor = [], allocation } = next.status ?? {}

@@ -27,7 +27,7 @@ const opaque = s.object(opaqueFields, {
   check: checkOpaque,
 })
 
-/** Fields of all device configurations. In Protobuf, they form a nested message. */
+/** Fields of all device configurations. In Protobuf, these fields form a nested message. */
 export const configurationFields = { opaque: field(1, opaque, { doc: 'Driver-specific parameters.' }) }
 
 export const classConfiguration = s.object(inlined(1, configurationFields), {

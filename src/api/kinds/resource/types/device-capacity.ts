@@ -1,4 +1,7 @@
-/** A DeviceCapacity is an amount that a device has, and how much of it one request may consume. */
+/**
+ * A DeviceCapacity is an amount of a resource that a device has. It also specifies how much of this amount a single
+ * request may consume.
+ */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { compareQuantities, parseQuantity } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -119,7 +122,7 @@ function checkRange(
 interface Steps {
   readonly min: string
   readonly value: string
-  /** Amounts that must be the minimum plus a multiple of the step. */
+  /** Amounts that must equal the minimum plus a multiple of the step. */
   readonly amounts: readonly string[]
 }
 

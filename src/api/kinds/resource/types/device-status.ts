@@ -88,7 +88,10 @@ function checkNetwork(value: InferFields<typeof networkFields>, path: FieldPath)
   ]
 }
 
-/** Validates an address with the length of its prefix. Unlike a range, the address may have bits beyond the prefix. */
+/**
+ * Validates an address with a prefix length, such as `192.0.2.1/24`. Unlike a range, the address may have bits beyond
+ * the prefix.
+ */
 function checkInterfaceAddress(text: string, path: FieldPath): FieldError[] {
   const [address = '', bits = ''] = text.split('/')
   if (parseRange(text) === undefined) return [invalid(path, text, 'must be an address in CIDR notation')]

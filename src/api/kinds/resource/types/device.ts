@@ -211,7 +211,7 @@ function checkAttribute(
   ]
 }
 
-/** Returns the number of values that an attribute counts for: its list elements, or 1 for a single value. */
+/** Returns the number of values that an attribute counts as: its list elements, or 1 for a single value. */
 function valueCount(attribute: InferFields<typeof attributeFields>): number {
   const count = listAttributes.reduce((sum, name) => sum + (attribute[name] ?? []).length, 0)
   return count === 0 ? 1 : count

@@ -14,21 +14,21 @@ import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../model
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
 
-/** Maximum number of requests, constraints, selectors and similar elements. */
+/** Maximum number of elements in lists of requests, constraints, selectors and similar objects. */
 export const maxElements = 32
 /** Maximum size of an expression and of opaque parameters. */
 export const maxTextBytes = 10 * 1024
 
 interface ListRules<T> {
   readonly max?: number
-  /** Returns a key for an element. No two elements of the list may have the same key. */
+  /** Returns a key for an element. No two elements in the list may have the same key. */
   readonly key?: (item: T) => string
   /** Name of the key's field, where duplicates are reported. If undefined, they are reported for the element itself. */
   readonly keyField?: string | undefined
   readonly check?: (item: T, path: FieldPath) => readonly FieldError[]
 }
 
-/** Validates the number of elements and each element, and requires that keys do not repeat. */
+/** Validates the number of elements and each element, and rejects duplicate keys. */
 export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: ListRules<T>): FieldError[] {
   const { max = maxElements, key, keyField, check } = rules
   if (items.length > max) return [tooMany(path, items.length, max)]
@@ -42,7 +42,7 @@ export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: L
   ])
 }
 
-/** Returns where to report a duplicate key: at the field before 1.36, and at the element since then. */
+/** Returns where to report a duplicate key: for the key field before 1.36, and for the whole element since 1.36. */
 export function keyFieldOf(name: string, context: RuleContext): string | undefined {
   return isSince('1.36', context) ? undefined : name
 }
@@ -59,7 +59,7 @@ export function checkRequired(name: string, path: FieldPath, check: NameCheck): 
 
 const maxPoolLength = 253
 
-/** Validates a pool name, which consists of subdomains that are separated by slashes. */
+/** Validates a pool name, which consists of subdomains separated by slashes. */
 export function checkPoolName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return [required(path)]
   if (name.length > maxPoolLength) return [tooLong(path, maxPoolLength)]

@@ -113,8 +113,8 @@ function checkIscsi(iscsi: Iscsi, path: FieldPath): FieldError[] {
 const maxInterfaceNameLength = 64
 
 /**
- * Whether the name of the iSCSI interface fits the length limit. With a custom initiator, the node creates an interface
- * named `<volume>:<portal>`.
+ * Whether the name of the iSCSI interface is within the length limit. With a custom initiator, the node creates an
+ * interface named `<volume>:<portal>`.
  */
 export function fitsInterface(
   volume: string,

@@ -132,7 +132,7 @@ function checkFlexOptions(
 
 const maxDriverNameLength = 63
 
-/** Validates the name of a CSI driver, which is a DNS subdomain that may contain upper-case letters. */
+/** Validates the name of a CSI driver, which is a DNS subdomain except that it may contain uppercase letters. */
 export function checkDriverName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
   // Since 1.36, a missing driver name is reported without further errors.
   if (name === '' && isAtLeast(emulationOf(context).version, '1.36')) return [required(path)]
