@@ -1,6 +1,6 @@
 /**
  * The CA files of a test server. Objects such as the `kube-root-ca.crt` ConfigMap in every namespace contain the CA
- * certificate, so the CA is part of a snapshot: a server that starts from the snapshot has the same CA.
+ * certificate, so the CA is part of every snapshot, and a server that starts from a snapshot has the same CA.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -3,18 +3,18 @@
 export interface Call {
   /**
    * The verb of the request: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`. For
-   * paths that are not resources, the HTTP method.
+   * non-resource paths, the HTTP method.
    */
   readonly verb: string
   /** API group as in `apiVersion`. Empty for the core group. */
   readonly group: string
   /**
-   * Plural name of the resource and its subresource, if any, such as `pods` or `pods/status`. Empty for paths that are
-   * not resources.
+   * Plural name of the resource and its subresource, if any, such as `pods` or `pods/status`. Empty for non-resource
+   * paths.
    */
   readonly resource: string
   readonly namespace: string
-  /** Name of the object. Empty if the path names no object, as for create and list. */
+  /** Name of the object. Empty if the path does not name an object, as for create and list. */
   readonly name: string
   /** User of the call. Empty if the request was not authenticated. */
   readonly user: string
@@ -24,7 +24,8 @@ export interface Call {
 }
 
 /**
- * Selects calls that match all given members. An empty match selects all calls except those of the server's own loops.
+ * Selects calls that match all properties given here. An empty match selects all calls except those by the server's own
+ * loops.
  */
 export interface CallMatch {
   readonly verb?: string
@@ -36,12 +37,12 @@ export interface CallMatch {
   readonly user?: string
 }
 
-/** The calls of clients to a test server, in order. The log contains at least the last 10,000 calls. */
+/** The calls that clients made to a test server, in order. The log contains at least the last 10,000 calls. */
 export interface CallLog extends Iterable<Call> {
   /** Returns all calls, or only the matching calls. */
   list(match?: CallMatch): Call[]
   /**
-   * Resolves to the next matching call that has a response. Rejects after a timeout, by default five seconds.
+   * Resolves to the next matching call that has a response. Rejects after a timeout, which defaults to five seconds.
    *
    * @example
    * const updated = server.calls.next({ verb: 'update', resource: 'deployments/status' })

@@ -1,7 +1,7 @@
 /**
- * Records the calls of clients to a test server in the order of arrival, up to a maximum number.
+ * Records the calls that clients make to a test server in order of arrival, up to a maximum number.
  *
- * Calls of the server's own control loops are omitted unless a match names their user, because they would distract from
+ * Calls by the server's own control loops are omitted unless a match names their user, because they would distract from
  * the calls of the controller under test.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -105,7 +105,10 @@ export class Calls implements CallLog {
     this.#calls = []
   }
 
-  /** Whether a call has all properties of the match. Calls of the server's own loops match only if a user is given. */
+  /**
+   * Whether a call has all properties of the match. Calls by the server's own loops match only if the match specifies a
+   * user.
+   */
   matches(call: Call, match: CallMatch): boolean {
     if (match.user === undefined && this.#isOwn(call.user)) return false
     return fields.every((field) => match[field] === undefined || match[field] === call[field])
@@ -120,7 +123,7 @@ export class Calls implements CallLog {
     if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
   }
 
-  /** Returns the call that belongs to a running request. */
+  /** Returns the log entry of a running request. */
   of(exchange: Exchange): Call {
     return this.#open.get(exchange)!
   }
@@ -130,7 +133,7 @@ export class Calls implements CallLog {
     return [...this.#open].filter(([, call]) => this.matches(call, match)).map(([exchange]) => exchange)
   }
 
-  /** Completes the entry of a request that has been handled. */
+  /** Completes the log entry of a request that has been handled. */
   end(exchange: Exchange): void {
     const call = this.#open.get(exchange)
     this.#open.delete(exchange)

@@ -1,7 +1,7 @@
 /** Defines the failures that a test can inject into calls. */
 import type { Call } from './call-log.ts'
 
-/** How an injected failure makes a call fail. */
+/** The way in which an injected failure makes a call fail. */
 export type Failure =
   /** Responds with this status code without executing the request. */
   | {
@@ -14,16 +14,16 @@ export type Failure =
     }
   /**
    * Closes the connection before the request is executed (`'request'`) or afterwards (`'answer'`). In the latter case,
-   * only the response is lost. The response of a watch ends after `afterEvents` events, by default 0.
+   * only the response is lost. The response to a watch ends after `afterEvents` events (0 by default).
    */
   | { readonly cut: 'request' | 'answer'; readonly afterEvents?: number }
   /** Executes the request after this many milliseconds. */
   | { readonly delayMs: number }
 
-/** A planned failure. The planned call may already have failed. */
+/** A planned failure, which may already have happened. */
 export interface PlannedFailure {
-  /** Resolves when the failure has happened, to the call that failed. */
+  /** Resolves to the failed call once the failure has happened. */
   readonly happened: Promise<Call>
-  /** Cancels the failure if it has not happened. */
+  /** Cancels the failure if it has not happened yet. */
   cancel(): void
 }

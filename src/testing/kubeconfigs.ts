@@ -14,7 +14,10 @@ export interface TestKubeconfig {
   readonly object: KubeconfigObject
   /** The kubeconfig as YAML text. */
   readonly yaml: string
-  /** Path of the file, which only this user of the machine may read. It is removed with the server. */
+  /**
+   * Path of the file, which only the current operating system user may read. The file is removed together with the
+   * server.
+   */
   readonly file: string
 }
 

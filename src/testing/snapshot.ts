@@ -1,9 +1,9 @@
 /** Defines the snapshot of a test server's state. */
 import type { ProfileName } from '../api/model/vendor.ts'
 
-/** The state of a test server at one point in time. It can be used repeatedly and by other servers. */
+/** The state of a test server at one point in time. It can be used repeatedly, and also by other servers. */
 export interface Snapshot {
-  /** Profile of the server. Its names are a part of the state. */
+  /** Profile of the server, whose names are part of the state. */
   readonly profile: ProfileName
   /** resourceVersion at which the snapshot was taken. */
   readonly revision: number

@@ -1,7 +1,7 @@
 /**
- * Creates snapshots of a test server and restores them. To restore a snapshot, the server writes the differences like
- * any client, so that caches, watches and control loops follow as usual, resource versions only increase, and the cost
- * depends on the changes rather than on the size of the state.
+ * Creates snapshots of a test server and restores them. To restore a snapshot, the server writes the differences as a
+ * client would. Caches, watches and control loops therefore follow as usual, resource versions only increase, and the
+ * cost depends on the number of changes rather than on the size of the state.
  *
  * Data other than objects (`meta/`, such as the service account key) is not restored, so that credentials remain valid.
  * A fork copies this data.
@@ -32,7 +32,7 @@ export async function takeSnapshot(
   return { profile, authority, revision, entries }
 }
 
-/** Returns the snapshot without secrets such as keys, for a server that creates its own. */
+/** Returns the snapshot without secrets such as keys, for a server that creates its own secrets. */
 export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSnapshot {
   return { ...snapshot, entries: entries.filter(({ key }) => !key.startsWith(metaPrefix)) }
 }
@@ -54,7 +54,7 @@ export async function restore(store: Store, { entries }: StoredSnapshot, eventTt
   throw new Error("the server's state did not settle: stop all writers before you reset it")
 }
 
-/** Returns the writes that restore a snapshot. Deletions come first, to free the keys of the restored objects. */
+/** Returns the writes that restore a snapshot. Deletions come first, to free the keys for the restored objects. */
 function differences(now: readonly Entry[], snapshotEntries: ReadonlyMap<string, Entry>, eventTtlMs: number): Write[] {
   const currentEntries = new Map(
     now.filter(({ key }) => !key.startsWith(metaPrefix)).map((entry) => [entry.key, entry]),
@@ -80,8 +80,8 @@ const expiring = allKinds
   .map(({ group, plural }) => prefixOf(group, plural))
 
 /**
- * Returns the lifetime of an entry. If an object expires, its lifetime starts over, because only the store knows the
- * remaining lifetime.
+ * Returns the lifetime of an entry. For an object that expires, the lifetime starts anew, because only the store knows
+ * the remaining lifetime.
  */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}

@@ -47,7 +47,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   return await start(options, undefined)
 }
 
-/** Starts a server. A fork also accepts the users of its `parent`. */
+/** Starts a server. A fork also accepts its parent's users. */
 async function start(options: TestServerOptions, parent: Users | undefined): Promise<TestServer> {
   await using opened = new AsyncDisposableStack()
   const directory = temporaryDirectory('orch-testing-')
@@ -168,7 +168,8 @@ async function runLoops(
 const loopsLaterMs = 10
 
 /**
- * Starts the loops later, so that the caller need not wait for them. Used for states that have already been reconciled.
+ * Starts the loops later, so that the caller need not wait for them. Used if the initial state has already been
+ * reconciled.
  */
 function runLoopsLater(server: ApiServer, { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>): void {
   const running = new AsyncDisposableStack()

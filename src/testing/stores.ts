@@ -1,7 +1,7 @@
 /**
- * Stores of test servers. The creation of the initial objects (default roles, namespaces, API services) takes most of a
- * server's start, so they are created once per set of flags in a process. A server with the same flags as an earlier
- * one finds these objects in its store, as after a restart, and has the same CA. Other keys are not shared.
+ * Stores of test servers. Creating the initial objects (default roles, namespaces, API services) takes most of a
+ * server's startup time, so they are created only once per process and set of flags. A server with the same flags as an
+ * earlier one finds these objects in its store, as after a restart, and has the same CA. Other keys are not shared.
  */
 import { join } from 'node:path'
 import { vendorOf } from '../api/model/vendor.ts'
@@ -85,9 +85,9 @@ const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserve
 const addresses = prefixOf('networking', 'ipaddresses')
 
 /**
- * Returns the initial entries that another server can use. Each server itself creates the objects that depend on its
- * port: its Service with its IPAddress, the reservations of that Service, which are stored under its key, and the Lease
- * that identifies the server.
+ * Returns the initial entries that another server can use. Omits the objects that depend on the server's port, which
+ * each server creates itself: its Service with the IPAddress, the reservations of that Service, which are stored under
+ * its key, and the Lease that identifies the server.
  */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []

@@ -1,20 +1,20 @@
 /**
- * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, timers fire, such
- * as the timer of a control loop that deletes an object in an hour.
+ * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, timers fire when
+ * they are due, such as the timer of a control loop that deletes an object in an hour.
  *
- * The clock never goes back, because times that were stored or returned would then be in the future.
+ * The clock never goes back, because times that were stored or returned earlier would then be in the future.
  */
 import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'
 
 interface Waiting {
-  /** When the timer fires, on the monotonic clock. */
+  /** Time when the timer fires, on the monotonic clock. */
   readonly due: number
   readonly run: () => void
   timer: NodeJS.Timeout | undefined
 }
 
-/** Maximum delay of system timers in milliseconds. Timers for later times are set again. */
+/** Maximum delay of system timers in milliseconds. A timer with a longer delay is set again. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** The clock of a test server, for tests. */
@@ -22,8 +22,8 @@ export interface ServerClock {
   /** Current time in milliseconds since 1970. */
   now(): number
   /**
-   * Advances the clock by a number of milliseconds or by a duration such as `'1h30m'`. Timers that become due fire once
-   * each, in order, before this method returns. The work that they start continues afterwards.
+   * Advances the clock by a number of milliseconds or by a duration such as `'1h30m'`. Each timer that becomes due
+   * fires once, in order, before this method returns. Work that the timers start continues afterwards.
    */
   advance(by: number | string): void
 }

@@ -12,20 +12,23 @@ import type { ServerClock } from './test-clock.ts'
 
 /** Options of a test server. All of them are optional. */
 export interface TestServerOptions {
-  /** API names: `kubernetes` (the default), which kubectl, client-go and all Kubernetes clients expect, or `orch`. */
+  /**
+   * Profile of the API names: `kubernetes` (the default), which kubectl, client-go and all other Kubernetes clients
+   * expect, or `orch`.
+   */
   readonly profile?: ProfileName
   /** Kubernetes version to emulate, such as `1.31`. Defaults to the default of `--emulated-version`. */
   readonly emulatedVersion?: EmulatedVersion
   /**
    * Control loops to run, such as namespace deletion, garbage collection and service accounts: `true` (the default) for
-   * the loops of `orch up`, `false` for an API server without loops, or names as in `--controllers`.
+   * the loops of `orch up`, `false` for none, or a list of names as in `--controllers`.
    */
   readonly controlLoops?: boolean | readonly string[]
   /** Store for objects: `memory` (the default), or the embedded store in a `temporary` directory. */
   readonly store?: 'memory' | 'temporary'
   /**
-   * Transport of the server's own clients: `in-process` (the default) without a network, or `tls`. The port is open in
-   * both cases, for kubectl and other programs.
+   * Transport of the server's own clients: `in-process` (the default), which does not use the network, or `tls`. The
+   * port is open in both cases, for kubectl and other programs.
    */
   readonly transport?: 'in-process' | 'tls'
   /** Snapshot to start from. By default, the server starts with a new cluster. */
@@ -41,7 +44,8 @@ export interface TestServerOptions {
 /** Properties of a test user. */
 export interface UserOptions {
   /**
-   * Groups of the user. `system:masters` may do everything. `system:authenticated` is always added. Defaults to none.
+   * Groups of the user. Members of `system:masters` may do everything. `system:authenticated` is always added. Defaults
+   * to none.
    */
   readonly groups?: readonly string[]
   readonly uid?: string
@@ -61,7 +65,7 @@ export interface TestUser {
 }
 
 /**
- * A complete API server with control loops in the process of a test. Any number of them can run at the same time.
+ * A complete API server with control loops in the process of a test. Any number of servers can run at the same time.
  *
  * @example import { startTestServer } from 'orch/testing'
  *
@@ -82,7 +86,7 @@ export interface TestServer extends AsyncDisposable {
   /** Log of client calls, oldest first. */
   readonly calls: CallLog
 
-  /** Returns a user with only the permissions that RBAC grants to the name and groups. */
+  /** Returns a user who has only the permissions that RBAC grants to the given name and groups. */
   user(name: string, options?: UserOptions): TestUser
 
   /**
@@ -104,13 +108,13 @@ export interface TestServer extends AsyncDisposable {
   /**
    * Restores all objects to a snapshot, or to the state after the start, and clears calls and failures. Resource
    * versions only increase. Watches stay open and receive the changes, so that a controller shared by several tests
-   * follows immediately. Users and the clock are not reset.
+   * observes the restored state immediately. Users and the clock are not reset.
    */
   reset(to?: Snapshot): Promise<void>
 
   /**
-   * Resolves when no data has been written for a moment: the control loops and all controllers of the test have
-   * finished their work. For tests that check that something does *not* happen.
+   * Resolves when no data has been written for a moment, which means that the control loops and the test's controllers
+   * have finished their work. Useful for tests that check that something does *not* happen.
    */
   settled(): Promise<void>
 

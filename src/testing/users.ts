@@ -1,4 +1,4 @@
-/** The users of a test server. They are created when a test names them, and authenticate with random tokens. */
+/** The users of a test server. They are created when a test requests them, and authenticate with random tokens. */
 import { randomBytes } from 'node:crypto'
 import type { User } from '../api/model/user.ts'
 import type { Authenticator } from '../apiserver/authn/authenticator.ts'
@@ -17,7 +17,7 @@ export class Users {
     this.authenticator = staticTokens(() => this.#tokens)
   }
 
-  /** Adds a user. A name may be added several times, each time with different groups. */
+  /** Adds a user. The same name may be added several times, with different groups. */
   add(name: string, { groups = [], uid = '', extra = {} }: UserOptions): { user: User; token: string } {
     if (name === '') throw new TypeError('a user must have a name')
     const user: User = { name, uid, groups: [...groups], extra: new Map(Object.entries(extra)) }

@@ -3,7 +3,7 @@
  * full. `get` does not change the order. `use` returns a value and makes its entry the newest, so a cache that reads
  * only with `use` evicts the least recently used entries.
  *
- * A large map evicts one entry in 64 at a time, because a JavaScript Map finds its oldest entry only by skipping the
+ * A large map evicts one in 64 entries at a time, because a JavaScript Map finds its oldest entry only by skipping the
  * gaps that earlier deletions left. With 8192 entries, an insertion that evicts a single entry takes 6.2 µs. With
  * batched eviction, an insertion takes 0.6 µs on average.
  */

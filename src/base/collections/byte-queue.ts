@@ -1,7 +1,7 @@
 /**
  * A queue of bytes that arrive in chunks of any size. The queue uses at most three times as much memory as its content,
- * even if the chunks are small. Small chunks, and small views of a large buffer (a TLS record), are copied into a
- * shared buffer. Other chunks are not copied until `join` is called.
+ * even if the chunks are small. Small chunks, and small views of a large buffer (such as a TLS record), are copied into
+ * a shared buffer. Other chunks are not copied until `join` is called.
  */
 
 /**
@@ -11,7 +11,7 @@
 const minKeptBytes = 2048
 /**
  * Maximum size in bytes of a copy from Node's buffer pool, which costs a third of a separate allocation. Most bodies
- * are a single chunk below this size.
+ * are a single chunk smaller than this.
  */
 const maxPooledBytes = 4096
 const minTailBytes = 256

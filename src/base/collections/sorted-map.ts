@@ -5,8 +5,8 @@
  * hash map `#byKey`. An insertion or deletion shifts entries of at most one chunk, so its cost does not grow with the
  * map. A range read starts with two binary searches. Keys that arrive in order are appended without a search.
  *
- * `slices` reads a range in slices that all show the same state despite concurrent writes: a chunk that a reader may
- * still need is copied before it is changed.
+ * `slices` reads a range in slices that all show the same state despite concurrent writes, because a chunk that a
+ * reader may still need is copied before it is changed.
  */
 import { compareUtf8 } from './utf8-order.ts'
 
@@ -29,7 +29,7 @@ export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
   /** Chunks in key order. There are no empty chunks. */
   readonly #chunks: Chunk<V>[] = []
-  /** Whether native string comparison gives UTF-8 order for all current keys. Native comparison is much faster. */
+  /** Whether native string comparison yields UTF-8 order for all current keys. Native comparison is much faster. */
   #plain = true
   /**
    * The current epoch. Each reader that may continue after a write starts a new epoch. Writes copy chunks from earlier
@@ -102,7 +102,7 @@ export class SortedMap<V> {
 
   /**
    * Returns the number of keys between `after` and `end`, excluding both. The cost grows with the number of chunks
-   * rather than keys, and is low near both ends of the map.
+   * rather than the number of keys, and is low near both ends of the map.
    */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)

@@ -1,11 +1,11 @@
 /**
- * A cache of results that expire, such as responses of another service. Concurrent requests for the same key share one
- * lookup. The cache has a maximum size and evicts the oldest entries first.
+ * A cache of results that expire, such as responses from another service. Concurrent requests for the same key share
+ * one lookup. The cache has a maximum size and evicts the oldest entries first.
  */
 import type { Clock } from '../time/clock.ts'
 import { BoundedMap } from './bounded-map.ts'
 
-/** A result to cache, and how long it stays valid. */
+/** A result to cache, and how long it remains valid. */
 export interface Answer<V> {
   readonly value: V
   /** Time to live in milliseconds. With 0, the value is not cached. */

@@ -16,7 +16,7 @@ export function compareUtf8(a: string, b: string): number {
 const few = 32
 
 /**
- * Sorts keys in place in UTF-8 order. Most lists are short or already sorted, and for those the built-in `sort` would
+ * Sorts keys in place in UTF-8 order. Most lists are short or already sorted. For such lists, the built-in `sort` would
  * be slower and allocate memory.
  */
 export function sortUtf8(keys: string[]): string[] {

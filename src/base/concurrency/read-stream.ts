@@ -1,16 +1,16 @@
 /**
  * Reads a stream through its events, which is much cheaper than an iterator for small bodies.
  *
- * A stream may end or be destroyed before its reader attaches: Node ends the readable side of an HTTP/2 stream as soon
- * as an empty frame ends the stream, and emits each event only once. `readStream` reports the end to late readers as
- * well.
+ * A stream may end or be destroyed before its reader attaches: Node.js ends the readable side of an HTTP/2 stream as
+ * soon as an empty frame ends the stream, and emits each event only once. `readStream` reports the end to late readers
+ * as well.
  */
 import type { Readable } from 'node:stream'
 
 export interface StreamReader {
   readonly onData: (chunk: Buffer) => void
   readonly onEnd: () => void
-  /** Called when the stream fails, and when it closes, even after all data has been read. */
+  /** Called when the stream fails or closes, even after all data has been read. */
   readonly onBreak: () => void
 }
 

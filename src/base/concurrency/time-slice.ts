@@ -20,8 +20,8 @@ const clock = performance
 const { nodeTiming } = clock
 
 /**
- * Time budget of one event-loop turn in milliseconds. Clients do not notice the usual budget. It is longer while a
- * server starts.
+ * Time budget of one event-loop turn in milliseconds. Clients do not notice the usual budget. The budget is longer
+ * while a server starts.
  */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
@@ -38,7 +38,7 @@ const unitsBetweenLooks = 2000
 /** Splits the work of one task, such as a request, into time slices. */
 export class TimeSlice {
   #since = clock.now()
-  /** How long the task had worked when the current measurement began, in milliseconds. */
+  /** How long the task had already worked when the current measurement began, in milliseconds. */
   #workedMs = 0
   #units = 0
 
@@ -156,7 +156,7 @@ class RestingWork {
     return this.#waiting.length
   }
 
-  /** Calls the function in a later turn of the event loop that has time left. */
+  /** Calls the function in a later turn of the event loop that still has time. */
   rest(resume: () => void): void {
     if (!isResuming) {
       isResuming = true

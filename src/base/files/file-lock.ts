@@ -1,6 +1,6 @@
 /**
  * A lock between programs. The lock is a file that only one program can create. The lock of a killed program expires
- * after a minute. Other programs cannot check whether the owner still runs, because the owner may be on another
+ * after a minute. Other programs cannot check whether the owner still runs, because the owner may be running on another
  * machine.
  */
 import { open, rm, stat } from 'node:fs/promises'

@@ -1,8 +1,8 @@
 /**
  * Creates files and directories safely. A reader sees either the old file or the complete new file, even after a crash.
- * A new file gets an unpredictable name and its final mode before it is renamed, so the server never writes to a file
- * or link of another user. Errors are thrown to the caller, which knows the purpose of the file and can explain the
- * error to the user.
+ * A new file gets an unpredictable name and its final mode before it is renamed, so the server never writes to another
+ * user's file or link. Errors are thrown to the caller, which knows the purpose of the file and can explain the error
+ * to the user.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -51,7 +51,7 @@ async function makeOne(path: string, mode: number): Promise<void> {
 /**
  * Creates a directory and its parents, and makes the directory accessible to its owner only. An existing directory may
  * contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. An existing
- * directory that other users can write to must be empty, because they may have written its content.
+ * directory to which other users can write must be empty, because they may have written its content.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   await makeDirectory(directory, 0o700)

@@ -1,5 +1,5 @@
 /**
- * Detects changed files by polling. Polling works on every file system, and for files that are written in place,
+ * Detects changed files by polling. Polling works on every file system, and also for files that are written in place,
  * replaced, or reached through a link whose target changes (as in mounted volumes).
  *
  * A change is reported when two consecutive polls find the same file state, so that no file is read while it is being

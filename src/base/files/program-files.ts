@@ -14,7 +14,7 @@ import { getEnvironmentData, setEnvironmentData, Worker, type WorkerOptions } fr
 /** Whether this program runs as the single executable. */
 export const isExecutable = isSea()
 
-/** Where the code of a thread is, both in the sources and in the bundle. */
+/** Location of a thread's code, both in the sources and in the bundle. */
 export interface ThreadProgram {
   /** `import.meta.url` of the module that starts the thread. */
   readonly importer: string
@@ -94,8 +94,8 @@ function addonPath(): string {
 }
 
 /**
- * Writes content to a file without a name in the temporary directory, or in shared memory if that fails, as in a
- * container with a read-only root. Returns a file descriptor for reading.
+ * Writes content to a file without a name in the temporary directory or, if that fails (as in a container with a
+ * read-only root), in shared memory. Returns a file descriptor for reading.
  */
 function writeUnnamed(content: Buffer): number {
   try {

@@ -41,7 +41,9 @@ function removeAll(): void {
   for (const directory of own) rmSync(directory, { recursive: true, force: true })
 }
 
-/** Removes the directories of processes that have ended. Directories of other users cannot be removed and remain. */
+/**
+ * Removes the directories of processes that have ended. Directories of other users cannot be removed, so they remain.
+ */
 function removeAbandoned(place: string, prefix: string): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(prefix)) continue

@@ -1,4 +1,4 @@
-/** Formats flags for `--help`, either as a table or in groups with the help of each flag below its name. */
+/** Formats flags for `--help`, either as a table, or in groups with the help for each flag below its name. */
 import { fillLines } from '../text/fill-lines.ts'
 import type { Flag, Flags } from './flags.ts'
 
@@ -33,7 +33,7 @@ function flagHelp({ letter, name, value }: Flag<unknown>, lettered: boolean): st
   return `  ${lettered ? short : ''}--${name}${value === '' ? '' : `=${value}`}`
 }
 
-/** Returns the help of a flag, including its default. */
+/** Returns the help for a flag, including its default. */
 export function explanation(flag: Flag<unknown>): string {
   return flag.default === '' ? flag.help : `${flag.help} (default ${flag.default})`
 }

@@ -2,8 +2,8 @@
  * Flag tables and their parser. A flag is written as `--name=value`, `--name value` or `--switch`. A flag with a
  * one-letter short form can also be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends
  * the flags. A repeated flag may occur more than once. For any other flag, the last value applies, so that a user can
- * override a flag in a shell alias. Invalid flags are reported before the program does anything else. The error names
- * the flag and, if the flag is misspelled, suggests the most similar flag.
+ * override a flag that is set in a shell alias. Invalid flags are reported before the program does anything else. The
+ * error names the flag and, if the flag is misspelled, suggests the most similar flag.
  */
 
 /** A usage error. The message of a usage error is a single line. */
@@ -28,7 +28,8 @@ export interface Flag<T> {
   /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
   /**
-   * The value of the flag if it appears without one. If the next word is a valid value, it becomes the value instead.
+   * The value of the flag if the flag appears without one. If the next word is a valid value, that word is the value
+   * instead.
    */
   readonly bare?: string
   /** Whether help and completion omit the flag, because the flag exists only to explain why it is not supported. */
@@ -74,7 +75,7 @@ export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
 }
 
 /**
- * Returns a flag that users know from other programs and that has no effect in this program. The flag accepts only the
+ * Returns a flag that users know from other programs but that has no effect in this program. The flag accepts only the
  * value `accepted`, which describes the actual behavior, and rejects all other values with a reason. Without `value`,
  * the flag is a switch.
  */
@@ -144,7 +145,7 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 
 /**
  * Splits a command line at the first argument that is not a flag. For example, `--config=x get y` is split into `get`
- * and `--config=x y`. Only flags of the given table may precede the first argument.
+ * and `--config=x y`. Only flags in the given table may precede the first argument.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -233,7 +234,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Returns the value that a flag without `=value` has. Throws UsageError if the flag requires a value. */
+/** Returns the value of a flag that appears without `=value`. Throws UsageError if the flag requires a value. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'

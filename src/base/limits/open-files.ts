@@ -1,4 +1,4 @@
-/** Reads this process's limit of open files. */
+/** Reads this process's limit on open files. */
 import { readFileSync } from 'node:fs'
 
 /**

@@ -1,11 +1,11 @@
 /**
- * Token buckets in shared memory, so that a rate limit applies to all workers of a process together. Each key has a
+ * Token buckets in shared memory, so that a rate limit applies to all workers of a process combined. Each key has a
  * bucket. If the table is full, the bucket with the most tokens is dropped, which has the same effect as filling that
  * bucket.
  *
- * A bucket is a single number: the time at which the bucket will be full again (the generic cell rate algorithm). A
- * worker can therefore take a token with one atomic exchange. It needs no lock and may exit at any moment. If two
- * workers reuse a slot at the same moment, one additional event may be allowed.
+ * A bucket is a single number: the time at which it will be full again (the generic cell rate algorithm). A worker can
+ * therefore take a token with one atomic exchange, needs no lock, and may exit at any moment. If two workers reuse a
+ * slot at the same moment, one additional event may be allowed.
  *
  * `TokenBucket` cannot be used here because its two fields, the tokens and the time of the last refill, cannot be
  * changed in one atomic exchange.
@@ -15,9 +15,9 @@ import { createHash, randomBytes } from 'node:crypto'
 const seedBytes = 16
 /** Size of a slot in bytes: a 64-bit key and a 64-bit time. */
 const bucketBytes = 16
-/** Size of the reserved memory in bytes. The operating system allocates it only when buckets use it. */
+/** Size of the reserved memory in bytes. The operating system allocates the memory only when buckets use it. */
 const maxBytes = 64 * 1024 * 1024
-/** Number of candidate slots for a key. A lookup checks all of them. */
+/** Number of candidate slots for each key. A lookup checks all of them. */
 const ways = 8
 
 /**

@@ -20,8 +20,9 @@ export class SharedCount {
   }
 
   /**
-   * Starts an operation if the limit allows it, and returns whether the operation was started. If so, `leave` must be
-   * called when the operation ends. Two concurrent calls may both be rejected although there is room for one of them.
+   * Starts an operation if the limit allows it, and returns whether the operation was started. If it was, `leave` must
+   * be called when the operation ends. Two concurrent calls may both be rejected although there is room for one of
+   * them.
    */
   enter(): boolean {
     Atomics.add(this.#counts, this.#own, 1)

@@ -3,8 +3,8 @@
  * events, Events and work-queue keys.
  *
  * Three methods remove tokens. `take` removes a token only if the bucket is not empty. `reserve` removes a token in
- * advance. `spend` reads the clock only when the bucket is empty and is meant for hot paths. Workers that share a rate
- * use `rate-buckets.ts`.
+ * advance. `spend` reads the clock only when the bucket is empty and is intended for hot paths. Workers that share a
+ * rate use `rate-buckets.ts`.
  */
 
 /** A rate limit: an average rate, and a burst that is allowed after a quiet period. */
@@ -40,8 +40,8 @@ export class TokenBucket {
   }
 
   /**
-   * Removes a token and returns 0. If the bucket is empty, returns the number of milliseconds until the next token
-   * instead.
+   * Removes a token and returns 0. If the bucket is empty, instead returns the number of milliseconds until the next
+   * token.
    */
   take(): number {
     this.#refill()

@@ -1,9 +1,10 @@
 /**
  * Formats metrics in the Prometheus text format. `/metrics` also contains the metrics of the process
- * (`process-metrics.ts`), which are collected from the first scrape on and are shared by all servers in the process.
+ * (`process-metrics.ts`), which are collected from the first scrape onwards and are shared by all servers in the
+ * process.
  *
  * The cost of a scrape is bounded: the number of series is limited (`metrics.ts`), the text is created in time slices,
- * and concurrent scrapes share the text.
+ * and concurrent scrapes share it.
  */
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, MetricsPage, Sample } from './metrics.ts'

@@ -1,5 +1,5 @@
 /**
- * The log of the program. Each event is one line on standard error, either as `key=value` pairs or as JSON. Data from
+ * The program's log. Each event is one line on standard error, either as `key=value` pairs or as JSON. Data from
  * clients is always quoted, and credentials are never logged.
  *
  * The verbosity (`-v`) controls how much is logged. At 0, the log contains only lines that are important for operators.
@@ -11,7 +11,7 @@ import { openStandardError } from './standard-error.ts'
 /** A log with levels and structured fields. */
 export interface Log {
   info(message: string, fields?: LogFields): void
-  /** Logs a problem that needs attention but does not stop the work. */
+  /** Logs a problem that needs attention but does not stop the program from working. */
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   /** Logs a line if the verbosity is at least `level`. */
@@ -45,7 +45,7 @@ interface Line {
   readonly fields: LogFields
 }
 
-/** Opens a log with the verbosity and the format that the flags specify. Tests pass a writer and a clock. */
+/** Opens a log with the verbosity and format specified by the flags. Tests pass a writer and a clock. */
 export function openLog({
   level = 0,
   format = 'text',

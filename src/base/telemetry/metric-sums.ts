@@ -28,7 +28,7 @@ export class MetricSums<Id> {
     this.#snapshotsById.set(id, metrics)
   }
 
-  /** Marks a thread as ended. The counters of the thread are kept, and its gauges are dropped. */
+  /** Marks a thread as ended. The thread's counters are kept, and its gauges are dropped. */
   end(id: Id): void {
     const last = this.#snapshotsById.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
     this.#snapshotsById.delete(id)

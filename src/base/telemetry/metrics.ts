@@ -1,8 +1,8 @@
 /**
  * Metrics of the running server, with the same names as in kube-apiserver.
  *
- * Every request is recorded, so recording must be cheap. A series is a plain object: the recording code looks it up
- * once, keeps a reference and increments it. The text is created only at a scrape (`exposition.ts`).
+ * Every request is recorded, so recording must be cheap. A series is a plain object that the recording code looks up
+ * once, keeps a reference to and increments. The text is created only during a scrape (`exposition.ts`).
  *
  * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Additional
  * series are combined into one series, so that clients cannot fill the memory with arbitrary names.
@@ -28,7 +28,7 @@ export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   /** How to combine the values of multiple threads. Defaults to their sum. */
   readonly across?: 'sum' | 'max' | 'min' | undefined
-  /** The path that serves the metric. Defaults to `/metrics`. */
+  /** Path of the page that contains the metric. Defaults to `/metrics`. */
   readonly page?: MetricsPage | undefined
   /** Yields the samples one by one. A metric may have many samples, so the caller yields to other tasks in between. */
   samples(): Generator<Sample>
@@ -83,7 +83,7 @@ class SeriesMap<S> {
   }
 }
 
-/** The value of a counter. Code that counts keeps a reference and increments it. */
+/** The value of a counter. Counting code keeps a reference to it and increments the value. */
 export interface Count {
   value: number
 }
@@ -140,7 +140,7 @@ export class Gauge implements Metric {
   }
 }
 
-/** Counts observed values by bucket. Code that observes keeps a reference. */
+/** Counts observed values by bucket. Observing code keeps a reference to the distribution. */
 export class Distribution {
   readonly #bounds: readonly number[]
   /** Number of values in each bucket, not cumulative. The last bucket is for values above all bounds. */
@@ -171,8 +171,8 @@ export class Distribution {
 
 /**
  * A histogram metric with fixed bounds and one distribution for each combination of label values. A labeled
- * distribution without observations is omitted from scrapes: recording code looks up many distributions in advance, and
- * the cost of a scrape should depend only on the observations.
+ * distribution without observations is omitted from scrapes, because recording code looks up many distributions in
+ * advance and the cost of a scrape should depend only on those that are used.
  */
 export class Histogram implements Metric {
   readonly name: string

@@ -1,7 +1,7 @@
 /**
  * Metrics of the process: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels
- * are the same as in the prom-client package, which dashboards for Node.js expect. Observing the event loop and garbage
- * collection has a constant cost, so it starts at the first scrape. Each thread has its own metrics.
+ * are the same as in the prom-client package, because dashboards for Node.js expect them. Observing the event loop and
+ * garbage collection has a constant cost, so it starts at the first scrape. Each thread has its own metrics.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
@@ -74,7 +74,7 @@ function memoryMetrics(): Metric[] {
 }
 
 function fileMetrics(): Metric[] {
-  // The number of open files excludes the file descriptor that is open only for reading the directory.
+  // The number of open files excludes the file descriptor that is needed to read the directory.
   const open = () => ifReadable(() => readdirSync('/proc/self/fd').length - 1)
   const max = () => numberIn('/proc/self/limits', /^Max open files +(\d+)/m)
   return ifLinux(
@@ -109,8 +109,8 @@ function ifReadable<T>(read: () => T): T | undefined {
 const nanosecond = 1e-9
 
 /**
- * Returns metrics of the event loop delay since the last scrape. The first of these metrics is the delay measured by
- * the previous scrape.
+ * Returns metrics of the event loop delay since the last scrape. The first of these metrics is a delay that was
+ * measured at the previous scrape.
  */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })
@@ -218,7 +218,7 @@ const gcKinds: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-/** A performance entry for a garbage collection. Node.js types lack its `detail`. */
+/** A performance entry for a garbage collection. The Node.js types lack its `detail` property. */
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
 
 function garbageCollectionMetric(): Metric {

@@ -1,6 +1,6 @@
 /**
- * Records when the phases of a request begin and end. The log contains the durations for slow requests, and traces
- * contain the phases as spans. Recording a phase costs two readings of the clock.
+ * Records when the phases of a request begin and end. The log contains the durations of the phases of slow requests,
+ * and traces contain the phases as spans. Recording a phase takes two clock readings.
  */
 import { performance } from 'node:perf_hooks'
 

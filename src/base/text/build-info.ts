@@ -1,4 +1,4 @@
-/** The commit that the bundle was built from, and whether its working tree had uncommitted changes. */
+/** The commit from which the bundle was built, and whether the working tree had uncommitted changes. */
 
 /** The commit, which scripts/bundle.mjs inserts. Undefined if the program runs directly from its sources. */
 declare const __commit: string
@@ -6,7 +6,7 @@ declare const __commit: string
 const bundledCommit = typeof __commit === 'string' ? __commit : ''
 const dirtySuffix = '-dirty'
 
-/** Describes the commit that the program was built from. */
+/** Describes the commit from which the program was built. */
 export const buildInfo = {
   /** Commit of the build, or '' if unknown. */
   commit: bundledCommit.replace(dirtySuffix, ''),

@@ -1,7 +1,7 @@
 /** Examines thrown values. In JavaScript, any value can be thrown. */
 
 /**
- * Whether a thrown value is an error, even of another realm. Test runners such as Jest load this code into a separate
+ * Whether a thrown value is an error, even from another realm. Test runners such as Jest load this code into a separate
  * realm, where `instanceof` fails for the errors of Node.js. Browsers without `Error.isError` have only one realm.
  */
 export const isError: (thrown: unknown) => thrown is Error =

@@ -5,7 +5,7 @@ export interface Clock {
    * with `monotonic`.
    */
   now(): number
-  /** Returns monotonic milliseconds for timeouts and ages. Changes of the wall clock do not affect them. */
+  /** Returns monotonic milliseconds for timeouts and ages. Changes to the wall clock do not affect them. */
   monotonic(): number
 }
 

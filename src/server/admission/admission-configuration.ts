@@ -1,6 +1,6 @@
 /**
  * Reads the AdmissionConfiguration in `--admission-control-config-file`. The file configures each admission plugin,
- * either inline or with the path of another file, relative to this file.
+ * either inline or through the path of another file, which is relative to this file.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'

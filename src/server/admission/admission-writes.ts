@@ -22,8 +22,8 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      // Bypass the object's write queue. The request that deletes a quota waits for this write while it is first in the
-      // queue of the quota to be changed, so queuing here would deadlock.
+      // Bypass the object's write queue. A request that deletes a quota is at the head of that quota's write queue
+      // while it waits for this write, so queuing here would cause a deadlock.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

@@ -61,8 +61,8 @@ export async function makeAdmission(
   const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
-  // The configuration of a disabled plugin is checked too. Otherwise, an invalid configuration would prevent the server
-  // from starting once the plugin is enabled.
+  // The configuration of a disabled plugin is also checked. Otherwise, an invalid configuration would prevent the
+  // server from starting once the plugin is enabled.
   const configured = [...configurations].map(([name, { source }]) => findControl(name, version, source))
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
   const activeControls = await Promise.all(entries.filter(isRunning).map(make))
@@ -96,7 +96,7 @@ const webhookControls = {
 
 /**
  * Warns about stored webhook configurations that have no effect because a plugin is disabled. Clients that write such a
- * configuration get a success response and expect the server to call the webhook.
+ * configuration receive a success response, so they expect the server to call the webhook.
  */
 function warnOfUncalledWebhooks(activeControls: readonly Control[], { servedTypes, log }: AdmissionParts): void {
   const servedResources = new Set(servedTypes().map(({ resource }) => resource))

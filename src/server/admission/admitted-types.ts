@@ -25,7 +25,7 @@ export function parameterTypesIn(catalogue: Catalogue): FindParameterType {
   }
 }
 
-/** Returns a function that lists the served types, which the rules of webhooks are checked against. */
+/** Returns a function that lists the served types, against which the rules of webhooks are checked. */
 export function servedTypesIn(catalogue: Catalogue) {
   return (): ServedResource[] =>
     catalogue.all().map(({ group, plural, kind, subresources }) => ({

@@ -29,7 +29,7 @@ import { type ClientMoving, openFrontend } from './frontend.ts'
 
 /** A running API server, and the parts of it that control loops and workers use. */
 export interface ApiServer {
-  /** A URL that the server listens on, such as https://127.0.0.1:6443. */
+  /** A URL on which the server listens, such as https://127.0.0.1:6443. */
   readonly url: string
   /** The URL for clients on other hosts (`--advertise-address`). */
   readonly advertisedUrl: string
@@ -37,11 +37,11 @@ export interface ApiServer {
   readonly watches: number
   /** Returns a transport for in-process clients, authenticated as `user`. `stop` ends its requests. */
   transport(user: User): ClientTransport
-  /** The current CA certificates in PEM format. Clients use them to verify this server. */
+  /** The current CA certificates in PEM format, which clients use to verify this server. */
   readonly authority: string
   /** The self-signed CA and its key. The server accepts client certificates that this CA issued. */
   readonly signingAuthority: CertifiedKey
-  /** Issues a service account token that is stored in a Secret. */
+  /** Issues a service account token for storage in a Secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
   /** Clock for the server and its control loops. Tests can advance it. */
   readonly clock: TimerClock
@@ -63,7 +63,7 @@ export interface ApiServer {
    */
   readonly failed: Promise<StoreError>
   readonly moving: ClientMoving
-  /** Stops accepting requests, waits for running ones and closes all resources. */
+  /** Stops accepting requests, waits for running requests and closes all resources. */
   stop(): Promise<void>
 }
 

@@ -51,7 +51,7 @@ import { addressPolicy, openWays } from './ways-to-nodes.ts'
 export type Backend = Awaited<ReturnType<typeof openBackend>>
 
 /**
- * Opens the caches and the scheduled backups. Creates the readiness check, and the log and metrics of the control
+ * Opens the caches and the scheduled backups. Also creates the readiness check, and the log and metrics of the control
  * loops.
  */
 function openState(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
@@ -137,7 +137,7 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
 
 /**
  * Opens the component that forwards requests to other servers. The number of forwarded requests is limited, so that
- * enough file descriptors remain for the client connections of all workers.
+ * enough file descriptors remain for all workers' client connections.
  */
 function openPasser(
   { otherHeaders, sendsUid }: FrontProxy,
@@ -166,7 +166,7 @@ interface ApiParts
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
   readonly worker: WorkerContext | undefined
-  /** Returns the address that this server listens on, or undefined before it listens. */
+  /** Returns the address on which this server listens, or undefined before it listens. */
   readonly ownAddress: () => Address | undefined
 }
 
@@ -259,7 +259,7 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
 }
 
 /**
- * Returns what the ImagePolicyWebhook plugin needs: the enabled API versions, and a function that opens its backend.
+ * Returns what the ImagePolicyWebhook plugin requires: the enabled API versions, and a function that opens its backend.
  */
 function imagePolicyParts(options: ServerOptions, { reloading, opened }: ApiParts) {
   return {

@@ -31,9 +31,9 @@ export function openCaches(store: Store, { failed, log, eventRetention, sharing 
 }
 
 /**
- * Built-in kinds whose objects may be loaded after the server is ready if there are many of them. The server does not
- * need these objects to authenticate, authorize or admit requests. All objects of other kinds must be loaded before the
- * first request.
+ * Built-in kinds whose objects may be loaded after the server becomes ready if there are many of them. The server does
+ * not need these objects to authenticate, authorize or admit requests. Objects of all other kinds must be loaded before
+ * the first request.
  */
 const loadedLater = new Set(
   [

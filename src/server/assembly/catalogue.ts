@@ -48,7 +48,7 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
-  /** Creates the connections to node agents. `lookup` finds Node objects and pods. */
+  /** Creates the connections to node agents. `lookup` is used to find Node objects and pods. */
   readonly waysFor: (lookup: Lookup) => NodeConnector
   /** Returns the authenticator for TokenReviews. Must not be called before the catalogue is complete. */
   readonly authenticateToken: () => Authenticator
@@ -65,7 +65,10 @@ export interface CatalogueParts {
   readonly controls: () => readonly ControlState[]
   /** Returns the registered admission webhooks. Must not be called before the catalogue is complete. */
   readonly webhooks: () => readonly Webhook[]
-  /** Returns the reports about objects that violate policies. Must not be called before the catalogue is complete. */
+  /**
+   * Returns the policy reports, which count objects that violate policies. Must not be called before the catalogue is
+   * complete.
+   */
   readonly policyReports: () => PolicyReports
   /** Returns the latest audit events that this server has recorded. */
   readonly recentEvents: () => readonly string[]
@@ -79,7 +82,7 @@ export interface OpenCatalogue {
   /** Read access to all stored objects. */
   readonly lookup: Lookup
   readonly ways: NodeConnector
-  /** The parts of the server that serving additional types requires, for example for custom resources. */
+  /** The parts of the server that are required for serving additional types, such as custom resources. */
   readonly registry: RegistryParts
 }
 

@@ -1,6 +1,6 @@
 /**
  * Opens the port before the server is ready if `--livez-grace-period` is set. While the server starts, and for at most
- * the grace period, `/livez` succeeds, so that a supervisor does not restart a server that has a lot of data to load.
+ * the grace period, `/livez` succeeds, so that a supervisor does not restart a server that has to load a lot of data.
  * `/readyz` fails, and all other requests get a 503 response with Retry-After. Once the server is ready, it handles all
  * requests on the port.
  */
@@ -64,8 +64,8 @@ export async function openEarlyPort(
 }
 
 /**
- * Opens a port that reports liveness until the store is open. Before that, the server may lack its certificates.
- * Clients with certificates connect to the final port, which replaces this one.
+ * Opens a port that reports liveness until the store is open. Before that, the server may not have its certificates
+ * yet. Clients with certificates connect to the final port, which replaces this port.
  */
 export async function openWaitingPort(
   options: ServerOptions,

@@ -16,7 +16,7 @@ export interface Environment {
   readonly log: Log
   /**
    * Clock for objects, tokens and loops. Defaults to the system clock. Request timeouts, metrics and TLS certificates
-   * always use the system clock, because other programs depend on them.
+   * always use the system clock, because other programs depend on real time.
    */
   readonly clock?: TimerClock
   /** Callbacks that observe every request. */
@@ -40,7 +40,7 @@ export interface Environment {
    * sign-in link.
    */
   readonly console?: ConsoleAccess | undefined
-  /** The worker that runs this server, if it is one of several in the process. */
+  /** The worker that runs this server, if the process has several workers. */
   readonly worker?: WorkerContext
   /**
    * A signal that aborts when the server is about to stop, even while it is starting. After that, the server is not

@@ -1,7 +1,7 @@
 /**
- * Explains to the user why the program failed: one line for errors that the user can fix, and a stack trace for all
- * others. The text may contain the message of an untrusted server, for example when a node joins, so control characters
- * are escaped.
+ * Explains to the user why the program failed: in one line for errors that the user can fix, and with a stack trace for
+ * all others. The text may contain a message from an untrusted server, for example when a node joins, so control
+ * characters are escaped.
  */
 
 import { PkiFileError } from '../../api/pki/files.ts'

@@ -51,7 +51,10 @@ export function openFlowControl(
   return shareFairly(new FlowControl(configuration, systemClock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 
-/** Returns one worker's equal share of a server-wide limit. The value 0 means no limit and is returned unchanged. */
+/**
+ * Returns the equal share of a server-wide limit that each worker gets. The value 0 means no limit and is returned
+ * unchanged.
+ */
 function shareOf(limit: number, workers: number): number {
   return Math.ceil(limit / workers)
 }

@@ -42,7 +42,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)
   opened.defer(() => store.close())
-  // Determine the version first: it can tell that a store is new only before the profile is recorded.
+  // Determine the version first, because a new store can be recognized only before the profile is recorded.
   const emulatedVersion = worker?.emulatedVersion ?? (await settleEmulatedVersion(store, options))
   const auditParts = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
   const audited = await openAudit({ ...options, emulatedVersion }, auditParts)

@@ -94,13 +94,13 @@ async function openPipeline(
   })
 }
 
-/** Moves clients of a worker to the other workers. Clients reconnect when their connection ends. */
+/** Moves a worker's clients to the other workers. Clients reconnect when their connection ends. */
 export interface ClientMoving {
   /** Ends each connection with this probability as soon as its running requests are complete. */
   moveClients(chance: number): void
   /**
    * Stops listening. Ends watches immediately, and other connections once their requests are complete. Resolves when no
-   * connection is left, which takes as long as the longest request.
+   * connections are left, which takes as long as the longest request.
    */
   leave(): Promise<void>
 }
@@ -140,7 +140,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()
-    // Let readiness requests that have just arrived get their response.
+    // Let readiness requests that have just arrived receive their responses.
     await setImmediate()
   })
   const moving: ClientMoving = {

@@ -2,12 +2,12 @@
  * A client transport within this process. It passes a request directly to the pipeline as a given user, who is
  * authorized like any other user, and returns the response without using the network.
  *
- * The transport behaves like the network: the server writes a response as fast as the client reads it, and a client
- * that stops reading or aborts ends the request. Response bytes belong to the server and must not be changed. `close`
- * ends running requests and waits for them for a limited time, so that no request uses the store afterwards.
+ * The transport behaves like the network: the server writes a response only as fast as the client reads it, and a
+ * client that stops reading or aborts ends the request. Response bytes belong to the server and must not be changed.
+ * `close` ends running requests and waits for them for a limited time, so that no request uses the store afterwards.
  *
- * Control loops send hundreds of requests and read hundreds of events in the same turn of the event loop. Requests and
- * response chunks therefore wait until a turn has free time, so that network clients have priority.
+ * Control loops may send hundreds of requests and read hundreds of events in a single turn of the event loop. Requests
+ * and response chunks therefore wait until a turn has free time, which gives network clients priority.
  */
 import { Readable } from 'node:stream'
 import { authenticated, type User } from '../../api/model/user.ts'
@@ -32,8 +32,8 @@ export class InProcess {
   readonly #clock: Clock
   readonly #stop = new AbortController()
   /**
-   * Requests in progress. `close` iterates over them instead of using abort listeners, which become slower to add with
-   * every request.
+   * Requests in progress. `close` iterates over them instead of using abort listeners, because adding such a listener
+   * becomes slower with every request.
    */
   readonly #conversations = new Set<Conversation>()
   readonly #running = new Set<Promise<void>>()
@@ -96,7 +96,7 @@ const maxWaitingBytes = 256 * 1024
 const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
-/** A request with its response, which connects the server's side of a transport with the client's. */
+/** A request with its response, which connects the server's side of the transport with the client's side. */
 class Conversation implements ServerTransport {
   readonly method: string
   readonly target: string
@@ -114,7 +114,7 @@ class Conversation implements ServerTransport {
   #waiting: Buffer[] = []
   #bytes = 0
   #complete = false
-  /** Why the response ended before it was complete. */
+  /** The reason why the response ended before it was complete. */
   #broken: { readonly why: unknown } | undefined
   #wakeReader = () => {}
   #wakeWriter = () => {}
@@ -146,7 +146,7 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
-  /** No flow control is needed: the response is read from the memory of this process. */
+  /** No flow control is needed, because the response is read from the memory of this process. */
   async responseRead(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {

@@ -21,7 +21,7 @@ export interface ListenerParts {
   readonly clock: Clock
   readonly log: Log
   /**
-   * Shared memory and channel that workers use to count and evict connections. Undefined if there is a single worker.
+   * Shared memory and a channel that workers use to count and evict connections. Undefined if there is only one worker.
    */
   readonly counting?: WorkerConnections | undefined
   /** How to share the port. Undefined if this server has the port to itself. */
@@ -34,7 +34,7 @@ export interface PortSharing {
   readonly isAlone: boolean
 }
 
-/** Assumed limit of open files if the operating system reports none. */
+/** Assumed limit on open files if the operating system does not report one. */
 const usualOpenFiles = 1024
 
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'goawayChance' | 'httpEngine'>
@@ -70,7 +70,7 @@ export async function openListener(
   }
 }
 
-/** Returns the connection limits that result from the flags and the limit of open files. Throws UsageError. */
+/** Returns the connection limits that result from the flags and the limit on open files. Throws UsageError. */
 export function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
   const openFiles = openFileLimit() ?? usualOpenFiles
   if (maxConnections > openFiles) {
@@ -86,9 +86,8 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
 }
 
 /**
- * Returns a free port: the port in the options, or any free port if that is 0. Opening a port that workers share would
- * succeed even if another program of the same user uses it. The port is therefore first opened exclusively for a
- * moment.
+ * Returns a free port: the port in the options, or any free port if that is 0. Opening a port for sharing would succeed
+ * even if another program of the same user uses it. The port is therefore first opened briefly in exclusive mode.
  */
 export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
   const probe = createServer()

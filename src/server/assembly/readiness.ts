@@ -11,7 +11,7 @@ export interface Readiness {
   readonly checks: readonly HealthCheck[]
   /** Checks whether the store responds and is writable. */
   readonly store: HealthCheck
-  /** Makes the server unready permanently. */
+  /** Makes the server permanently unready. */
   stopping(): void
 }
 

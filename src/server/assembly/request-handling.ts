@@ -63,7 +63,7 @@ export interface HandlingParts {
   /** Timeout in milliseconds of requests other than watches. */
   readonly maxRequestMs: number
   readonly hooks?: RequestHooks | undefined
-  /** Whether pages of an origin may call this server. If undefined, no pages may call it. */
+  /** Returns whether pages of an origin may call this server. If undefined, no page may call it. */
   readonly isAllowedOrigin: IsAllowedOrigin | undefined
 }
 
@@ -125,8 +125,8 @@ export function handleRequests(parts: HandlingParts): Handling {
 }
 
 /**
- * Whether the error is a 503 whose cause is outside this server, such as a Service without endpoints or an unresponsive
- * backend.
+ * Whether the error is a 503 caused by something outside this server, such as a Service without endpoints or an
+ * unresponsive backend.
  */
 function isForClient(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 503 && error.cause === undefined

@@ -34,7 +34,7 @@ export interface PathParts {
   /** The Kubernetes version that `/version` reports, and the enabled feature gates. */
   readonly emulation: Emulation
   readonly aggregation: Aggregation
-  /** Group versions that aggregated servers or the metrics file provide. */
+  /** Group versions provided by aggregated servers or the metrics file. */
   readonly aggregated: AggregatedVersions
   /** API versions that are enabled for webhook calls but serve no resources. */
   readonly spoken: readonly string[]

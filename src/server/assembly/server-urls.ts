@@ -1,6 +1,6 @@
 /**
  * URLs of this server: one for clients on this host, and the advertised URL for other hosts. The two URLs differ if
- * `--advertise-address` names an address of another host, such as a load balancer.
+ * `--advertise-address` specifies the address of another host, such as a load balancer.
  */
 import { networkInterfaces } from 'node:os'
 import type { ServerOptions } from '../flags/options.ts'
@@ -8,7 +8,7 @@ import type { ServerOptions } from '../flags/options.ts'
 type Addresses = Pick<ServerOptions, 'advertiseAddress' | 'bindAddress'>
 
 /**
- * Returns a URL that the server listens on, for the administrator's kubeconfig, the console link and the server's own
+ * Returns a URL on which the server listens, for the administrator's kubeconfig, the console link and the server's own
  * requests.
  */
 export function servedUrl({ advertiseAddress, bindAddress }: Addresses, port: number, isLocal = isLocalAddress): URL {

@@ -68,14 +68,14 @@ interface OwnObjectDependencies {
   readonly catalogue: Catalogue
   readonly store: Store
   readonly loopRecords: LoopRecords
-  /** Port that this server listens on. */
+  /** Port on which this server listens. */
   readonly port: number
   readonly log: Log
   /** Resources to close when the server stops. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Resolves after the first attempt to write the Service of the API servers and its Endpoints. */
+/** Maintains the Service of the API servers and its Endpoints. Resolves after the first attempt to write them. */
 export async function startOwnService(
   options: EmulatedOptions,
   { catalogue, store, loopRecords, port, log, opened }: OwnObjectDependencies,

@@ -20,7 +20,7 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface NodeConnectionDependencies {
   readonly certificates: Certificates
-  /** The certificate and key with which the server authenticates to node agents, as files. */
+  /** The files with the certificate and key that the server uses to authenticate to node agents. */
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
@@ -45,8 +45,8 @@ export function followNodeClient(options: ServerOptions, reloading: Reloading, l
 }
 
 /**
- * Warns about a certificate of a superuser. API servers reject this certificate as a client of their API, but any other
- * service that trusts the CA grants it all permissions.
+ * Warns if the certificate belongs to a superuser. API servers reject it as a client certificate, but any other service
+ * that trusts the CA would grant its holder all permissions.
  */
 function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
@@ -97,8 +97,8 @@ export function openWays(
 const flag = 'kubelet-certificate-authority'
 
 /**
- * Returns a function that returns the CA certificates in the file, reloading them when the file changes. The function
- * returns undefined if no file is configured.
+ * Returns a function that returns the CA certificates in the file. They are reloaded when the file changes. The
+ * function returns undefined if no file is configured.
  */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined

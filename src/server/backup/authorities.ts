@@ -1,7 +1,8 @@
 /**
  * The self-signed CAs in a backup. With etcd, the CAs are in the store. With an embedded store, they are in files next
  * to the data file (shared-keys.ts). A backup always contains them as entries under their etcd keys, and a restore
- * writes them to the location that the restored store uses. Without the CAs, no client would trust the restored server.
+ * writes them to the location appropriate for the restored store. Without the CAs, no client would trust the restored
+ * server.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Implements `orch backup`, `restore`, `check` and `migrate`, which process a whole store. Each command reports
+ * Implements `orch backup`, `restore`, `check` and `migrate`, which operate on a whole store. Each command reports
  * progress on standard error and results on standard output. The commands never overwrite data. An incompletely loaded
  * store cannot be opened.
  */
@@ -121,7 +121,7 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
 export interface Filling {
   readonly load: { readonly id: string; readonly above: number }
   readonly pages: () => AsyncIterable<readonly Entry[]>
-  /** How long loaded Events are kept, in milliseconds. */
+  /** Lifetime of the loaded Events in milliseconds. */
   readonly ttlMs: number
 }
 
@@ -147,7 +147,7 @@ export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, t
   }
 }
 
-/** Runs `orch check`, which checks a store. Returns whether the store has no faults. */
+/** Runs `orch check`, which checks a store. Returns true if the store has no faults. */
 export async function check(options: OptionsOf<typeof checkFlags>, terminal: Terminal): Promise<boolean> {
   const { backup: file, setAside } = options
   const isBackup = file !== ''

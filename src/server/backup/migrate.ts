@@ -1,6 +1,4 @@
-/**
- * Implements `orch migrate`, which copies a store into an empty store. The source may be the etcd of a kube-apiserver.
- */
+/** Implements `orch migrate`, which copies a store into an empty store. The source may be a kube-apiserver's etcd. */
 
 import { type EmulatedVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
 import { KubeSnapshot } from '../../apiserver/backup/kube-snapshot.ts'

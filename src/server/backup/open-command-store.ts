@@ -1,5 +1,5 @@
 /**
- * Opens the store that a command reads or loads. No server uses the store at the same time, unless the store is in
+ * Opens the store that a command reads or loads. Servers can use the store at the same time only if the store is in
  * etcd.
  */
 import { existsSync } from 'node:fs'
@@ -11,7 +11,9 @@ import type { Load, StoreLoader } from '../../storage/store/store-load.ts'
 import type { StorePlace } from '../flags/backup.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** History retention in milliseconds. It is longer than any command runs, because commands must not compact history. */
+/**
+ * History retention in milliseconds. It exceeds the run time of any command, because commands must not compact history.
+ */
 const historyMs = 24 * 3_600_000
 const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
 

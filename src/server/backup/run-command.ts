@@ -23,8 +23,8 @@ interface Output {
 }
 
 /**
- * Returns a terminal on two streams, standard output and standard error. Escapes control characters, because text may
- * come from a backup.
+ * Returns a terminal that writes to two streams, standard output and standard error. Escapes control characters,
+ * because text may come from a backup.
  */
 export function terminalOn(output: Output, errors: Output): Terminal {
   const { isTTY: isInteractive = false } = errors

@@ -2,9 +2,9 @@
  * Scheduled backups. Once per interval, the server writes a backup to a directory and keeps only the newest backups
  * there. The server makes the first backup immediately, unless the directory contains a backup younger than the
  * interval, so that restarts neither skip nor add backups. The server ignores files with other names, and deletes an
- * old backup only after a new one is complete. Partial files of a killed server are deleted when no server can still be
- * writing them. A failure is logged, shown in `/readyz?verbose` until a backup succeeds, and retried after the next
- * interval.
+ * old backup only after a new one is complete. Partial files that a killed server left behind are deleted once no
+ * server can still be writing them. A failure is logged, shown in `/readyz?verbose` until a backup succeeds, and
+ * retried after the next interval.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,8 +21,8 @@ const namePattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup$/
 const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp$/
 
 /**
- * Minimum age of a partial file before it may be deleted, in milliseconds. Another server with the same directory may
- * still be writing a newer file.
+ * Minimum age of a partial file before it may be deleted, in milliseconds. Another server that uses the same directory
+ * may still be writing a newer file.
  */
 const untouchedMs = 600_000
 

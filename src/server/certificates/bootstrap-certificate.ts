@@ -1,5 +1,5 @@
 /**
- * The certificate for the port until the store is open, because the CA may be in the store. If flags name a
+ * The certificate for the port until the store is open, because the CA may be in the store. If flags specify a
  * certificate, the port uses it. Otherwise, the port uses the certificate from an earlier start or, if there is none, a
  * temporary self-signed certificate. No file is written, because the data directory may belong to another server.
  */

@@ -20,7 +20,7 @@ export interface CertificateFileFlags {
 
 /** A certificate and its key from files, reloaded when the files change. */
 export interface CertificateFiles {
-  /** The current certificate and key. Undefined if the flags name no files. */
+  /** The current certificate and key. Undefined if the flags are not set. */
   readonly pair: CertifiedKey | undefined
   onChange(run: () => void): void
 }
@@ -46,8 +46,7 @@ export function followCertificateFiles(flags: CertificateFileFlags, reloading: R
 }
 
 /**
- * Reads the certificate and key, or returns undefined if the flags name no files. Throws UsageError if a file is
- * invalid.
+ * Reads the certificate and key, or returns undefined if the flags are not set. Throws UsageError if a file is invalid.
  */
 export function readCertificateFiles({ certificate, key }: CertificateFileFlags): CertifiedKey | undefined {
   if (certificate.file === '' && key.file === '') return undefined

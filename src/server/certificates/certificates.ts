@@ -1,6 +1,6 @@
 /**
- * The certificates of the server. It renews self-signed certificates, and reloads certificates from files when the
- * files change.
+ * The certificates of the server. Self-signed certificates are renewed, and certificates from files are reloaded when
+ * the files change.
  */
 import { existsSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
@@ -38,8 +38,8 @@ export interface Certificates {
   writeAdminConfig(server: string): Promise<void>
   /**
    * Renews self-signed certificates before they expire, and reloads changed files. `onRenewed` applies the new
-   * certificates. Returns a function that stops the renewal. Once the promise returned by that function has resolved,
-   * no file is written anymore.
+   * certificates. Returns a function that stops the renewal. Once the promise that this function returns has resolved,
+   * no more files are written.
    */
   keepFresh(
     server: string,
@@ -143,8 +143,8 @@ interface PairsInUse {
 }
 
 /**
- * Returns a function that runs writes one after another, because two concurrent writes could leave the older text in
- * the file.
+ * Returns a function that runs writes one after another, because concurrent writes could leave the older text in the
+ * file.
  */
 function serialized(write: () => Promise<void>) {
   let last = Promise.resolve()
@@ -212,7 +212,7 @@ const maxAddresses = 64
 
 /**
  * Returns the addresses that clients can use to reach the bind address. If the server listens on all addresses, these
- * are all addresses of the machine, except link-local addresses, for which clients would also need a zone.
+ * are all addresses of the machine, except link-local addresses, because clients would also need a zone to use them.
  */
 function boundAddresses(bindAddress: string): string[] {
   if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]
@@ -225,8 +225,8 @@ function boundAddresses(bindAddress: string): string[] {
 }
 
 /**
- * Validates the names in flags. At this point, it is still known which flag each name comes from, so the error can name
- * the flag.
+ * Validates the names in flags. This must happen while the flag that each name comes from is still known, so that the
+ * error can name the flag.
  */
 function checkNames(tlsSan: readonly string[]): void {
   try {

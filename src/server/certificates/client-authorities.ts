@@ -8,7 +8,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
-/** Holds the CAs for client certificates and for authenticating proxies, and reloads them from their files. */
+/** The CAs for client certificates and for authenticating proxies, which are reloaded when their files change. */
 export class ClientAuthorities {
   #own: readonly X509Certificate[] = []
   #ofFile: readonly X509Certificate[] = []

@@ -1,6 +1,6 @@
 /**
- * Issues serving certificates for the simulated nodes of this process. They equal the certificates that the signer
- * would issue for a node's request.
+ * Issues serving certificates for the simulated nodes of this process. They are the same as the certificates that the
+ * signer would issue for a node's request.
  */
 import { createPrivateKey } from 'node:crypto'
 import { nodesGroup, nodeUserPrefix } from '../../api/model/user.ts'

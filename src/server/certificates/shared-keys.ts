@@ -2,7 +2,7 @@
  * Secrets shared by all servers on one store, so that the servers form a cluster without exchanging files: the CA, the
  * service account key and the continue-token key. The first server creates the secrets with a compare-and-set, and all
  * other servers use them. The secrets are stored next to the objects (`meta/...`), where no API request can reach them.
- * Read access to the store exposes them, as it exposes every Secret. They are encrypted if Secrets are encrypted.
+ * Anyone with read access to the store can read them, like every Secret. They are encrypted if Secrets are encrypted.
  *
  * The CA of an embedded store is not shared. It exists only in files in the data directory.
  */
@@ -37,7 +37,7 @@ export function isSharedSecret(key: string, value: Buffer): boolean {
 
 /**
  * Returns the value of a key, creating it on first use. If several servers create the value at the same time, all of
- * them use the first one.
+ * them use the first value.
  */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   const storedEntry = await store.get(key)
@@ -66,14 +66,14 @@ function isPrivateKey(pem: string): boolean {
     createPrivateKey(pem)
     return true
   } catch {
-    // Ignore the parse error: its message might quote the key.
+    // Ignore the parse error, because its message might quote the key.
     return false
   }
 }
 
 /**
  * Writes the cluster's CA to the data directory of this server, before the server signs any certificate. The first
- * server on a store stores its own CA, so that an existing CA is kept.
+ * server on a store stores its own CA, so that an existing CA remains in use.
  */
 export async function shareAuthority(options: ServerOptions, store: Store, clock: Clock): Promise<void> {
   const authority = { directory: join(options.dataDir, 'pki'), clock }
@@ -81,8 +81,8 @@ export async function shareAuthority(options: ServerOptions, store: Store, clock
 }
 
 /**
- * Shares the front-proxy CA between servers, like `shareAuthority`. Backends trust only one CA for proxied requests
- * from any server.
+ * Shares the front-proxy CA between servers, like `shareAuthority`. Backends trust only one CA for proxied requests, no
+ * matter which server sends them.
  */
 export async function shareProxyAuthority(
   options: ServerOptions,
@@ -113,7 +113,7 @@ function readPair(value: Buffer, { what, key: storeKey }: SharedAuthority): Cert
     const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
     if (isPair) return { certificate, key }
   } catch {
-    // Throw a new error without a cause: the original message might quote the key.
+    // Throw a new error without a cause, because the original message might quote the key.
   }
   throw damaged(what, storeKey)
 }

@@ -3,8 +3,9 @@
  * user can read, in the public namespace with the address and CA of the cluster. Also creates the bindings that allow
  * bootstrap tokens to obtain a node agent certificate, and node agents to renew their certificates.
  *
- * A server with its own store keeps the ConfigMap up to date. If several servers share a store, they keep an existing
- * address unless a flag sets one, because each server has a different address. Existing bindings are not changed.
+ * A server with its own store keeps the ConfigMap up to date. If several servers share a store, they preserve an
+ * existing address unless a flag specifies one, because each server has a different address. Existing bindings are not
+ * changed.
  */
 
 import { clusterInfo, joinGroup } from '../../api/model/bootstrap-token.ts'
@@ -25,7 +26,7 @@ import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
 
-/** How often the server checks whether its CA has been replaced, in milliseconds. */
+/** Interval, in milliseconds, at which the server checks whether its CA has been replaced. */
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 

@@ -41,8 +41,8 @@ export interface LoopFiles {
 }
 
 /**
- * Starts the control loops. Servers on one etcd elect a leader. The embedded store has only one server and needs no
- * election.
+ * Starts the control loops. Servers that share an etcd elect a leader. An embedded store is used by only one server, so
+ * no election is needed.
  */
 export function startOwnControlLoops(
   server: ApiServer,
@@ -71,7 +71,7 @@ export function startOwnControlLoops(
   }
   const running = terms().catch((error: unknown) => log.error('control loops failed', errorFields(error)))
   return {
-    // Do not wait for the first pass: another server may be the leader.
+    // Do not wait for the first pass, because another server may be the leader.
     firstPass: Promise.resolve(),
     stop: async () => {
       ended.abort()
@@ -136,7 +136,7 @@ function startTable(
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), maxLifetimeMs: options.clusterSigningDuration },
-      // Writes can be paused only if this process handles all of them, that is, if there are no other servers or
+      // Writes can be paused only if this process handles all writes, that is, if there are no other servers or
       // workers.
       ...(options.etcdServers.length === 0 && (options.workers === 1 || options.workers === 'auto')
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }

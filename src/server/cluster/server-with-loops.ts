@@ -1,4 +1,4 @@
-/** An API server with its control loops and, for `orch up`, the objects that let nodes join. */
+/** An API server with its control loops and, for `orch up`, the objects that allow nodes to join. */
 import { statSync } from 'node:fs'
 import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -52,7 +52,7 @@ export async function startServerWithLoops(
   }
 }
 
-/** The first Kubernetes version that serves the ResourceSlices that simulated nodes publish. */
+/** The first Kubernetes version that serves the kind of ResourceSlices that simulated nodes publish. */
 const firstVersionWithDevices = '1.34'
 
 /**

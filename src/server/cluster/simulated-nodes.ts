@@ -1,7 +1,7 @@
 /**
  * Simulated nodes in the server's thread, as loops next to the control loops. Test servers (`orch/testing`) use them,
- * because a test advances their clock and because there is no bundle from which a thread could be started. `orch up`
- * runs the nodes in a separate thread (`simulation/simulation-host.ts`).
+ * because a test may advance the nodes' clock and because there is no bundle from which a thread could be started.
+ * `orch up` runs the nodes in a separate thread (`simulation/simulation-host.ts`).
  */
 
 import type { User } from '../../api/model/user.ts'
@@ -39,7 +39,10 @@ export interface SimulatedNodeParts {
 /** Creates simulated nodes that run in the thread of the server. */
 export type InProcessNodes = typeof simulatedNodes
 
-/** Returns entries for the table of control loops. `within` ends the loops' requests when the leader's term ends. */
+/**
+ * Returns entries for the table of control loops. `within` wraps a transport so that the loops' requests end with the
+ * leader's term.
+ */
 export function simulatedNodes(
   server: NodeServer,
   options: ServerOptions & UpOptions,
@@ -115,7 +118,7 @@ class LaterPort {
   }
 }
 
-/** Returns a function that returns the client of a node's agent, creating it on the first call. */
+/** Returns a function that returns the client of a node's agent, which is created on the first call. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const clientsByNode = new Map<string, Client>()
   return (node) => {

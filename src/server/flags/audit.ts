@@ -138,7 +138,7 @@ export const auditFlags = {
   ...truncation('webhook'),
 }
 
-/** The limits of rotated audit logs: their age in days, and their number. 0 means no limit. */
+/** Limits on rotated audit log files: their maximum age in days, and their maximum number. 0 means no limit. */
 export interface AuditLogLimits {
   readonly auditLogMaxage: number
   readonly auditLogMaxbackup: number
@@ -158,8 +158,8 @@ export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbac
 }
 
 /**
- * Returns the truncation flags, which both audit sinks have. Truncation removes the bodies of long events and annotates
- * the events.
+ * Returns the truncation flags of an audit sink, which are the same for both sinks. Truncation removes the bodies from
+ * long events and annotates these events.
  */
 function truncation<S extends 'log' | 'webhook'>(sink: S) {
   const name = sink === 'log' ? 'Log' : 'Webhook'

@@ -1,4 +1,4 @@
-/** Defines the flags of `orch backup`, `restore`, `check` and `migrate`, and those for scheduled backups. */
+/** Defines the flags of `orch backup`, `restore`, `check` and `migrate`, and the flags for scheduled backups. */
 
 import { profileNames } from '../../api/model/vendor.ts'
 import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
@@ -151,7 +151,7 @@ export const migrateFlags = {
   eventTtl,
 }
 
-/** Flags by command name, for the help. */
+/** Flags by command name, for the help text. */
 export const backupCommandFlags: { readonly [command: string]: Flags } = {
   backup: backupFlags,
   restore: restoreFlags,
@@ -159,7 +159,7 @@ export const backupCommandFlags: { readonly [command: string]: Flags } = {
   migrate: migrateFlags,
 }
 
-/** The flags for backups that a running server makes by itself. */
+/** The flags for backups that a running server makes on its own. */
 export const scheduledBackupFlags = {
   backupDir: flag({
     name: 'backup-dir',

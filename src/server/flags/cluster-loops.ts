@@ -156,7 +156,7 @@ export const clusterLoopFlags = {
 
 type ClusterOptions = OptionsOf<typeof clusterLoopFlags> & { readonly serviceClusterIpRange: readonly IpRange[] }
 
-/** Returns the pod CIDR settings. Throws UsageError if the node CIDRs do not fit into the cluster CIDRs. */
+/** Returns the pod CIDR settings. Throws UsageError if the node CIDRs would not fit into the cluster CIDRs. */
 export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   const { allocateNodeCidrs, clusterCidr: ranges, nodeCidrMaskSize: bits, serviceClusterIpRange: services } = options
   if (!allocateNodeCidrs) return undefined

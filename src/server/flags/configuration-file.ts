@@ -27,10 +27,13 @@ export const configurationKind = 'OrchConfiguration'
 export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
 
 const maxBytes = 1024 * 1024
-/** Flags without a field in the file, because they select the file. */
+/** Flags that have no field in the file because they select the file. */
 const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
 
-/** Returns the arguments with the flags from the `--config` file added, or unchanged if there is no such flag. */
+/**
+ * Returns the arguments with the flags from the `--config` file added, or the unchanged arguments if there is no such
+ * flag.
+ */
 export async function withConfigurationFile(
   args: readonly string[],
   groups: () => Promise<FlagGroups>,
@@ -129,8 +132,8 @@ class ConfigurationReader {
 }
 
 /**
- * Returns the values that the flag would have on a command line. A list becomes several values of a repeatable flag, or
- * one comma-separated value of any other flag. An object becomes a list of `key=value` pairs.
+ * Converts the value of a field to the flag's values as on a command line. A list becomes several values of a
+ * repeatable flag, or one comma-separated value of any other flag. An object becomes a list of `key=value` pairs.
  */
 function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
   if (Array.isArray(value)) {

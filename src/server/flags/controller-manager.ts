@@ -1,5 +1,5 @@
 /**
- * Flags of `orch controller-manager`, grouped as in its help text. They have the same names as in
+ * Flags of `orch controller-manager`, grouped as in its help text. The flags have the same names as in
  * kube-controller-manager.
  */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags/flags.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../api/versions/emulated-version.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 
-/** Parses the version. For an unknown version, throws UsageError with the range of versions. */
+/** Parses the version. For an unknown version, throws UsageError with the range of supported versions. */
 export function readEmulatedVersion(text: string): EmulatedVersion {
   const [component = '', ...rest] = text.split('=')
   const requestedVersion = rest.length === 0 ? component : rest.join('=')

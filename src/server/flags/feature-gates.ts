@@ -2,9 +2,9 @@
  * `--feature-gates`: pairs such as `APIListChunking=false` for the gates of the emulated version. AllAlpha and AllBeta
  * set all gates of a stage.
  *
- * A gate can be changed only if it has an effect, that is, if this file lists its name or a definition names it as its
- * `gate`. All other gates, including those of alpha features, are accepted only in the state that the server
- * implements.
+ * A gate can be changed only if it has an effect, that is, if this file lists it or a definition specifies it as its
+ * `gate`. All other gates, including those of alpha features, are accepted only in the state that matches the server's
+ * behavior.
  */
 import { type Availability, gateNames } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -93,8 +93,8 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
 }
 
 /**
- * Gates that are accepted in both states although they change nothing in this server: the server always uses one
- * protocol to its nodes, and permission for the status of a ResourceClaim always covers all of its fields.
+ * Gates that are accepted in both states although they have no effect in this server: the server always uses the same
+ * protocol to connect to nodes, and permission to write a ResourceClaim's status always covers all of its fields.
  */
 const withoutEffect: readonly FeatureGate[] = [
   'DRAResourceClaimGranularStatusAuthorization',
@@ -103,7 +103,7 @@ const withoutEffect: readonly FeatureGate[] = [
 
 const stages = ['AllAlpha', 'AllBeta']
 
-/** The gates that exist in the emulated version, including those that field definitions use. */
+/** The inputs for choosing gates: the emulated version, and the gates that definitions use. */
 export interface GateChoice {
   readonly version: EmulatedVersion
   readonly namedGates: () => ReadonlySet<FeatureGate>

@@ -1,6 +1,6 @@
 /**
- * Flags of the control loops: the flags that `orch up` and `orch controller-manager` share, and the flags of `orch up`
- * alone.
+ * Flags of the control loops: those shared by `orch up` and `orch controller-manager`, and those that exist only for
+ * `orch up`.
  */
 import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
@@ -101,7 +101,7 @@ export function controllersFlag(fallback: string): Flag<readonly string[]> {
 
 const syncsPrefix = 'syncs of '
 
-/** One concurrency flag for each loop that can reconcile several objects at a time (`--concurrent-<name>-syncs`). */
+/** A concurrency flag for each loop that can reconcile several objects at a time (`--concurrent-<name>-syncs`). */
 export const syncFlags: Flags = Object.fromEntries(
   controlLoops.flatMap(({ name, syncs }) =>
     syncs === undefined

@@ -1,5 +1,5 @@
 /**
- * Flags of `orch node-agent`, grouped as in its help text. If a kubelet has a corresponding flag, the names are the
+ * Flags of `orch node-agent`, grouped as in its help text. If the kubelet has a corresponding flag, the names are the
  * same.
  */
 

@@ -67,7 +67,5 @@ export const serverFlags = {
 /** The API server's parsed flags. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
 
-/**
- * The API server's parsed flags, with the emulated version after it has been determined from the flags and the store.
- */
+/** The API server's parsed flags, with the emulated version that was determined from the flags and the store. */
 export type EmulatedOptions = ServerOptions & { readonly emulatedVersion: EmulatedVersion }

@@ -1,6 +1,6 @@
 /**
- * Reads files that flags name. Errors name the flag. Pipes and devices are rejected, because reading them may never
- * end.
+ * Reads files that flags name. Errors name the flag. Pipes and devices are rejected, because reading from them may
+ * never end.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../../base/flags/flags.ts'

@@ -10,8 +10,8 @@ import { messageOf } from '../../base/text/errors.ts'
 /** Reloads files that flags name when they change. */
 export interface Reloading {
   /**
-   * Calls `reload` when one of the files has changed. `reload` throws if the content is invalid. Must be called before
-   * the files are first read. Returns a function that stops watching.
+   * Calls `reload` whenever one of the files has changed. `reload` throws if the content is invalid. Must be called
+   * before the files are first read. Returns a function that stops watching.
    */
   follow(flag: string, files: readonly string[], reload: () => void): () => void
   close(): void

@@ -1,14 +1,14 @@
 /**
- * `--runtime-config`: selects the served versions and types. By default, everything except alpha versions and the beta
- * versions that are off by default (`optIn`) is served:
+ * `--runtime-config`: selects the served versions and types. By default, the server serves everything except alpha
+ * versions and those beta versions that are off by default (`optIn`):
  *
  *   batch/v1beta1=false                           a version of a group
  *   storage.orch.io/v1/volumeattachments=false    a type in that version
  *   v1/podtemplates=false                         a type of the core group
  *   api/beta=false                                all beta versions; also api/all, api/ga, api/alpha
  *
- * The most specific setting takes precedence, regardless of the order. A type that is not served is still stored if the
- * server serves another version of it or needs the type itself.
+ * The most specific setting takes precedence, regardless of the order. Objects of a type that is not served are still
+ * stored if the server serves another version of the type or itself needs the type.
  */
 
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
@@ -51,7 +51,7 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
 }
 
 /**
- * Returns the names in the configuration that are alpha versions of a known group. Each Kubernetes version has
+ * Returns those names in the configuration that are alpha versions of a known group. Each Kubernetes version has
  * different alpha versions. The server implements none of them, so it accepts the names but does not serve the
  * versions.
  */
@@ -68,17 +68,19 @@ export function alphaVersions(
   )
 }
 
-/** Versions that occur only in webhook calls. No resources are served in them. */
+/** API versions that are used only in webhook calls. They serve no resources. */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 
-/** Returns the enabled versions among those for webhook calls. */
+/** Returns the enabled API versions for webhook calls. */
 export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
   return onlySpoken
     .map(({ group, version }) => apiVersionOf(vendor, group, version))
     .filter((apiVersion) => isSpoken(config, apiVersion))
 }
 
-/** Whether a version for webhook calls is enabled. Alpha versions are disabled unless the configuration names them. */
+/**
+ * Whether an API version for webhook calls is enabled. Alpha versions are disabled unless the configuration names them.
+ */
 export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   const stage = stageOf(apiVersion)

@@ -9,7 +9,7 @@ import { readFlagFile } from './read-flag-file.ts'
 const flagName = 'scheduler-config'
 const maxBytes = 1024 * 1024
 
-/** Reads the configuration. Returns undefined if the flag names no file. Throws UsageError for invalid content. */
+/** Reads the configuration. Returns undefined if the flag is not set. Throws UsageError for invalid content. */
 export async function readSchedulerSettings(file: string): Promise<SchedulerSettings | undefined> {
   if (file === '') return undefined
   const text = readFlagFile(flagName, file)

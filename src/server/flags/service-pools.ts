@@ -16,7 +16,7 @@ export interface PortRange {
 }
 
 export interface ServiceRanges {
-  /** CIDR range of cluster IPs, or one range per IP family with the primary family first. */
+  /** CIDR range for cluster IPs, or one range per IP family, primary family first. */
   readonly serviceClusterIpRange: readonly IpRange[]
   readonly serviceNodePortRange: PortRange
 }
@@ -61,8 +61,8 @@ export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: Se
 }
 
 /**
- * Returns the pools if addresses come from ServiceCIDRs. Until a ServiceCIDR exists, addresses come from the ranges in
- * the flags.
+ * Returns the pools for the case that addresses come from ServiceCIDRs. Until a ServiceCIDR exists, the ranges in the
+ * flags are used.
  */
 export function poolsOfServiceCidrs(
   { serviceClusterIpRange, serviceNodePortRange }: ServiceRanges,
@@ -90,7 +90,7 @@ function addressPoolsOf([primary, ...others]: readonly IpRange[], gates: Gates):
 }
 
 /**
- * Returns the size of a pool's static band as in Kubernetes: a fraction of the range within limits. Small ranges have
+ * Returns the size of a pool's static band as in Kubernetes: a fraction of the range, within limits. Small ranges have
  * no static band.
  */
 function staticBandOf(size: number, { fraction, most }: { readonly fraction: number; readonly most: number }): number {
@@ -104,10 +104,10 @@ export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges):
   return formatIp({ family, number: base + 1n })
 }
 
-/** Maximum number of addresses to use from an IPv6 range. The maximum limits the search for a free address. */
+/** Maximum number of addresses to use from an IPv6 range. This limits the search for a free address. */
 const maxAddresses = 65536n
 
-/** Returns the pool of a range. Excludes the network address, and for IPv4 also the broadcast address. */
+/** Returns the pool for a range. Excludes the network address and, for IPv4, the broadcast address. */
 function addressPool({ family, base, size, text }: IpRange, gates: Gates): Pool {
   const usable = family === 'IPv4' ? size - 2n : (size < maxAddresses ? size : maxAddresses) - 1n
   const used = usable < 0n ? 0n : usable

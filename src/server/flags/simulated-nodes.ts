@@ -4,7 +4,7 @@ import { parseQuantity } from '../../api/model/quantity.ts'
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 
-/** Maximum number of nodes. There is a limit because each node has a pod CIDR of 256 addresses. */
+/** Maximum number of nodes. The number is limited because each node needs a pod CIDR of 256 addresses. */
 const maxNodes = 5000
 
 const speeds = { min: 0.1, max: 1000 }

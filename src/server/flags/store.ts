@@ -96,7 +96,7 @@ export function readTtl(value: string): number {
   return ms
 }
 
-/** Limits of the object history: `time` is the maximum age in milliseconds, and `bytes` the maximum size. */
+/** Limits on the object history: `time` is the maximum age in milliseconds, and `bytes` the maximum size. */
 export interface KeptHistory {
   readonly time: number
   readonly bytes: number

@@ -4,7 +4,7 @@ import { list } from './values.ts'
 
 const versions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const
 
-/** Cipher suites of TLS 1.2 by IANA name. All suites of TLS 1.3 are always enabled, as in Go. */
+/** TLS 1.2 cipher suites by IANA name. All TLS 1.3 cipher suites are always enabled, as in Go. */
 const suites: ReadonlyMap<string, string> = new Map([
   ...['ECDSA', 'RSA'].flatMap((key) =>
     [
@@ -39,7 +39,7 @@ export const tlsFlags = {
   }),
 }
 
-/** Parses cipher suites. Returns the cipher list for Node.js, or undefined for the default of Node.js. */
+/** Parses cipher suites. Returns the cipher list for Node.js, or undefined for the Node.js default. */
 function readSuites(text: string): string | undefined {
   const names = list(text)
   if (names.length === 0) return undefined

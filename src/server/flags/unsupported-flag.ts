@@ -1,7 +1,8 @@
 /**
  * Handles flags of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 that orch does not support. Each flag
  * is rejected with a reason and an alternative. A value that matches the fixed behavior of orch is accepted, so that
- * existing command lines keep working. No flag is accepted and then ignored. `docs/reference/flags.md` lists all flags.
+ * existing command lines keep working. No flag is ever accepted and then ignored. `docs/reference/flags.md` lists all
+ * flags.
  */
 import { type Flags, UsageError } from '../../base/flags/flags.ts'
 
@@ -17,7 +18,8 @@ export interface UnsupportedFlag {
 export type UnsupportedFlags = { readonly [name: string]: UnsupportedFlag }
 
 /**
- * Removes unsupported flags whose values match the fixed behavior. Throws UsageError for all other unsupported flags.
+ * Removes unsupported flags whose values match orch's fixed behavior. Throws UsageError for all other unsupported
+ * flags.
  */
 export function withoutUnsupported(
   args: readonly string[],

@@ -31,7 +31,7 @@ const logFlags: UnsupportedFlags = {
   'experimental-logging-sanitization': no('secrets and tokens are never logged'),
 }
 
-/** Log flags that kube-apiserver has had since version 1.31. */
+/** Log flags that kube-apiserver has supported since version 1.31. */
 const newerLogFlags: UnsupportedFlags = {
   'log-text-info-buffer-size': only('0', 'log lines are written immediately'),
   'log-text-split-stream': only('false', 'the log has a single destination, standard error'),
@@ -109,7 +109,7 @@ const versionFlags: UnsupportedFlags = {
   'min-compatibility-version': no('the server is compatible with all versions from 1.23 on; set --emulated-version'),
 }
 
-/** Settings of features that orch does not implement. In Kubernetes, their default values have no effect. */
+/** Settings for features that orch does not implement. Their default values have no effect in Kubernetes. */
 const unusedFlags: UnsupportedFlags = {
   'coordinated-leadership-lease-duration': only('15s', 'the server does not choose the leaders of components'),
   'coordinated-leadership-renew-deadline': only('10s', 'the server does not choose the leaders of components'),

@@ -1,6 +1,7 @@
 /**
  * The issuers and the anonymous access that the `--authentication-config` file configures. The file is reloaded when it
- * changes. If it is invalid, the previous configuration remains in use, and the error is logged and counted.
+ * changes. If the new content is invalid, the previous configuration remains in use, and the error is logged and
+ * counted.
  */
 import type { Json } from '../../api/json/json.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -33,8 +34,8 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 export interface StructuredAuthentication {
   readonly tokens: Authenticator
   /**
-   * Returns whether anonymous requests to a path are allowed. Returns undefined if the file does not say, and the flag
-   * decides.
+   * Returns whether anonymous requests to a path are allowed. Returns undefined if the file does not specify this, in
+   * which case the flag decides.
    */
   readonly allowsAnonymousAt: (path: string) => boolean | undefined
 }
@@ -123,13 +124,13 @@ interface Followed {
   readonly issuer: TokenIssuer
   readonly provider: OpenidProvider
   /**
-   * Key that changes only with the provider's settings. While it is the same, a reload keeps the provider's connection
-   * and signing keys.
+   * Key that changes only when the provider's settings change. As long as it stays the same, a reload keeps the
+   * provider's connection and signing keys.
    */
   readonly providerKey: string
 }
 
-/** Configured issuers and the connections to their providers, by issuer URL. */
+/** The configured issuers and the connections to their providers, by issuer URL. */
 class Issuers {
   readonly #parts: StructuredParts
   #byUrl: ReadonlyMap<string, Followed> = new Map()

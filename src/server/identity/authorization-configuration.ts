@@ -1,6 +1,6 @@
 /**
- * The authorizers listed in the `--authorization-config` file. The file is reloaded when it changes. If it is invalid,
- * the previous authorizers remain in use, and the error is logged and counted.
+ * The authorizers listed in the `--authorization-config` file. The file is reloaded when it changes. If the new content
+ * is invalid, the previous authorizers remain in use, and the error is logged and counted.
  */
 
 import { ConfigurationFault } from '../../api/schema/read-configuration.ts'
@@ -26,8 +26,8 @@ import { webhookService } from './webhook-service.ts'
 const flagName = 'authorization-config'
 
 /**
- * Opens the authorizers in the file. `makePlain` creates an authorizer whose type needs no settings. Throws UsageError
- * if the file is invalid.
+ * Opens the authorizers in the file. `makePlain` creates an authorizer of a type that needs no settings. Throws
+ * UsageError if the file is invalid.
  */
 export async function openAuthorizationConfiguration(
   making: Making,
@@ -97,7 +97,7 @@ function assertAnonymousIsSettled(
 }
 
 interface WebhookMaking extends Making {
-  /** Closes the connections to the webhook once no authorizer uses it. */
+  /** Closes the connections to the webhook once no authorizer uses it anymore. */
   readonly webhooks: DisposableStack
   readonly readPattern: Awaited<ReturnType<typeof loadRulePatterns>>
 }

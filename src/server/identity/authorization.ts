@@ -70,7 +70,7 @@ async function openModes(making: Making): Promise<ConfiguredModes> {
   return { current: () => modes, hasType: (type) => names.includes(type) }
 }
 
-/** Combines the authorizers. The union is recreated only after the modes have been replaced. */
+/** Returns the union of the authorizers. It is recreated only after the modes have been replaced. */
 function unionOfCurrent(always: readonly Authorizer[], current: () => readonly Mode[]): Authorizer {
   let modes: readonly Mode[] | undefined
   let combined: Authorizer = union(always)
@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** Modes that need a file. The flag for the file must be set exactly if the mode is selected. */
+/** Modes that need a file. The flag for the file must be set if the mode is selected, and only then. */
 const files = [
   {
     mode: 'ABAC',
@@ -142,7 +142,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
-/** Whether the rules allow every action, like those of the superuser role. */
+/** Whether the rules allow every action, like the rules of the superuser role. */
 function allowsEverything(ruleLists: readonly ToldRules[]): boolean {
   return ruleLists.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }

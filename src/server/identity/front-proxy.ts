@@ -1,7 +1,7 @@
 /**
  * The identity that this server presents to aggregated API servers: a client certificate, and the CAs, header names and
- * common names that backends need to verify it. If flags name no certificate, a self-signed certificate is stored in
- * `pki/front-proxy` in the data directory, shared by all servers on one store, and renewed before it expires.
+ * common names that backends need to verify it. If no flag specifies a certificate, a self-signed certificate is stored
+ * in `pki/front-proxy` in the data directory, shared by all servers on one store, and renewed before it expires.
  */
 import { join } from 'node:path'
 import { type CertifiedKey, openAuthority, proxyName } from '../../api/pki/authority.ts'
@@ -20,7 +20,7 @@ import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 
 /** How this server authenticates itself to aggregated API servers. */
 export interface FrontProxy {
-  /** Client certificate and key that are in use now. */
+  /** The client certificate and key currently in use. */
   readonly pair: CertifiedKey
   /**
    * The settings that backends use to verify the certificate. Undefined if the flags name a certificate but not the CA
@@ -111,7 +111,7 @@ function sendsUid(options: EmulatedOptions): boolean {
 
 /**
  * Returns the CAs in the flags and the CA of the self-signed certificate. An empty list of names allows every
- * certificate of these CAs.
+ * certificate from these CAs.
  */
 function trustOf(
   options: EmulatedOptions,

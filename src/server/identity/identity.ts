@@ -26,8 +26,8 @@ export interface IdentityParts extends RemoteTokenParts {
   readonly authorities: ClientAuthorities
   readonly denied: DeniedCertificates
   /**
-   * Whether this is a client certificate that API servers use for node agents, which must not authenticate other
-   * clients.
+   * Returns whether this is a client certificate that API servers present to node agents. Such a certificate must not
+   * authenticate clients of this server.
    */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
 }
@@ -38,14 +38,15 @@ export interface Identity {
   /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
   /**
-   * Whether only authentication may read a header, which is then removed from the request. Undefined unless an
-   * authenticating proxy is configured.
+   * Returns whether only authentication may read a header, so that it is removed from the request afterwards. Undefined
+   * unless an authenticating proxy is configured.
    */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
 /**
- * Creates the authenticators. `ofObjects` are strategies that read stored objects, such as that for bootstrap tokens.
+ * Creates the authenticators. `ofObjects` are strategies that read stored objects, such as the strategy for bootstrap
+ * tokens.
  */
 export type Identify = (
   ofObjects: readonly Authenticator[],
@@ -75,8 +76,8 @@ export async function readIdentity(options: ServerOptions, parts: IdentityParts)
       isAllowedAt: (path) => configured?.allowsAnonymousAt(path) ?? isAnonymousAllowed,
       warnsOfSpaces: isAtLeast(emulated.emulatedVersion, '1.24'),
     })
-    // Local strategies come first. A token is sent to a webhook or another remote service only if no local strategy
-    // accepts it.
+    // Local strategies come first, so that a token is sent to a webhook or another remote service only if no local
+    // strategy accepts it.
     const strategies = [...first, ...ofObjects, ...(configured ? [configured.tokens] : []), ...last]
     return {
       requests: withoutNodeClient(firstOf(strategies, withoutCredentials)),
@@ -99,8 +100,8 @@ function letsAnonymousIn(options: ServerOptions): boolean {
 }
 
 /**
- * Returns the authenticator for tokens in a file. Without a file, every token is invalid, which is different from a
- * request without a token.
+ * Returns the authenticator for tokens in a file. Without a file, every token is invalid, so a request with a token is
+ * not treated like a request without one.
  */
 function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloading' | 'log'>): () => TokenUsers {
   if (file === '') {
@@ -174,7 +175,7 @@ function checkVersionOfFlags(options: EmulatedOptions): void {
     )
 }
 
-/** Checks that flags that only work together are set together. */
+/** Checks that flags that work only together are set together. */
 function checkProxyFlags(options: ServerOptions): void {
   const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
   const others = {

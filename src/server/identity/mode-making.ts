@@ -1,6 +1,6 @@
 /**
- * Defines the dependencies of authorization modes. They are the same for modes that a flag selects and modes that a
- * file lists.
+ * Defines the dependencies of authorization modes. They are the same for modes selected by a flag and modes listed in a
+ * file.
  */
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'

@@ -1,4 +1,6 @@
-/** Metrics about reloads of a configuration file while the server runs, under the names that kube-apiserver uses. */
+/**
+ * Metrics about reloads of a configuration file while the server is running, with the same names as in kube-apiserver.
+ */
 import { Counter, Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Clock } from '../../base/time/clock.ts'
 

@@ -53,7 +53,7 @@ async function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts):
   return (await import('./openid-connect.ts')).openidConnect(options, parts)
 }
 
-/** Checks that flags that only work together are set together. */
+/** Checks that flags that work only together are set together. */
 function checkOpenidFlags(options: ServerOptions): void {
   const { oidcIssuerUrl: issuer, oidcClientId: client } = options
   if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url requires --oidc-client-id')
@@ -73,7 +73,8 @@ function checkOpenidFlags(options: ServerOptions): void {
 const tellEveryMs = 5_000
 
 /**
- * Returns a callback that logs errors at a limited rate. Any client can send tokens, so errors must not fill the log.
+ * Returns a callback that logs errors at a limited rate. Any client can send tokens, so the errors must not be allowed
+ * to fill the log.
  */
 function nowAndThen(clock: Clock, tell: (error: unknown) => void): (error: unknown) => void {
   let lastLoggedAt = Number.NEGATIVE_INFINITY

@@ -1,5 +1,5 @@
 /**
- * A webhook service called over HTTPS. A kubeconfig file sets its address, CA and credentials. Response sizes are
+ * A webhook service called over HTTPS. A kubeconfig file specifies its address, CA and credentials. Response sizes are
  * limited, redirects are not followed, and a call that fails in transit is retried once.
  */
 import type { Json, JsonObject } from '../../api/json/json.ts'
@@ -14,8 +14,8 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface WebhookService {
   /**
-   * Sends a JSON request and returns the response body. Throws if there is no valid response. `headers` supplement
-   * those in the kubeconfig. The timeout applies to each attempt.
+   * Sends a JSON request and returns the response body. Throws if there is no valid response. `headers` are sent in
+   * addition to those in the kubeconfig. The timeout applies to each attempt.
    */
   post(body: JsonObject, headers?: Headers, timeoutMs?: number): Promise<Json>
   /**
@@ -43,7 +43,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
       current = open()
       before.connections.close()
     })
-    // The configuration is read again, because the files may have changed before the server started watching them.
+    // Read the configuration again, because the files may have changed before the server started watching them.
     return openConfig(readConfig(flag, file).transport)
   }
   let current = open()

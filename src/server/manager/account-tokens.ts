@@ -1,5 +1,5 @@
 /**
- * Credentials of the service accounts that control loops run as. Creates missing accounts, and renews tokens before
+ * Credentials of the service accounts under which control loops run. Creates missing accounts, and renews tokens before
  * they expire. Requests wait while a token is being fetched. If a fetch fails, the next request tries again.
  */
 
@@ -43,7 +43,7 @@ export class AccountTokens {
     return async (request) => {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
       const response = await this.#parts.anonymous({ ...request, headers })
-      // Discard a rejected token: its account may have been recreated, or the signing key replaced.
+      // Discard a rejected token, because its account may have been recreated or the signing key replaced.
       if (response.status === 401) this.#tokens.delete(account)
       return response
     }

@@ -1,8 +1,8 @@
 /**
  * `orch controller-manager`: the control loops in a separate process, which connects to an API server over TLS like any
- * other client. It learns the names of API groups and keys and the Kubernetes version from that server. If there are
- * several managers, only the leader, which holds a Lease, is active. A manager that loses the Lease exits, because it
- * cannot know what the new leader is doing.
+ * other client. It learns the API group names, the key prefixes and the Kubernetes version from that server. If there
+ * are several managers, only the leader, which holds a Lease, is active. A manager that loses the Lease exits, because
+ * it cannot know what the new leader is doing.
  */
 
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** Leader election of the managers: the identity of this process, its log lines and its Event. */
+/** Leader election among managers: the identity of this process, its log messages and its Event. */
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -58,7 +58,7 @@ interface Elected {
   readonly log: Log
 }
 
-/** Records an Event about the Lease. The Event names the new leader. */
+/** Records an Event about the Lease that names the new leader. */
 async function tell(client: Client, { lease, identity, clock, log }: Elected): Promise<void> {
   const onError = (error: unknown) => log.warn('cannot record event', errorFields(error))
   const recorder = new EventRecorder({ client, component: 'kube-controller-manager', clock, onError })

@@ -1,4 +1,4 @@
-/** Determines the profile and the version of the API server. Waits until the server responds. */
+/** Determines the API server's profile and version. Waits until the server responds. */
 
 import { groupName, profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import { type EmulatedVersion, emulatedVersions } from '../../api/versions/emulated-version.ts'

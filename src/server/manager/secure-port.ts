@@ -1,6 +1,6 @@
 /**
- * The HTTPS server of the manager. All clients may read `/healthz`, `/livez` and `/readyz`. `/metrics` requires that
- * the API server authenticates the client by token (TokenReview) and authorizes it (SubjectAccessReview). Review
+ * The HTTPS server of the manager. All clients may read `/healthz`, `/livez` and `/readyz`. For `/metrics`, the API
+ * server must authenticate the client's token (TokenReview) and authorize the client (SubjectAccessReview). Review
  * results are cached for ten seconds. The server reads only the request line and one header of a request, and has no
  * other paths.
  */

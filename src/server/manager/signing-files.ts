@@ -1,6 +1,7 @@
 /**
  * Files that the manager uses for signing: the CAs of the built-in signers, the service account key and the published
- * CA. The manager reads the files at startup, which fails if a file is invalid, and again when a file changes.
+ * CA. The manager reads the files at startup and again whenever one of them changes. Startup fails if a file is
+ * invalid.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -16,7 +17,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
-  /** Creates a token issuer. Takes the vendor as an argument because it is unknown until the API server responds. */
+  /** Creates a token issuer. The vendor is an argument because it is unknown until the API server responds. */
   readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
 }
 
@@ -100,7 +101,7 @@ function parsed<T>(read: () => T, fault: UsageError): T {
   try {
     return read()
   } catch {
-    // Throw a new error without a cause: the original message might quote the key.
+    // Throw a new error without a cause, because the original message might quote the key.
     throw fault
   }
 }

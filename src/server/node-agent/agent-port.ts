@@ -57,8 +57,8 @@ export async function openAgentPort(
   return opened
 
   /**
-   * Returns a function that shares one request among all waiting connections. After a failed request, the next
-   * connection starts a new one.
+   * Returns a function that shares one certificate request among all waiting connections. After a failed request, the
+   * next connection starts a new one.
    */
   function shared(ask: () => Promise<ServingCertificate>, { now }: TimerClock): () => Promise<ServingCertificate> {
     let currentCertificate: ServingCertificate | undefined

@@ -34,8 +34,8 @@ export interface NodeAgent {
 }
 
 /**
- * Starts the agent. Resolves when the node is running. Throws UsageError, StageError or JoinError, or the reason of the
- * signal if the signal aborts first.
+ * Starts the agent. Resolves when the node is running. Throws UsageError, StageError or JoinError, or the signal's
+ * reason if the signal aborts first.
  */
 export async function startNodeAgent(
   options: NodeAgentOptions,

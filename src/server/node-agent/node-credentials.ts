@@ -44,7 +44,7 @@ interface CredentialDependencies {
   readonly log: Log
 }
 
-/** A certificate is renewed after a random fraction of its lifetime, between these bounds. */
+/** Bounds of the random fraction of a certificate's lifetime after which it is renewed. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
 /** Maximum delay of a timer in milliseconds. Node.js timers with a delay of more than 24 days fire immediately. */
@@ -85,7 +85,7 @@ export class NodeCredentials {
     return this.#identity.authority
   }
 
-  /** Client certificate that is in use now, for the log. */
+  /** The client certificate currently in use, for the log. */
   get certificate(): string {
     return this.#identity.pair.certificate
   }

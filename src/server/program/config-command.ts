@@ -44,7 +44,7 @@ export async function configCommand(args: readonly string[]): Promise<string> {
   return `${file} is valid for orch ${command}\n`
 }
 
-/** Returns a file with every field. Fields of flags without a default are comments. */
+/** Returns a file with every field. The fields of flags without a default are commented out. */
 function defaultConfiguration(groups: FlagGroups): string {
   const sections = Object.entries(groups).map(([title, flags]) => {
     const fields = Object.values(flags).filter(hasField).map(fieldText)

@@ -1,6 +1,6 @@
 /**
  * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. These
- * programs call the programs of this package, so the directory is small and stays valid when the package is updated.
+ * programs call the programs of this package, so the directory is small and remains valid when the package is updated.
  */
 
 import { existsSync, realpathSync } from 'node:fs'
@@ -28,7 +28,8 @@ export const installFlags = {
 } satisfies Flags
 
 /**
- * Writes the directory and returns its path, for KUBEBUILDER_ASSETS. `launcher` is the script that runs this program.
+ * Writes the directory and returns its path, for use in KUBEBUILDER_ASSETS. `launcher` is the script that runs this
+ * program.
  */
 export async function installEnvtest(args: readonly string[], launcher: string): Promise<string> {
   const { version, dir } = parseFlags(installFlags, args)

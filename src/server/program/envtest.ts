@@ -2,10 +2,10 @@
  * Replaces the two binaries that envtest (the test environment of controller-runtime) and similar tools start: `etcd`,
  * which only responds to health checks, and `kube-apiserver`, which is this server with an in-memory store. To run test
  * suites that use envtest, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a directory
- * that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another version.
+ * that `orch envtest install` creates for one Kubernetes version. ORCH_EMULATED_VERSION selects a different version.
  *
- * The flags of both programs have their usual effect, or are listed here as accepted without effect. All other flags
- * are rejected. If a real etcd responds at `--etcd-servers`, the server uses it.
+ * The flags of both programs either have their usual effect or are listed here as accepted without effect. All other
+ * flags are rejected. If a real etcd responds at `--etcd-servers`, the server uses it.
  */
 import { createServer } from 'node:http'
 import { version } from '../../api/model/version.ts'
@@ -68,7 +68,10 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
   )
 }
 
-/** Returns the arguments with the Kubernetes version from the environment, which takes precedence over the flag. */
+/**
+ * Returns the arguments with the Kubernetes version from the environment added. The environment takes precedence over
+ * the flag.
+ */
 export function withVersion(args: readonly string[], version: string | undefined): readonly string[] {
   if (version === undefined || version === '') return args
   const flagName = '--emulated-version'

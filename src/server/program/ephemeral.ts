@@ -13,8 +13,8 @@ import type { ServerOptions } from '../flags/options.ts'
 const parentCheckMs = 500
 
 /**
- * Returns the command line with the defaults of `--ephemeral` added, or unchanged without that flag. `knownFlags`
- * contains the flags of the command. The directory is removed when the process exits.
+ * Returns the command line with the defaults of `--ephemeral` added, or the unchanged command line without that flag.
+ * `knownFlags` contains the flags of the command. The directory is removed when the process exits.
  */
 export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags): readonly string[] {
   if (!args.some((arg) => arg === '--ephemeral' || arg === '--ephemeral=true')) return args
@@ -27,7 +27,7 @@ export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags
     ...args,
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
-    // There are no nodes by default, because controller tests expect that no other program runs their pods.
+    // There are no nodes by default, because controller tests expect that no other program acts on their pods.
     ...(isGiven('nodes') || !Object.hasOwn(knownFlags, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]
@@ -62,8 +62,8 @@ export function whenAbandoned(stop: () => void): void {
 }
 
 /**
- * Whether a descriptor is a pipe. Only a pipe shows whether the parent process is alive. A terminal, a regular file or
- * /dev/null does not.
+ * Whether a descriptor is a pipe. Only the end of a pipe shows that the parent process has exited. The end of a
+ * terminal, a regular file or /dev/null does not.
  */
 function isPipe(descriptor: number): boolean {
   try {

@@ -1,6 +1,7 @@
 /**
- * The ready message of `orch up`: the URL, a first command to copy, and how to stop the server. The `orchctl` command
- * depends on the type of installation: a checkout, a dependency of a project, or a global installation.
+ * The message that `orch up` prints when it is ready: the URL, a first command to copy, and how to stop the server. The
+ * `orchctl` command depends on the type of installation: a checkout, a dependency of a project, or a global
+ * installation.
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path'
@@ -8,14 +9,14 @@ import { version } from '../../api/model/version.ts'
 import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import type { ServerOptions } from '../flags/options.ts'
 
-/** Returns the ready message of `orch up`: the URL and the first commands to try. */
+/** Returns the message that `orch up` prints when it is ready, with the URL and the first commands to try. */
 export function greeting(url: string, options: ServerOptions, consoleAddress: string | undefined): string {
   const { adminKubeconfig, profile } = options
   const kubectl = profile === 'kubernetes'
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
   const isDefaultConfig = !kubectl && isFound(adminKubeconfig)
   const hint = kubectl ? '' : 'Note: kubectl and client-go require --profile=kubernetes\n'
-  // With an empty --admin-kubeconfig, the server writes no kubeconfig, so no command would work as printed.
+  // With an empty --admin-kubeconfig, the server does not write a kubeconfig, so no command would work as printed.
   const attempt =
     adminKubeconfig === ''
       ? ''
@@ -31,12 +32,12 @@ function isFound(config: string): boolean {
   return config !== '' && files.length === 1 && files[0] === resolve(config)
 }
 
-/** Returns the command that a user in `directory` enters to run the orchctl that belongs to this program. */
+/** Returns the command that runs this program's orchctl, as a user would enter it in `directory`. */
 export function orchctlCommand(program: string, directory: string, path: string): string {
   const beside = join(dirname(program), 'orchctl')
   const linked = (file: string) => existsSync(file) && realpathSync(file) === beside
-  // Skip `node_modules/.bin` directories: npm adds them to the PATH of its child processes, but the user's shell lacks
-  // them.
+  // Skip `node_modules/.bin` directories: npm adds them to the PATH of its child processes, but they are not on the
+  // PATH of the user's shell.
   const ofShells = path
     .split(delimiter)
     .filter((entry) => entry !== '' && !entry.includes(join('node_modules', '.bin')))

@@ -1,5 +1,5 @@
 /**
- * The help of `orch`. One table lists the commands. `orch` without arguments prints an overview, `orch help COMMAND`
+ * The help for `orch`. One table lists the commands. `orch` without arguments prints an overview, `orch help COMMAND`
  * describes one command with its flags, and `orch help flags` lists the flags of the server by group. The flags of a
  * command are loaded on demand, because a server does not need them.
  */
@@ -16,7 +16,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** Describes the command in a few sentences, above its flags in the help text. */
+  /** Description of the command in a few sentences, which precedes the flags in the help text. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }

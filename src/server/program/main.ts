@@ -86,7 +86,7 @@ async function obey(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Whether the arguments request the help of a command. The programs that `orch envtest` replaces print their own help
+ * Whether the arguments request the help for a command. The programs that `orch envtest` replaces print their own help
  * texts.
  */
 function asksForHelp(command: string, rest: readonly string[]): boolean {
@@ -128,7 +128,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
     // The delay gives clients and load balancers time to notice that the server is not ready. A server that has never
     // been ready has no clients.
     if (isServing) await pause(options.shutdownDelay)
-    // If the start takes longer than the grace period, there is nothing to close yet.
+    // If the start takes longer than the grace period, stop waiting, because there is nothing to close yet.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
@@ -138,7 +138,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
   if (!stopping.signal.aborted) await notifyManager('READY=1', log)
 }
 
-/** Waits for a start. Returns undefined, instead of throwing, if it failed because the program is stopping. */
+/** Waits for a start. If the start fails because the program is stopping, returns undefined instead of throwing. */
 async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartContext): Promise<T | undefined> {
   try {
     return await starting
@@ -149,7 +149,7 @@ async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartCo
   }
 }
 
-/** Loads the code for joining a cluster on demand, because a server does not need this code. */
+/** Loads the code for joining a cluster on demand, because a server does not need it. */
 async function joining() {
   const [joins, tokens] = await Promise.all([
     import('../../tools/joining/join.ts'),
@@ -287,7 +287,7 @@ function stopWhenFailed(
   })
 }
 
-/** Delay in milliseconds before the server exits, so that a readiness probe can report the reason. */
+/** Delay in milliseconds before a failed server exits, so that a readiness probe can report the reason. */
 const noticeMs = 1_000
 
 /**

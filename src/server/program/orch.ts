@@ -1,4 +1,4 @@
-/** The `orch` program. The worker threads of a server run it too. */
+/** The `orch` program, which a server's worker threads also run. */
 import './start-ahead.ts'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { main } from './main.ts'

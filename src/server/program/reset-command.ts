@@ -1,8 +1,7 @@
 /**
- * `orch reset`: deletes the data directory of a stopped server and the administrator's kubeconfig that belongs to the
- * directory. The command asks for confirmation. It deletes only directories that contain nothing but a server's files,
- * so that a wrong path is harmless. During the deletion, it holds the lock of the directory, so that no server can
- * start.
+ * `orch reset`: deletes the data directory of a stopped server and the matching administrator's kubeconfig. The command
+ * asks for confirmation. It deletes a directory only if the directory contains nothing but a server's files, so that a
+ * wrong path is harmless. During the deletion, it holds the directory's lock, so that no server can start.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,7 +37,7 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
     const kubeconfig = (await belongsTo(adminKubeconfig, dataDir)) ? adminKubeconfig : undefined
     const targets = kubeconfig === undefined ? dataDir : `${dataDir} and ${kubeconfig}`
     if (!yes) await confirm(`${targets} (${bytesText(await storeBytes(dataDir))} of data)`, terminal)
-    // The lock file is deleted last, because it keeps other servers out of the directory.
+    // The lock file is deleted last, because it keeps servers out of the directory.
     for (const entry of entries.filter((each) => each !== 'claim'))
       await rm(join(dataDir, entry), { recursive: true, force: true })
     if (kubeconfig !== undefined) await rm(kubeconfig, { force: true })
@@ -65,9 +64,7 @@ async function entriesOf(directory: string): Promise<readonly string[]> {
   return entries
 }
 
-/**
- * Whether the kubeconfig trusts the CA in this data directory. If so, the kubeconfig is useless without the directory.
- */
+/** Whether the kubeconfig trusts the CA in this data directory, in which case it is useless without the directory. */
 async function belongsTo(kubeconfig: string, directory: string): Promise<boolean> {
   if (kubeconfig === '') return false
   const [text, authority] = await Promise.all([kubeconfig, join(directory, 'pki/ca.crt')].map(textOf))

@@ -1,7 +1,7 @@
 /**
- * Reports the state of the server to systemd (`Type=notify` sets NOTIFY_SOCKET). Node has no Unix datagram sockets, so
- * `systemd-notify`, a part of systemd, sends the message. A unit therefore needs `NotifyAccess=all`. Without systemd,
- * nothing is sent. A failure is only logged.
+ * Reports the state of the server to systemd (`Type=notify` sets NOTIFY_SOCKET). Node.js does not support Unix datagram
+ * sockets, so `systemd-notify`, a part of systemd, sends the message. The unit file therefore needs `NotifyAccess=all`.
+ * Without systemd, nothing is sent. A failure is only logged.
  */
 import type { Log } from '../../base/telemetry/log.ts'
 

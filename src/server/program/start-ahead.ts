@@ -1,6 +1,6 @@
 /**
- * Starts the thread of the embedded store. The program imports this module first, so that the thread loads while the
- * other modules are being evaluated.
+ * Starts the thread of the embedded store. The program imports this module first, so that the thread starts up while
+ * the other modules are being evaluated.
  */
 import { isMainThread } from 'node:worker_threads'
 import { startThreadAhead } from '../../storage/store/lmdb/thread-start.ts'

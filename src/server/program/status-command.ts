@@ -111,8 +111,8 @@ function number(metrics: string, name: string): number | undefined {
 }
 
 /**
- * Returns the location of the store. Label values are quoted as in JSON, because Prometheus escapes quotes, backslashes
- * and line breaks.
+ * Returns the location of the store. Label values can be parsed as JSON strings, because Prometheus escapes quotes,
+ * backslashes and line breaks.
  */
 function location(metrics: string): string | undefined {
   const label = /^orch_store_info\{location=("(?:[^"\\\n]|\\.)*")\} 1$/m.exec(metrics)?.[1]

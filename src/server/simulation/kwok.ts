@@ -1,4 +1,7 @@
-/** The loops that serve KWOK's kinds next to simulated nodes: they create the kinds and report unsupported objects. */
+/**
+ * The loops that make KWOK's kinds available along with simulated nodes. They create the kinds and report unsupported
+ * objects.
+ */
 import { vendorOf } from '../../api/model/vendor.ts'
 import { errorFields } from '../../base/telemetry/log.ts'
 import { Client } from '../../client/requests/client.ts'
@@ -17,7 +20,7 @@ export interface KwokKinds {
   readonly loops: readonly ControlLoop[]
 }
 
-/** Returns the loops. `within` ends their requests when the leader's term ends. */
+/** Returns the loops. `within` wraps a transport so that their requests end with the leader's term. */
 export function kwokKinds(
   server: Pick<ApiServer, 'transport' | 'clock'>,
   { profile, simulationLogs }: ServerOptions & UpOptions,

@@ -18,7 +18,7 @@ export class MessageBatch<M extends Batched> {
     this.#post = post
   }
 
-  /** Posts the message at the end of this event-loop turn. The caller must not change the bytes before that. */
+  /** Posts the message at the end of this event-loop turn. The caller must not change the bytes before then. */
   add(message: M): void {
     if (this.#messages.length === 0) setImmediate(() => this.#flush())
     this.#messages.push(message)

@@ -17,7 +17,7 @@ export interface SimulationData {
   readonly speed: number
   readonly profile: ProfileName
   readonly verbosity: number
-  /** The directory for volumes. Undefined if no volumes are written. */
+  /** The directory for volumes. Undefined if volumes are not written. */
   readonly volumeDirectory: string | undefined
   /** The contents of the `--node-stages` files, by file name. Undefined if the flag is not set. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
@@ -25,7 +25,7 @@ export interface SimulationData {
   readonly devices: readonly SimulatedDevices[] | undefined
   /** The directory of log files for Logs objects. Undefined if no log files may be read. */
   readonly logDirectory: string | undefined
-  /** The CA whose client certificates the port of the nodes accepts, in PEM format. */
+  /** The CA whose client certificates the nodes' port accepts, in PEM format. */
   readonly clientAuthority: string
   /** Maximum heap size in bytes. The thread exits when it reaches this size. */
   readonly maxHeapBytes: number

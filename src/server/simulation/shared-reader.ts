@@ -1,7 +1,8 @@
 /**
  * The requests of the simulation thread that no node agent may send: reading all nodes, pods, simulation rules and
- * objects of KWOK's kinds, for informers that serve all nodes of the thread, and changing finalizers. In Kubernetes 1.32
- * and later, no node agent may read all nodes and pods. All other requests are rejected before they reach the server.
+ * objects of KWOK's kinds, for informers that serve all nodes in the thread, and changing finalizers. In Kubernetes
+ * 1.32 and later, node agents may not read all nodes and pods. All other requests are rejected before they reach the
+ * server.
  */
 import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { superusers, type User } from '../../api/model/user.ts'
@@ -29,7 +30,7 @@ export function readsSimulatedState(transport: Transport, vendor: Vendor, kwokIn
     const [path = ''] = request.path.split('?', 1)
     if (request.method !== 'GET' || !(paths.includes(path) || kwokPaths.includes(path)))
       throw new Error("the informers of simulated nodes may only read nodes, pods, simulation rules and KWOK's objects")
-    // Wait until KWOK's kinds are served. Earlier list requests would fail.
+    // Wait until KWOK's kinds are served, because earlier list requests would fail.
     if (kwokPaths.includes(path)) await orAborted(kwokInstalled, request.signal)
     return await transport(request)
   }

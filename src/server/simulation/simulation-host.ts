@@ -34,7 +34,7 @@ import {
   writesFinalizers,
 } from './shared-reader.ts'
 
-/** Where the code of the simulation thread is. */
+/** Location of the simulation thread's code. */
 const threadProgram = {
   importer: import.meta.url,
   source: './simulation-thread.ts',
@@ -59,9 +59,7 @@ export interface SimulationParts {
   readonly heapMb?: number
 }
 
-/**
- * Minimum uptime in milliseconds after which a thread counts as started successfully, which resets the restart backoff.
- */
+/** Uptime in milliseconds after which a thread counts as started successfully, which resets the restart backoff. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
@@ -131,7 +129,7 @@ class SimulationHost {
     this.#start()
   }
 
-  /** Resolves when the nodes have processed all objects that existed at the start. */
+  /** Resolves once the nodes have processed all objects that existed at the start. */
   get firstPass(): Promise<void> {
     return this.#firstPass.promise
   }
@@ -145,8 +143,8 @@ class SimulationHost {
   }
 
   /**
-   * Starts a thread. If the start fails, it is retried as after an exit. In the meantime, the API server works without
-   * the thread.
+   * Starts a thread. If the start fails, it is retried in the same way as after an exit. In the meantime, the API
+   * server works without the thread.
    */
   #start(): void {
     try {
@@ -210,8 +208,8 @@ class SimulationHost {
   }
 
   /**
-   * Returns the transport for a name: that of a node's agent, of the shared reader or of the finalizer writer. Returns
-   * undefined for any other name.
+   * Returns the transport for a name, which identifies a node's agent, the shared reader or the finalizer writer.
+   * Returns undefined for any other name.
    */
   #transportOf(node: string): Transport | undefined {
     if (node === sharedReader) return this.#reader
@@ -289,7 +287,7 @@ async function end({ thread, ended }: Life): Promise<void> {
   clearTimeout(late)
 }
 
-/** Returns the heap limit, which is not higher than the heap limit of this thread. */
+/** Returns the heap limit for the simulation thread, which does not exceed the heap limit of this thread. */
 function heapLimitMb(nodes: number): number {
   const ownMb = Math.floor(getHeapStatistics().heap_size_limit / mib)
   return Math.max(heap.baseMb, Math.min(heap.baseMb + heap.perNodeMb * nodes, ownMb))

@@ -1,7 +1,7 @@
 /**
  * The simulation thread of `orch up`, with the loops, containers and port of the simulated nodes. It has its own heap
  * and is an ordinary client of the API server: the server's pipeline handles its reads and writes as requests from the
- * agents of its nodes (decision 0051). `simulation-host.ts` starts the thread and restarts it when it exits.
+ * node agents (decision 0051). `simulation-host.ts` starts the thread and restarts it when it exits.
  */
 
 import { pipeline } from 'node:stream'
@@ -34,11 +34,11 @@ import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
 /**
- * Number of objects per list page. A page is one string, and a single pod may have 1.5 MB. A page must always fit into
- * the free heap.
+ * Number of objects per list page. A page is a single string, and each pod may take up to 1.5 MB. A page must always
+ * fit into the free heap.
  */
 const pageLimit = 50
-/** The heap is checked whenever this many bytes have been received. */
+/** Number of received bytes between two checks of the heap. */
 const bytesBetweenLooks = 1024 * 1024
 const idleMs = 4 * 60 * 60 * 1000
 const host = '127.0.0.1'
@@ -122,13 +122,13 @@ class SimulationThread {
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => log.warn('cannot record events or create volumes for a simulated node', errorFields(error)),
     })
-    // Removes the volumes of pods that were deleted between two runs of the thread.
+    // Removes the volumes of pods that were deleted while the thread was not running.
     const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)
     removeLeftovers().catch((error: unknown) => log.warn('cannot remove old volumes', errorFields(error)))
     return simulation
   }
 
-  /** Returns an informer. Informers read objects of all nodes, so they act as the shared reader. */
+  /** Returns an informer. Informers read the objects of all nodes, so they act as the shared reader. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
     return new Informer<T>(this.#clientOf(sharedReader), type, {
       onError: this.#onWatchError(typeName(type)),
@@ -201,8 +201,8 @@ class SimulationThread {
   }
 
   /**
-   * Exits the thread if its heap is nearly full. V8 ends the whole process if an allocation does not fit into the heap,
-   * so the thread exits while there is still room for the largest string that a request can produce.
+   * Exits the thread if its heap is nearly full. V8 terminates the whole process if an allocation does not fit into the
+   * heap, so the thread exits while the heap still has room for the largest string that a request can produce.
    */
   #guardHeap(bytes: number): void {
     this.#unseenBytes += bytes

@@ -42,7 +42,7 @@ function threadLog(post: Post, verbosity: number): Log {
   }
 }
 
-/** Log nothing here: the thread reports missing permissions in a message, and the server logs them. */
+/** Log nothing here, because the thread reports missing permissions in a message and the server logs them. */
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, verbose: () => {}, isEnabled: () => false }
 
 class ReportedRights extends MissingRights {

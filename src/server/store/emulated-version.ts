@@ -1,8 +1,8 @@
 /**
- * The Kubernetes version of a store. The store records the version that its servers emulate, so that upgrading this
+ * The Kubernetes version of a store. The store records the version that its servers emulate, so that an upgrade of this
  * program does not change the version. A higher `--emulated-version` raises the recorded version. To lower it, the
- * administrator must confirm with a flag, because a lower version hides parts of objects and drops them when the
- * objects are written.
+ * administrator must confirm with a flag, because a lower version hides some parts of objects and drops these parts
+ * when the objects are written.
  */
 import type { ProfileName } from '../../api/model/vendor.ts'
 import {
@@ -28,12 +28,14 @@ const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion }
 
 type VersionFlags = Pick<ServerOptions, 'emulatedVersion' | 'allowVersionDowngrade' | 'profile'>
 
-/** Maximum number of attempts to update the record. Another server may change it between read and write. */
+/**
+ * Maximum number of attempts to update the record. Another server may change the record between the read and the write.
+ */
 const maxAttempts = 10
 
 /**
  * Returns the version to emulate and records it. Must be called before the profile of a new store is recorded. Throws
- * UsageError if the version is lower than the recorded version and no flag allows this.
+ * UsageError if the version is lower than the recorded version and no flag permits the downgrade.
  */
 export async function settleEmulatedVersion(store: Store, flags: VersionFlags): Promise<EmulatedVersion> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {

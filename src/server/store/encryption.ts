@@ -15,8 +15,8 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 const flagName = 'encryption-provider-config'
 
 /**
- * Reads the configuration. Returns the providers by key prefix, or undefined if the flag names no file. Throws
- * UsageError if the file is invalid.
+ * Reads the configuration. Returns the providers by key prefix, or undefined if the flag is not set. Throws UsageError
+ * if the file is invalid.
  */
 export async function readEncryptionFile(
   options: Pick<ServerOptions, 'encryptionProviderConfig' | 'profile'>,
@@ -56,8 +56,8 @@ function resourcePrefix(resource: string, vendor: Vendor): string {
 }
 
 /**
- * If Secrets are encrypted, adds the keys that store the cluster's secrets to the encrypted prefixes. Secrets that were
- * stored unencrypted remain readable.
+ * If Secrets are encrypted, adds the keys under which the cluster's own secrets are stored to the encrypted prefixes.
+ * Secrets that were stored unencrypted remain readable.
  */
 function withSharedSecrets(encrypted: Encrypted): Encrypted {
   const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))

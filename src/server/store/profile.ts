@@ -1,6 +1,6 @@
 /**
- * The vendor profile of a store. Stored objects contain the profile's names, so a store is served only under the
- * profile that it was created with.
+ * The vendor profile of a store. Stored objects contain the profile's names, so a store can be served only under the
+ * profile with which it was created.
  */
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
@@ -23,7 +23,7 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
   )
 }
 
-/** Returns the profile of a store, or undefined if the store has no profile yet or an unknown profile. */
+/** Returns the profile of a store, or undefined if the store has no profile yet or its profile is unknown. */
 export async function profileOf(store: Store): Promise<ProfileName | undefined> {
   const storedProfile = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
   return profileNames.find((name) => name === storedProfile)

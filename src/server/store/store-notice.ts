@@ -1,7 +1,7 @@
 /**
  * Informs operators that a store is full but still running, with a log line and a note in `/readyz?verbose`. A store
- * may switch between full and not full many times a second. There is therefore at most one log line per minute, and one
- * when the store has recovered.
+ * may switch between full and not full many times a second. There is therefore at most one log line per minute, plus
+ * one when the store has recovered.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -19,7 +19,7 @@ export class StoreNotice {
   #toldAt = Number.NEGATIVE_INFINITY
   #wasReported = false
 
-  /** Creates the notice for a full store. `remedy` tells an administrator how to free space. */
+  /** Creates the notice for a full store. `remedy` explains to administrators how to free space. */
   constructor(log: Log, clock: Clock, remedy: string) {
     this.#log = log
     this.#clock = clock

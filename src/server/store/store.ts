@@ -1,4 +1,4 @@
-/** Opens the store specified by the options: the embedded store or etcd. Loads only the code for that store. */
+/** Opens the store specified by the options: the embedded store or etcd. Loads only the code for that type of store. */
 
 import { resolve } from 'node:path'
 import { allKinds } from '../../api/kinds/all.ts'
@@ -22,7 +22,7 @@ import { StoreNotice } from './store-notice.ts'
 
 export interface OpenStore {
   readonly store: Store
-  /** Store for backups. Returns values as stored, which may be encrypted. */
+  /** The store for backups, which returns values as stored, possibly encrypted. */
   readonly raw: Store
   /**
    * Resolves with the reason when the store fails permanently. Never resolves for etcd, because etcd may always
@@ -81,8 +81,8 @@ interface StoreDependencies {
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Always compact the history. It may exist even without the flag, because other servers on the same etcd may record
-  // it.
+  // Always compact the history. Even without the flag, there may be a history, because other servers on the same etcd
+  // may record one.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)
@@ -106,7 +106,8 @@ function secretPrefixes(): string[] {
 }
 
 /**
- * When a server checks the pages of a large data file: in the background, after it is ready. Commands check them first.
+ * Schedule for checking the pages of a large data file. A server checks them in the background after it is ready,
+ * whereas commands check them first.
  */
 export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
 
@@ -201,7 +202,7 @@ async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: (
 const betweenAttemptsMs = 500
 
 /**
- * Opens etcd according to the flags. During the start grace period, waits until etcd is reachable. Adds advice to
+ * Opens etcd according to the flags. During the start grace period, waits until etcd is reachable. Adds advice to the
  * warnings and errors.
  */
 export async function openingEtcd<T>(

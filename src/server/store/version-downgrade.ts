@@ -15,7 +15,7 @@ import { autoUpdateKey } from '../../apiserver/upkeep/flow-control-objects.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 import type { Entry, Store } from '../../storage/store/store.ts'
 
-/** Numbers of objects by type, such as `pods` or `jobs.batch`. */
+/** Numbers of affected objects by type, such as `pods` or `jobs.batch`. */
 export interface AffectedObjects {
   readonly withNewerFields: ReadonlyMap<string, number>
   readonly ofNewerKinds: ReadonlyMap<string, number>
@@ -25,7 +25,7 @@ const pageEntries = 500
 
 /**
  * Reads all stored objects and counts those with parts that do not exist in the version. Objects that the server itself
- * creates and maintains do not count, because it recreates them in each version.
+ * creates and maintains do not count, because it recreates them for each version.
  */
 export async function countAffected(
   store: Store,

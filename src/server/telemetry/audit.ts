@@ -105,7 +105,9 @@ interface BatchedLogParts {
   readonly clock: Clock
 }
 
-/** Returns a sink that never makes requests wait. Events that do not fit into its buffer are dropped and counted. */
+/**
+ * Returns a sink for which requests never have to wait. Events that do not fit into its buffer are dropped and counted.
+ */
 function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogParts): Sink {
   const send = (lines: readonly string[]) => output.append(Buffer.from(`${lines.join('\n')}\n`))
   const batches = new Batches(batch, { send, faults, clock })
@@ -166,7 +168,7 @@ async function openWebhook(options: EmulatedOptions, dependencies: AuditDependen
     maxEvent: options.auditWebhookTruncateMaxEventSize,
     maxBatch: options.auditWebhookTruncateMaxBatchSize,
   }
-  // Each worker sends its own batches and gets an equal share of the rate.
+  // Each worker sends its own batches at an equal share of the rate.
   const workers = countWorkers(dependencies.worker)
   const rate = {
     get perSecond() {
@@ -202,7 +204,7 @@ function lengthOf({ isEnabled, maxBatch }: Truncation): number {
 /** Minimum time in milliseconds between two log lines about a failing sink. */
 const quietMs = 60_000
 
-/** Returns a callback that counts lost events and logs the losses from time to time. */
+/** Returns a callback that counts lost events and occasionally logs the losses. */
 function faultsOf(sink: string, { log, metrics }: Pick<AuditDependencies, 'log' | 'metrics'>): SinkFaults {
   let lastLoggedAt = Number.NEGATIVE_INFINITY
   return {

@@ -1,4 +1,4 @@
-/** All metrics of this server: those counted by its recorders, and those computed from the catalogue. */
+/** All metrics of this server: those maintained by its recorders, and those computed from the catalogue. */
 import { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
 import { AuditMetrics } from '../../apiserver/audit/audit-metrics.ts'
 import { AuthenticationMetrics } from '../../apiserver/authn/authentication-metrics.ts'
@@ -54,7 +54,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
   }
 }
 
-/** Returns the metrics of all pages: those counted by the recorders, and those computed from the catalogue. */
+/** Returns the metrics of all pages: those maintained by the recorders, and those computed from the catalogue. */
 export function allMetrics(recorded: ServerMetrics, catalogue: Catalogue): readonly Metric[] {
   return [...Object.values(recorded).flatMap(({ metrics }) => metrics), storedObjects(catalogue)]
 }

@@ -1,7 +1,7 @@
 /**
- * Logs each slow request with the time spent in each part. Watches and other streams are not slow requests. On an
- * overloaded server, all requests are slow. Only a few lines per second are therefore logged, and the next line
- * contains the number of omitted lines.
+ * Logs each slow request with the time spent in each part. Watches and other streams do not count as slow requests. On
+ * an overloaded server, all requests are slow, so only a few lines per second are logged, and the next line contains
+ * the number of omitted lines.
  */
 import type { Exchange } from '../../apiserver/http/request/exchange.ts'
 import { isLongRunning } from '../../apiserver/http/request/request-info.ts'
@@ -25,7 +25,8 @@ export class SlowRequests {
   }
 
   /**
-   * Logs a request if it was slow. Must be called for every handled request. `now` is a time on the monotonic clock.
+   * Logs a request if it was slow. Must be called for every handled request. `now` is the current time on the monotonic
+   * clock.
    */
   look(exchange: Exchange, now: number): void {
     if (now - exchange.arrived < slowMs || exchange.info === undefined || isLongRunning(exchange.info)) return

@@ -1,8 +1,8 @@
 /**
- * Metrics of the store: its latency, under the name that kube-apiserver uses, for both etcd and the embedded store;
+ * Metrics of the store: its latency, for both etcd and the embedded store under the name that kube-apiserver uses;
  * whether the store is full (`onCapacity`, which the store calls); and its size if the store is on disk (`showSize`).
- * `measured` wraps a store. Lookups of the revision are not measured, because every read looks up the revision. Watches
- * are not measured either, because they do not end.
+ * `measured` wraps a store. Lookups of the revision are not measured, because every read looks up the revision. Nor are
+ * watches, because they do not end.
  */
 
 import { type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -106,7 +106,7 @@ export class StoreMetrics {
       const size = this.#readSize?.()
       this.#bytes = typeof size === 'object' ? await size : size
     } catch {
-      // Drop the size: the store does not respond, so the last value may be wrong.
+      // Drop the size, because the store does not respond and the last value may be wrong.
       this.#bytes = undefined
     }
   }

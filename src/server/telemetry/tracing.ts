@@ -1,7 +1,7 @@
 /**
- * Traces requests. Disabled unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a span,
- * with one child span for each part that it waited for (`base/telemetry/timings.ts`). The caller's `traceparent` header
- * determines whether a request is sampled. Without this header, the sampling rate in the file applies.
+ * Traces requests. Disabled unless `--tracing-config-file` specifies a TracingConfiguration. A sampled request gets a
+ * span, with one child span for each part that it waited for (`base/telemetry/timings.ts`). The caller's `traceparent`
+ * header determines whether a request is sampled. Without this header, the sampling rate in the file applies.
  */
 
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -41,7 +41,7 @@ interface TracingParts {
 const flagName = 'tracing-config-file'
 const maxFileBytes = 64 * 1024
 const exportTimeoutMs = 5000
-/** Maximum number of bytes in a collector's response. The response reports rejected spans and is ignored. */
+/** Maximum number of bytes in a collector's response. The response, which reports rejected spans, is ignored. */
 const maxExportAnswerBytes = 1024 * 1024
 
 /** Opens tracing. Returns undefined if it is disabled. */

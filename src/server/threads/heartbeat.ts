@@ -3,14 +3,14 @@
  * that hangs would permanently block its share of new connections.
  */
 
-/** How often a worker increments the counter, in milliseconds. */
+/** Interval in milliseconds at which a worker increments the counter. */
 export const heartbeatMs = 250
-/** How often the supervisor checks the counter, in milliseconds. */
+/** Interval in milliseconds at which the supervisor checks the counter. */
 const lookMs = 1000
 /**
- * Maximum number of checks with the same count. After these, a worker is considered to hang. Checks are counted instead
- * of measuring time, because the machine may have been suspended. A starting worker is allowed more checks, because
- * loading the program takes time on a busy machine.
+ * Maximum number of consecutive checks with the same count, after which a worker is considered to hang. Checks are
+ * counted instead of measuring time, because the machine may be suspended in between. A starting worker is allowed more
+ * checks, because loading the program takes time on a busy machine.
  */
 const maxStill = 10
 const maxStillAtStart = 30

@@ -13,13 +13,13 @@ import type { SharedLimits, StoreAccess } from './worker-context.ts'
 /** The data that a worker thread needs to start. */
 export interface WorkerData {
   /**
-   * Index of the worker, starting at 0. The first worker has the duties that run once per server: loops, upkeep and the
-   * administrator's kubeconfig.
+   * Index of the worker, starting at 0. The first worker performs the duties that exist once per server: loops, upkeep
+   * and the administrator's kubeconfig.
    */
   readonly index: number
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** Port that all workers listen on. */
+  /** Port on which all workers listen. */
   readonly port: number
   /** Whether this worker starts alone and others may follow. If so, it checks whether the port is free. */
   readonly isFirst: boolean
@@ -33,14 +33,16 @@ export interface WorkerData {
   readonly heartbeat: Int32Array
 }
 
-/** Identifies the simulated node, the pod and the port that a stream connects to. */
+/** Identifies the simulated node, the pod and the port to which a stream connects. */
 export interface NodeConnection {
   readonly node: string
   readonly place: PodPlace
   readonly target: number
 }
 
-/** Messages about simulated nodes in both directions. A worker receives the nodes of all other workers. */
+/**
+ * Messages about simulated nodes, which are sent in both directions. A worker receives the nodes of all other workers.
+ */
 export type NodeMessage =
   | { readonly type: 'nodes'; readonly nodes: readonly NodeAddress[] }
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
@@ -57,7 +59,7 @@ export type ToWorker =
   /** Tells the worker that no worker listens anymore, so that it can close its connections. */
   | { readonly type: 'drain' }
   /**
-   * Asks the worker to end each connection with this probability, so that clients reconnect and may reach other
+   * Asks the worker to end each connection with this probability, so that the clients reconnect and may reach other
    * workers.
    */
   | { readonly type: 'move'; readonly chance: number }
@@ -80,7 +82,10 @@ export type ToSupervisor =
   /** Reports that the worker could not start or cannot continue. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
-  /** Requests a metrics page that combines all workers. Contains the metrics of the worker that asks. */
+  /**
+   * Requests a metrics page that combines the metrics of all workers. The message contains the metrics of the
+   * requesting worker.
+   */
   | {
       readonly type: 'expose'
       readonly id: number

@@ -1,5 +1,5 @@
 /**
- * A byte stream between two threads over a message channel. Each chunk is sent after the reader has consumed the
+ * A byte stream between two threads over a message channel. Each chunk is sent only after the reader has consumed the
  * previous one. A slow reader therefore slows down the writer, and at most one chunk is in transit in each direction.
  */
 import { Duplex } from 'node:stream'
@@ -15,7 +15,7 @@ type Part =
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined
-  /** Whether this end must still acknowledge the chunk that it received last. */
+  /** Whether this end has not yet acknowledged the chunk that it received last. */
   #owesTaken = false
 
   constructor(port: MessagePort) {

@@ -29,7 +29,7 @@ export interface WorkerContext {
    * workers.
    */
   shareNodes(local: LocalNodes): void
-  /** Returns a page with the metrics of all workers. `metrics` are those of this worker. */
+  /** Returns a page with the metrics of all workers. `metrics` are the metrics of this worker. */
   exposing(metrics: readonly Metric[]): Exposing
   /** Must be called when the worker has stopped listening. Resolves when all workers have stopped listening. */
   allStoppedListening(): Promise<void>
@@ -37,7 +37,7 @@ export interface WorkerContext {
 
 /** Memory in which all workers count limits. It can be posted to a thread. */
 export interface SharedLimits {
-  /** One element: the number of workers among which limits are divided. */
+  /** An array with one element: the number of workers among which limits are divided. */
   readonly count: Int32Array
   /** Memory for rate limits (`base/limits/rate-buckets.ts`). */
   readonly rates: SharedArrayBuffer
@@ -61,8 +61,8 @@ export type StoreAccess =
   | { readonly type: 'etcd'; readonly access: FeedPort }
 
 /**
- * Whether this server has the duties that run once per process. These are assigned to the first worker, or to a server
- * without workers.
+ * Whether this server performs the duties that exist once per process. The first worker has these duties, or the server
+ * itself if there are no workers.
  */
 export function hasDuties(worker: WorkerContext | undefined): boolean {
   return worker === undefined || worker.index === 0
@@ -71,8 +71,8 @@ export function hasDuties(worker: WorkerContext | undefined): boolean {
 const minute = 60_000
 
 /**
- * Returns how often certificates are checked, in milliseconds. Workers check at different times, so that the first
- * worker renews a certificate and the others find the new one.
+ * Returns the interval in milliseconds at which certificates are checked. Workers check at different times, so that the
+ * first worker renews a certificate and the others find the new one.
  */
 export function renewalPeriod(worker: WorkerContext | undefined): number {
   return (60 + (worker?.index ?? 0)) * minute

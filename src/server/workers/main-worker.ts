@@ -69,7 +69,7 @@ export class MainWorker implements WorkerSlot {
     await this.#server?.ended
   }
 
-  /** Nothing to do: this worker ends with the process. */
+  /** There is nothing to do, because this worker ends with the process. */
   async terminate(): Promise<void> {}
 
   moveClients(chance: number): void {

@@ -1,7 +1,7 @@
 /**
  * The simulated nodes of all workers, as seen by one worker. Each worker sends the names of its own nodes to the other
- * workers. It reaches node agents of other workers through their port, and pod ports through the worker that runs the
- * pod.
+ * workers. It reaches the node agents of other workers through the agents' port, and pod ports through the worker that
+ * runs the pod.
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -38,7 +38,7 @@ export class RemoteNodes {
     )
   }
 
-  /** Accepts a connection of another worker to a pod of this worker. */
+  /** Accepts a connection from another worker to a pod of this worker. */
   accept({ node, place, target, port }: NodeConnection & { readonly port: MessagePort }): void {
     const localNode = this.#local?.find(node)
     if (localNode === undefined) {

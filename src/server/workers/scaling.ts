@@ -1,11 +1,11 @@
 /**
- * Determines when `--workers=auto` adds or retires a worker, and when a busy worker moves clients to others. The
+ * Determines when `--workers=auto` adds or retires a worker, and when a busy worker moves clients to other workers. The
  * decisions depend only on the loads of the workers, measured at regular intervals (ticks).
  */
 
 /**
- * Thresholds for adding and retiring workers and moving clients. They count ticks instead of time, because the machine
- * may be suspended.
+ * Thresholds for adding and retiring workers and moving clients. They are measured in ticks instead of time, because
+ * the machine may be suspended.
  */
 export interface ScalingThresholds {
   readonly maxWorkers: number
@@ -13,7 +13,7 @@ export interface ScalingThresholds {
   readonly busyTicks: number
   /** Number of consecutive ticks before a worker that is not needed is retired. */
   readonly restTicks: number
-  /** Minimum number of ticks between two moves of clients. It doubles after each move without effect. */
+  /** Minimum number of ticks between two moves of clients. The number doubles after each move without effect. */
   readonly moveTicks: number
 }
 
@@ -64,7 +64,7 @@ export class Scaling {
 
   /**
    * Returns a move of clients if the loads are uneven. Moves have no effect if a single busy connection causes the
-   * load, so the intervals between them grow.
+   * load, so the intervals between moves grow.
    */
   #move(loads: readonly number[], average: number): ScalingAction | undefined {
     this.#ticksSinceMove++

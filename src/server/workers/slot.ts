@@ -17,7 +17,7 @@ import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
-/** Where the code of a worker thread is. */
+/** Location of the worker thread's code. */
 const workerProgram = { importer: import.meta.url, source: '../program/orch.ts', bundled: '../bin/worker.cjs' }
 
 type Given = 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console' | 'limits'
@@ -34,14 +34,14 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
 export interface WorkerSlot {
   /**
    * Starts the worker. Resolves to the URL once the worker accepts requests. If the worker cannot start, this method
-   * throws, and the server does not start either.
+   * throws, and the server does not start.
    */
   start(): Promise<string>
   /** Makes the worker unready because the server is about to stop. */
   announceStop(): void
   /** Stops the worker gracefully. Resolves when the worker has stopped listening. */
   stop(): Promise<void>
-  /** Called when all workers have stopped listening. Waits until this worker has ended. */
+  /** Must be called when all workers have stopped listening. Waits until this worker has ended. */
   drain(): Promise<void>
   /** Ends the thread immediately. */
   terminate(): Promise<void>
@@ -56,7 +56,7 @@ export interface SharedVersion {
   settled: EmulatedVersion | undefined
 }
 
-/** Minimum duration in milliseconds of a run for the start to count as successful. */
+/** Duration in milliseconds after which a run counts as started successfully. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
@@ -78,9 +78,9 @@ interface Life {
 }
 
 /**
- * Size limit of the young generation in MiB, half of V8's default. Unfreed young objects account for most of the memory
- * that an additional worker takes. With this limit, a worker takes 54 MB instead of 97 MB after 10,000 creates, and
- * neither creates nor updates become slower (decision 0038).
+ * Size limit of the young generation in MiB, half of V8's default. Garbage in the young generation accounts for most of
+ * the memory that an additional worker needs. With this limit, a worker takes 54 MB instead of 97 MB after 10,000
+ * creates, and neither creates nor updates become slower (decision 0038).
  */
 const maxYoungGenerationSizeMb = 24
 
@@ -177,7 +177,7 @@ export class Slot implements WorkerSlot {
       transferList: [store.access.port],
       name: `worker ${index}`,
       resourceLimits: {
-        // Limit the heap, so that a worker that runs out of memory ends only itself.
+        // Limit the heap, so that a worker that runs out of memory terminates only itself.
         maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
         maxYoungGenerationSizeMb,
       },
@@ -239,7 +239,7 @@ export class Slot implements WorkerSlot {
     this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
   }
 
-  /** If the replacement also fails, `#lose` schedules another attempt. */
+  /** Starts a replacement. If it also fails, `#lose` schedules another attempt. */
   async #replace(): Promise<void> {
     const { log, index } = this.#options
     this.#life = undefined

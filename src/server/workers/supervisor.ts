@@ -1,8 +1,8 @@
 /**
  * The main thread of a server with several workers. It opens the shared store, starts and stops the workers, restarts
- * workers that exit or hang, and combines their metrics. The first worker or its replacement has the duties that run
- * once per server. With a fixed number of workers, the main thread serves no requests. With `--workers=auto`, the first
- * worker runs in the main thread, and others are added and retired (`team.ts`).
+ * workers that exit or hang, and combines their metrics. The first worker or its replacement performs the duties that
+ * exist once per server. With a fixed number of workers, the main thread serves no requests. With `--workers=auto`, the
+ * first worker runs in the main thread, and others are added and retired (`team.ts`).
  */
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -51,7 +51,8 @@ export interface SupervisorContext {
 }
 
 /**
- * Starts the server. Resolves when all workers accept requests or, with `--workers=auto`, when the first worker does.
+ * Starts the server. Resolves when all workers accept requests or, with `--workers=auto`, when the first worker accepts
+ * requests.
  */
 export async function startSupervisor(
   line: ServerCommandLine,
@@ -94,7 +95,7 @@ export async function startSupervisor(
     await Promise.all(group.all().map((slot) => slot.terminate()))
     await shared.close()
   }
-  // Stop only once: a signal may arrive while the server is already stopping.
+  // Stop only once, because a signal may arrive while the server is already stopping.
   let ending: Promise<void> | undefined
   const stop = () => {
     ending ??= end()
@@ -110,7 +111,7 @@ export async function startSupervisor(
 
 /** The workers of a server, fixed in number or scaled automatically. */
 interface WorkerGroup {
-  /** Resolves to the URL of the server when it accepts requests. */
+  /** Resolves to the URL of the server once it accepts requests. */
   start(): Promise<string>
   all(): readonly WorkerSlot[]
   /** Stops adding and retiring workers. */
@@ -148,7 +149,7 @@ async function openBehindPort(options: ServerOptions, dependencies: SharedStoreD
  * URL of the server.
  */
 async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
-  // Let the other threads load their modules while the first worker starts.
+  // Let the other threads load their modules while the first worker is starting.
   const loading = others.map((slot) => slot.prepare())
   const url = await first!.start()
   await Promise.all(loading)

@@ -11,7 +11,7 @@ import type { MainWorker } from './main-worker.ts'
 import { Scaling, type ScalingThresholds } from './scaling.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
 
-/** Thresholds for scaling, and how often loads are measured. */
+/** Thresholds for scaling, and the interval between load measurements. */
 export interface TeamScaling extends ScalingThresholds {
   readonly tickMs: number
   /** Replaces the measured loads of the workers, for tests. */
@@ -26,7 +26,7 @@ export function defaultScaling(): TeamScaling {
   return { maxWorkers: availableParallelism(), tickMs: 1_000, busyTicks: 5, restTicks: 180, moveTicks: 5 }
 }
 
-/** Number of ticks to wait before another attempt after a worker could not start. */
+/** Number of ticks to wait before another attempt if a worker could not start. */
 const failureTicks = 60
 
 /** The first worker, and the dependencies for creating more workers. */
@@ -124,7 +124,7 @@ export class Team {
   }
 
   /**
-   * Updates the number of workers that share limits. Starting and retiring workers count too, because they may serve
+   * Updates the number of workers that share limits. Starting and retiring workers also count, because they may serve
    * requests.
    */
   #shareLimits(): void {

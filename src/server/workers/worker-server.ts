@@ -1,6 +1,6 @@
 /**
- * The server of one worker: a complete server on the store and the port that all workers share. It runs in a separate
- * thread (`worker.ts`) or in the main thread (`main-worker.ts`), and the supervisor controls it.
+ * The server of one worker: a complete server that uses the store and the port that all workers share. It runs in a
+ * separate thread (`worker.ts`) or in the main thread (`main-worker.ts`), and the supervisor controls it.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
@@ -22,7 +22,7 @@ import { RemoteNodes } from './remote-nodes.ts'
 /** How long a worker that has stopped listening waits for the other workers, in milliseconds. */
 const closedMs = 2_500
 
-/** Message ID for metrics that the worker sends unasked. Requests never have this ID. */
+/** Message ID for metrics that the worker sends on its own initiative. Requests never have this ID. */
 const notAsked = 0
 
 interface WorkerServerParts {
@@ -121,7 +121,7 @@ export class WorkerServer {
 
   async #stopOnce(): Promise<void> {
     try {
-      // Ignore the error of a failed start: it has already closed all resources.
+      // Ignore the error of a failed start, which has already closed all resources.
       const running = await this.#starting?.catch(() => undefined)
       await running?.stop()
     } catch (error) {

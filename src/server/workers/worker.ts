@@ -1,6 +1,6 @@
 /**
- * A worker in a separate thread. It starts when the supervisor asks it to, increments a heartbeat counter while its
- * event loop runs, and exits once it has completed its requests.
+ * A worker in a separate thread. It starts serving when the supervisor requests it, increments a heartbeat counter as
+ * long as its event loop runs, and exits once it has completed its requests.
  */
 import { parentPort } from 'node:worker_threads'
 import { errorFields, openLog } from '../../base/telemetry/log.ts'
@@ -10,7 +10,7 @@ import type { ToWorker, WorkerData } from '../threads/messages.ts'
 import { WorkerServer } from './worker-server.ts'
 
 /**
- * Time in milliseconds that a worker keeps running without its store. If the store has failed for all workers, the
+ * Time in milliseconds for which a worker keeps running without its store. If the store has failed for all workers, the
  * supervisor ends the process earlier and reports the reason. If only this worker has lost the store, another worker
  * replaces it.
  */

@@ -1,8 +1,8 @@
 /**
  * Lets an administrator sign in to the console without a token. `orch up` prints a link that works once and expires
  * after a few minutes. The link is exchanged for a session: a bearer token that is valid for some hours. Nothing is
- * stored, so links and sessions end with the process. All workers share the secret and a marker that the link has been
- * used.
+ * stored, so links and sessions end with the process. All workers share the secret and a flag that records whether the
+ * link has been used.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'
@@ -30,7 +30,7 @@ export function newConsoleSecrets(clock: Clock): ConsoleSecrets {
   return { key: randomBytes(32), linkExpires: clock.now() + linkMs, linkUsed }
 }
 
-/** The user of sessions that began with a link, the same as in the administrator's kubeconfig. */
+/** The user of sessions that began with a link. It is the same user as in the administrator's kubeconfig. */
 const administrator: User = {
   name: 'orch-admin',
   uid: '',
@@ -54,12 +54,15 @@ export class ConsoleAccess {
     this.#clock = clock
   }
 
-  /** Returns the secret for the sign-in link. It is derived from the key, so all workers agree. */
+  /** Returns the secret for the sign-in link. It is derived from the key, so it is the same in all workers. */
   get link(): string {
     return this.#mac(`link ${this.#secrets.linkExpires}`)
   }
 
-  /** Returns a session in exchange for the secret in the link, or undefined if the secret is wrong, used or expired. */
+  /**
+   * Returns a session in exchange for the secret in the link, or undefined if the secret is wrong, already used or
+   * expired.
+   */
   exchange(link: string): ConsoleSession | undefined {
     const { linkExpires, linkUsed } = this.#secrets
     if (!isEqual(link, this.link) || this.#clock.now() >= linkExpires) return undefined
@@ -68,10 +71,7 @@ export class ConsoleAccess {
     return { token: `${tokenPrefix}${expires}.${this.#mac(`session ${expires}`)}`, expires }
   }
 
-  /**
-   * Authenticates requests that carry a session token of the console. All other requests are left to other
-   * authenticators.
-   */
+  /** Authenticates requests that carry a console session token. All other requests are left to other authenticators. */
   readonly authenticate: Authenticator = ({ authorization }) => {
     // Check for the token prefix first, because most requests carry no session token.
     if (authorization === undefined || !authorization.includes(tokenPrefix)) return none

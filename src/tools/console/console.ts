@@ -28,7 +28,7 @@ export interface ConsoleParts {
   readonly log: Log
 }
 
-/** Returns a step that handles requests for the console and passes all others on. */
+/** Returns a step that handles requests for the console and passes on all other requests. */
 export function serveConsole({ access, hasDocumentation, log }: ConsoleParts): Step {
   return (exchange) => {
     const { info, transport } = exchange

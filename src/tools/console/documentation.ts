@@ -1,7 +1,7 @@
 /**
  * Serves the documentation site (`npm run docs`) under `/docs/`. As for the console, this pipeline step runs before
- * authentication: the files are public and contain no cluster data. They are part of the npm package and of the single
- * executable.
+ * authentication, because the files are public and contain no cluster data. They are part of the npm package and of the
+ * single executable.
  */
 import { hash } from 'node:crypto'
 import { notAllowed } from '../../apiserver/http/dispatch.ts'
@@ -15,7 +15,7 @@ import { sendUnchanged, setPageHeaders } from './page-response.ts'
 const root = '/docs'
 const indexName = 'index.html'
 
-/** The Trusted Types policy with which the pages load the search index (scripts/site/assets/site.js). */
+/** The Trusted Types policy that the pages use to load the search index (scripts/site/assets/site.js). */
 const trustedTypesPolicy = 'orch-docs'
 
 /**
@@ -82,7 +82,7 @@ const types: { readonly [ending: string]: string } = {
 /** Content type of files with an unlisted extension, such as YAML examples. */
 const textType = 'text/plain; charset=utf-8'
 
-/** Matches the paths of files in the site. No directory name begins with a dot, so a path cannot leave the site. */
+/** Matches the paths of files in the site. No directory name begins with a dot, so a path cannot escape the site. */
 const filePath = /^(?:[A-Za-z0-9][\w-]*\/)*[A-Za-z0-9][\w.-]*\.([a-z]+)$/
 
 /**

@@ -23,7 +23,7 @@ const types: { readonly [ending: string]: string } = {
   svg: 'image/svg+xml',
 }
 
-/** Matches the names of bundled files. Such a name cannot lead to another directory. */
+/** Matches the names of bundled files. Such a name cannot point to another directory. */
 const fileName = /^[A-Za-z0-9][\w-]*\.(html|js|css|svg)$/
 
 const filesByPath = new Map<string, Promise<ConsoleFile | undefined>>()

@@ -3,7 +3,7 @@ import type { Exchange } from '../../apiserver/http/request/exchange.ts'
 
 /**
  * Sets the headers of a page, which allow only the page's own scripts, styles and connections, and forbid framing.
- * `trustedTypes` names the Trusted Types policy that the scripts of the page create, or is `'none'`.
+ * `trustedTypes` names the Trusted Types policy that the page's scripts create, or is `'none'`.
  */
 export function setPageHeaders(exchange: Exchange, trustedTypes: string): void {
   const policy = [

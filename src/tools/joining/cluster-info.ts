@@ -1,11 +1,11 @@
 /**
  * Establishes trust in a cluster from a bootstrap token alone. The client reads `cluster-info` over an unverified
- * connection without sending credentials, and checks its signature, which is keyed with the token. The signed
- * kubeconfig contains the CA. The client then reads `cluster-info` again over a connection verified with that CA. Both
- * responses must be equal.
+ * connection without sending credentials, and checks its signature, which is created with the token as the key. The
+ * signed kubeconfig contains the CA. The client then reads `cluster-info` again over a connection verified with that
+ * CA. The two responses must be equal.
  *
  * The signature must be HS256 with the token. Any other algorithm, an embedded payload, an entry for another token or a
- * modified text is rejected. Which part of the token was used as the key reveals the profile of the cluster.
+ * modified text is rejected. The part of the token that was used as the key reveals the profile of the cluster.
  */
 
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
@@ -38,8 +38,8 @@ export interface TrustRequest {
   readonly server: string
   readonly token: Token
   /**
-   * Pins of CA public keys in the format `sha256:<hex>`. If there are pins, only the pinned CAs are trusted. Without
-   * pins, the token alone establishes trust.
+   * Pins of CA public keys in the format `sha256:<hex>`. If there are pins, only the pinned CAs are trusted. Otherwise,
+   * the token alone establishes trust.
    */
   readonly pins: readonly string[]
   readonly signal: AbortSignal
@@ -57,7 +57,7 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   return { vendor, authority }
 }
 
-/** Time to wait for a signature, in milliseconds. The cluster signs with a new token after a short delay. */
+/** Time to wait for a signature, in milliseconds. The cluster needs a short time to sign with a new token. */
 const patienceMs = 10_000
 const retryMs = 500
 
@@ -177,8 +177,8 @@ function pinOf({ publicKey }: X509Certificate): string {
 }
 
 /**
- * Returns the pins of all PEM certificates in a text. Throws JoinError if the text contains no certificate or an
- * invalid certificate.
+ * Returns the pins of all PEM certificates in a text. Throws JoinError if the text contains no certificates or an
+ * invalid one.
  */
 export function pinsOf(pem: string): string[] {
   const certificates = parsed(() => certificatesIn(pem)) ?? []

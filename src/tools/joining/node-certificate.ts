@@ -1,7 +1,7 @@
 /**
  * Requests a client certificate for a node agent. Creates a CertificateSigningRequest with the token and waits until
- * the request is signed, or reports why it was not signed. The private key leaves this process only in the file that
- * the caller writes.
+ * the request is signed, or throws an error that explains why it was not signed. The private key leaves this process
+ * only in the file that the caller writes.
  */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
@@ -24,7 +24,7 @@ export interface NodeRequest {
   readonly token: Token
   readonly nodeName: string
   readonly signal: AbortSignal
-  /** Called with the name of the CertificateSigningRequest after it was created. */
+  /** Called with the name of the CertificateSigningRequest once it has been created. */
   readonly onRequested: (name: string) => void
 }
 
@@ -51,7 +51,7 @@ export async function nodeCertificate(
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string
-  /** Whether the certificate is for authentication to the API server or for serving. */
+  /** Whether the certificate is for authenticating to the API server or for serving. */
   readonly use: 'client' | 'serving'
   /** DNS names and IP addresses for a serving certificate. */
   readonly names?: AlternativeNames

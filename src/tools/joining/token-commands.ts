@@ -199,7 +199,7 @@ function printable(value: string): string {
   return value === '' ? '<none>' : value.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 }
 
-/** Deletes a token, which is identified by its ID or by the whole token. */
+/** Deletes the token with the given ID. The whole token can also be given. */
 async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
   const id = tokenForm.exec(word)?.[1] ?? word
   if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('a token ID must have 6 characters of a-z and 0-9')

@@ -1,6 +1,6 @@
 /**
- * The W3C Trace Context headers `traceparent` and `tracestate`. They contain the trace of a request and whether the
- * trace is sampled.
+ * The W3C Trace Context headers `traceparent` and `tracestate`. They identify the trace of a request and state whether
+ * the trace is sampled.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -25,7 +25,7 @@ export interface SentTrace {
 /** Trace headers by lower-case name. */
 export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
-/** A request whose trace headers are added to the calls that it causes. */
+/** A request whose trace headers are added to the calls made on its behalf. */
 export interface Traced {
   readonly traceHeaders: TraceHeaders
 }
@@ -44,8 +44,8 @@ export function readTraceParent(header: string): { traceId: string; spanId: stri
 }
 
 /**
- * Starts the span of a request if the request is sampled. The caller decides whether to sample. If the caller sends no
- * trace, the sampling rate decides.
+ * Starts the span of a request if the request is sampled. The caller decides whether the request is sampled. If the
+ * caller sends no trace headers, the sampling rate decides.
  */
 export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContext | undefined {
   const parent = sent.parent === undefined ? undefined : readTraceParent(sent.parent)
@@ -57,8 +57,8 @@ export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContex
 }
 
 /**
- * Returns the trace headers for downstream requests. If the request is sampled, the headers contain its span. Otherwise
- * they repeat the valid headers of the caller.
+ * Returns the trace headers for downstream requests. If the request is sampled, the headers contain its span.
+ * Otherwise, they repeat the caller's valid headers.
  */
 export function traceHeaders(trace: TraceContext | undefined, sent: () => SentTrace): TraceHeaders {
   if (trace !== undefined) return written({ ...trace, sampled: true })
@@ -79,11 +79,14 @@ function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
   return state === '' ? { traceparent } : { traceparent, tracestate: state }
 }
 
-/** Maximum length of `tracestate`. All systems must propagate values up to this length. Longer values are dropped. */
+/**
+ * Maximum length of `tracestate`. The specification requires systems to propagate values up to this length. Longer
+ * values are dropped.
+ */
 const maxState = 512
 
 /**
- * Returns a `tracestate` that is safe to forward. Drops a value that could make a downstream request fail. Otherwise a
+ * Returns a `tracestate` that is safe to forward. Drops a value that could make a downstream request fail. Otherwise, a
  * client could use such a value to bypass a webhook.
  */
 function soundState(state: string): string {

@@ -1,6 +1,6 @@
 /**
- * Selects the objects of a command: objects in files (`-f`), `TYPE NAME...`, `TYPE/NAME...`, or all objects of some
- * types that match a selector (`TYPE -l a=b`, `TYPE --all`), in one or all namespaces (`-A`).
+ * Selects the objects of a command: objects in files (`-f`), objects by name (`TYPE NAME...` or `TYPE/NAME...`), or all
+ * objects of some types that match a selector (`TYPE -l a=b`, `TYPE --all`), in one or all namespaces (`-A`).
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

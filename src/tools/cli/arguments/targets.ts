@@ -1,6 +1,6 @@
 /**
- * Parses the types and names on a command line: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Parsing comes first, so
- * syntax errors are reported without a server. The types are looked up afterwards.
+ * Parses the types and names on a command line: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Parsing needs no server, so
+ * syntax errors are reported before the types are looked up.
  */
 import { UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'

@@ -18,9 +18,9 @@ export type Written = Subject & Manifest
 export interface OrderedWork {
   /** Writes one object. Returns the text to print. */
   readonly act: (subject: Written, index: number) => Promise<string>
-  /** Verb in the progress display, such as `applied`. */
+  /** Participle for the progress display, such as `applied`. */
   readonly done: string
-  /** Whether the writes persist. If not, the command does not wait for definitions. */
+  /** Whether the writes are persistent. If not, the command does not wait for definitions. */
   readonly lasting: boolean
 }
 

@@ -1,8 +1,8 @@
 /**
- * Performs one operation on many objects. Adjacent objects of the same type are sent concurrently. An object of another
- * type waits for all objects before it, because it may depend on them, as on a namespace. A repeated object also waits,
- * so that its last occurrence takes effect. The output is in the order of the input. A failure does not stop the other
- * operations, and all failures are reported at the end.
+ * Performs one operation on many objects. Adjacent objects of the same type are processed concurrently. An object of
+ * another type waits for all objects before it, because it may depend on them, for example on a namespace. A repeated
+ * object also waits, so that its last occurrence takes effect. The output is in the order of the input. A failure does
+ * not stop the other operations, and all failures are reported at the end.
  */
 import type { ObjectName } from '../../../client/requests/resource-type.ts'
 import type { Context } from '../program/command.ts'
@@ -18,7 +18,7 @@ export interface BulkWork<T> {
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
-  /** Verb in the progress display, such as `applied`. */
+  /** Participle for the progress display, such as `applied`. */
   readonly done: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * Edits objects or their recorded configurations in the user's editor. A single object is shown unchanged, and several
+ * Edits objects or their recorded configurations in the user's editor. A single object is shown as it is, and several
  * objects are shown as one List. Each changed object is saved separately. If an object is rejected, the other objects
  * are still saved. Saved objects are not sent again while the user corrects the rejected objects.
  */
@@ -13,7 +13,7 @@ import { type DocumentFormat, printDocument } from '../printers/objects.ts'
 import { inBulk } from './bulk.ts'
 import { editText } from './editor.ts'
 
-/** An object, and the part of it that the user edits: the whole object or its recorded configuration. */
+/** An object, and what the user edits: the whole object or its recorded configuration. */
 export interface EditedPart extends Subject {
   readonly editable: ApiObject
 }

@@ -29,7 +29,7 @@ export const resourceVersionFlag = flag({
 export interface Change {
   /** The patch to send. Undefined if the object needs no change. */
   readonly patch: Patch | undefined
-  /** Verb for the report line, such as `labeled`. */
+  /** Participle for the report line, such as `labeled`. */
   readonly done: string
   /** The object after the change, for a client-side dry run. */
   readonly next: ApiObject

@@ -1,6 +1,7 @@
 /**
- * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. First, a dry run with
- * another name checks whether the server would accept the new object. If not, the old object is not deleted.
+ * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. First, a dry run
+ * under another name checks whether the server would accept the new object. If it would not, the old object is not
+ * deleted.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

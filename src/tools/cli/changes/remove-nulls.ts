@@ -1,7 +1,7 @@
 /**
  * Removes nulls from objects before typed code uses them. The TypeScript types allow no null fields or list elements,
  * but a server may send them (`containers: [null]`). kubectl treats a null element as an empty one, whereas this code
- * removes it. Commands that print objects as received keep their nulls.
+ * removes it. Commands that print objects as received keep the nulls.
  */
 
 import { isObject } from '../../../api/json/json.ts'

@@ -39,13 +39,13 @@ export async function waitFor(
     if (until(items[0])) return
     throw late()
   }
-  // Node.js timers are limited to 24 days.
+  // Node.js timers are limited to about 24 days.
   await withDeadline({ ms: Math.min(timeoutMs, 2 ** 31 - 1), outer: session.context.signal, late }, async (signal) => {
     while (!(await lookOnce({ ...session, signal }, { type, name }, until))) await pause(retryMs, signal)
   })
 }
 
-/** Returns list options that select a single object by name. */
+/** Returns the list options that select a single object by name. */
 function selectionOfOne({ namespace, name }: ObjectName, signal: AbortSignal) {
   return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}`, signal }
 }

@@ -1,5 +1,5 @@
 /**
- * The list of commands. Each command is loaded when it is called, so that the other commands cost nothing. A command is
+ * The list of commands. Each command is loaded when it is called, so that unused commands cost nothing. A command is
  * one file in this folder, or a subfolder if the command is long. Related commands have the same first word, such as
  * the commands of `orchctl config`.
  */

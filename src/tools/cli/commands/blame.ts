@@ -1,6 +1,4 @@
-/**
- * `orchctl blame`: shows for each field of an object the change that set it: revision, time, user and field manager.
- */
+/** `orchctl blame`: shows the change that last set each field of an object: revision, time, user and field manager. */
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { isOneWithinOther, leavesOf, type PathElement, pathText } from '../../../api/json/json-changes.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -52,8 +50,8 @@ function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): 
 type Path = readonly PathElement[]
 
 /**
- * Finds for each field the newest change to the field, to one of its parents, or to a nested field that no longer
- * exists.
+ * For each field, finds the newest change to the field itself, to one of its parents, or to a nested field that no
+ * longer exists.
  */
 async function findSetters(
   session: Session,

@@ -24,7 +24,7 @@ const flags = {
 
 interface Verdict {
   readonly condition: 'Approved' | 'Denied'
-  /** Verb for the report line, such as `approved`. */
+  /** Participle for the report line, such as `approved`. */
   readonly done: string
   readonly reason: string
 }

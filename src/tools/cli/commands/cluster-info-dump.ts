@@ -71,7 +71,7 @@ async function namespacesOf({ client, namespace, context }: Session, options: Op
   return all.filter((name) => name === namespace || name.endsWith('-system'))
 }
 
-/** The resource types to dump. Pods come last because their logs follow them. */
+/** The resource types to dump. Pods come last because their logs follow. */
 const dumpedTypes: readonly ResourceType[] = [
   kinds.Event,
   kinds.ReplicationController,
@@ -153,7 +153,7 @@ class Dump {
       context.out(content)
       return
     }
-    // Names come from the server and must not lead outside the directory.
+    // Names come from the server and must not point outside the directory.
     const steps = place.map((step) => step.replaceAll(/[^\w.-]/g, '_').replace(/^\.+$/, '_'))
     const file = join(resolve(context.directory, this.#options.outputDirectory), ...steps)
     mkdirSync(dirname(file), { recursive: true })

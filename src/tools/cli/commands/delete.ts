@@ -116,7 +116,7 @@ async function deleteOne(
 
 /**
  * Returns the UID of the deleted object if the server reports it. The UID distinguishes the object from a later object
- * of the same name.
+ * with the same name.
  */
 async function deleted(session: Session, { type, name }: Subject, options: Options): Promise<{ uid?: string }> {
   const answer = await session.client.delete(type, name, { ...deleteOptions(options), signal: session.context.signal })

@@ -1,7 +1,7 @@
 /**
  * Implements `orchctl diff`, which shows the changes that `apply` would make. The command computes them with a
  * server-side dry run and shows them with `diff` or with the program in $KUBECTL_EXTERNAL_DIFF. It masks the values of
- * Secrets. Like diff, it exits with 0 if there are no differences and with 1 if there are some.
+ * Secrets. Like diff, it exits with 0 if there are no differences and with 1 if there are any.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -187,7 +187,7 @@ function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | un
   })
 }
 
-/** Masks the last-applied annotation, which contains a copy of the Secret's values. */
+/** Masks the last-applied annotation, because it contains a copy of the Secret's values. */
 function withoutRecords(secret: JsonObject): JsonObject {
   const metadata = own(secret, 'metadata')
   const annotations = isObject(metadata) ? own(metadata, 'annotations') : undefined

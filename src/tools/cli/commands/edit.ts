@@ -94,8 +94,8 @@ async function saveOne(
   const editedObject = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
   const states = { original: asJson(live), modified: asJson(editedObject), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
-  // Use the kind of the returned object: a subresource may have another kind, such as Scale, and therefore another
-  // schema.
+  // Use the kind of the returned object, because a subresource may have a different kind, such as Scale, and therefore
+  // a different schema.
   const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)
   if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped', index })
   try {

@@ -1,4 +1,4 @@
-/** Implements `orchctl events`, which lists recent events with the latest last. */
+/** Implements `orchctl events`, which lists recent events, oldest first. */
 
 import { flag, type OptionsOf, text, toggle } from '../../../base/flags/flags.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'

@@ -34,7 +34,7 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
     if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
     await withSession(context, options, async (session) => {
       await inBulk(context, manifests, {
-        // A distinct type for every object prevents concurrent dry runs.
+        // Treat each object as a type of its own, so that the dry runs are not concurrent.
         sortOf: (manifest) => manifest,
         done: 'explained',
         act: async (manifest) => await explain(session, await subjectOf(session, manifest)),
@@ -124,7 +124,7 @@ interface Look {
   }
 }
 
-/** Lists the calls to admission controls and webhooks. Policies are listed separately. */
+/** Lists the calls to admission controls and webhooks, but not the policies, which are listed separately. */
 function lookLines(looks: readonly Look[]): string {
   const rows = looks
     .filter(({ policy }) => policy === undefined)

@@ -1,4 +1,4 @@
-/** Implements `orchctl expose`, which creates a service for the pods of a workload, a service or a pod. */
+/** Implements `orchctl expose`, which creates a service for the pods of a workload or service, or for a single pod. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../../../base/flags/flags.ts'
@@ -141,8 +141,8 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
     throw new UsageError(
       `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
     )
-  // Truncate a name taken from the object, because Service names are limited to 63 characters. A name given by the user
-  // is left to the server to validate.
+  // Truncate a name taken from the object, because Service names are limited to 63 characters. The server validates a
+  // name given by the user.
   const name = options.name || (live.metadata.name ?? '').slice(0, 63)
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
   const spec = {

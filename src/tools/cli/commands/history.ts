@@ -52,7 +52,7 @@ Changes that only affect the status are hidden unless --all is set. You can also
 
 interface ShownHistory {
   readonly shownRevisions: readonly HistoryRevision[]
-  /** Number of changes that are hidden because they only affect the status. */
+  /** Number of changes that are hidden because they affect only the status. */
   readonly hidden: number
 }
 

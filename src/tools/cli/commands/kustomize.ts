@@ -42,8 +42,8 @@ nothing from the network or from outside the named directories, and runs no prog
 })
 
 /**
- * Returns a file name such as `apps_v1_deployment_web.yaml`. Replaces characters in object names that could lead to
- * another directory.
+ * Returns a file name such as `apps_v1_deployment_web.yaml`. Replaces characters in object names that could make the
+ * path point to another directory.
  */
 function fileNameOf(object: JsonObject): string {
   const { apiVersion, kind, metadata } = asObject(object)

@@ -127,7 +127,7 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
   await noteCause(session, subject, options)
   // With a subresource, compare resource versions, because the response may have another kind. Otherwise compare the
-  // objects, because the version stays the same when removing the last finalizer deletes the object.
+  // objects, because the version stays the same if the patch removes the last finalizer and thereby deletes the object.
   const changed =
     options.dryRun === 'none' && options.subresource !== ''
       ? object.metadata.resourceVersion !== live.metadata.resourceVersion

@@ -96,8 +96,8 @@ async function replaceOne(
 }
 
 /**
- * Replaces an object. If the file contains no version, any version is replaced. If the kind requires a version, the
- * object is read first, so that a concurrent change causes a conflict.
+ * Replaces an object. If the file contains no resourceVersion, any version is replaced. If the kind requires a version,
+ * the object is read first, so that a concurrent change causes a conflict.
  */
 async function replaceVersion(
   { client, context }: Session,

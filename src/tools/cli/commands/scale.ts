@@ -81,7 +81,7 @@ interface Scale extends ApiObject {
   spec?: { replicas?: number }
 }
 
-/** Returns a condition that is met when the status shows this number of replicas for the current generation. */
+/** Returns a condition that is met when the status reports this number of replicas for the current generation. */
 function hasReplicas(replicaCount: number): (object: ApiObject | undefined) => boolean {
   return (object) => {
     const { status, metadata } = (object ?? {}) as { status?: Reported; metadata?: { generation?: number } }

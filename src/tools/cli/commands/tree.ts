@@ -49,7 +49,7 @@ interface Found {
   readonly object: ApiObject
 }
 
-/** Maximum depth of the tree. The limit also ends cycles of owners. */
+/** Maximum depth of the tree. The limit also ends cycles among owners. */
 const maxDepth = 20
 
 async function allObjects(
@@ -136,7 +136,7 @@ interface WithStatus {
   status?: { phase?: string; conditions?: { type?: string; status?: string; reason?: string }[] }
 }
 
-/** Describes the state in one word: whether the object is being deleted, its phase, or whether it is ready. */
+/** Describes the object's state in one word: deletion in progress, phase, or readiness. */
 function stateOf(object: ApiObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating'
   const { phase, conditions = [] } = (object as WithStatus).status ?? {}

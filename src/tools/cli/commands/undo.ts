@@ -1,7 +1,8 @@
 /**
  * Implements `orchctl undo`, which reverts one change to an object by restoring the previous values of the changed
  * fields. The write uses the user's own permissions and requires the version that the command read. After a conflict,
- * the command retries. If one of those fields has changed since, nothing is written. A deleted object is recreated.
+ * the command retries. If one of those fields has changed since then, nothing is written. A deleted object is
+ * recreated.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -120,7 +121,9 @@ async function putBack(session: Session, subject: PastSubject, { change, options
   return undone!
 }
 
-/** Returns the live object without the change. Throws UsageError if a changed field has been written again since. */
+/**
+ * Returns the live object without the change. Throws UsageError if one of the fields has been changed again since then.
+ */
 function withoutChange(
   live: ApiObject,
   { revision, uid }: HistoryRevision,

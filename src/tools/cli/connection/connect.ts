@@ -136,8 +136,8 @@ async function sendOf(
 }
 
 /**
- * Implements `--match-server-version`. The server's version starts with its API level and ends with the version of the
- * server itself.
+ * Implements `--match-server-version`. The version string of a server starts with its API level and ends with the
+ * version of the server itself.
  */
 async function refuseOtherVersion(client: Client, { signal }: Context): Promise<void> {
   const { gitVersion = '' } = await client.read<{ gitVersion?: string }>('/version', { signal })
@@ -158,7 +158,7 @@ export function configFiles(context: Context, kubeconfigFlag: string): string[] 
   return kubeconfigFlag === '' ? usualFiles(context) : [resolve(context.directory, kubeconfigFlag)]
 }
 
-/** Whether the server comes from the default kubeconfig, without any flag or environment variable that selects it. */
+/** Whether the server was selected only by the default kubeconfig, without any flag or environment variable. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
   return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }

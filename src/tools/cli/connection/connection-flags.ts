@@ -1,4 +1,6 @@
-/** Flags that select the server and the user. Every command has them. They may also precede the command name. */
+/**
+ * Flags that select the server and the user. Every command accepts them, and they may also precede the command name.
+ */
 
 import { flag, repeated, text, toggle, UsageError } from '../../../base/flags/flags.ts'
 import { parseDuration } from '../../../base/time/duration.ts'

@@ -25,7 +25,7 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
 
 /** Returns the first type with this plural, kind, singular or short name. */
 export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
-  // Some types have '' as their singular. An empty name must not match them.
+  // The singular name of some types is ''. An empty name must not match these types.
   if (name === '') return undefined
   const word = name.toLowerCase()
   return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)

@@ -29,7 +29,8 @@ export interface PastSubject {
 }
 
 /**
- * Parses the one object in the arguments, which may have been deleted. Throws UsageError unless there is exactly one.
+ * Parses the single object in the arguments, which may have been deleted. Throws UsageError unless there is exactly one
+ * object.
  */
 export async function pastSubject(session: Session, words: readonly string[]): Promise<PastSubject> {
   const [targetWord, ...more] = readTargetWords(words)
@@ -41,7 +42,7 @@ export async function pastSubject(session: Session, words: readonly string[]): P
 
 const pageSize = 100
 
-/** Returns the changes to an object, newest first. Reads further pages until the history ends or the consumer stops. */
+/** Returns the changes to an object, newest first. Reads more pages until the history ends or the consumer stops. */
 export async function* changesOf(session: Session, subject: PastSubject): AsyncGenerator<HistoryRevision> {
   for (let before = ''; ; ) {
     const spec = { ...specOf(subject), ...(before === '' ? {} : { before }), limit: pageSize }

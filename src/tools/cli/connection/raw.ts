@@ -1,6 +1,6 @@
 /**
- * Implements `--raw`, which sends a request to a path of the server and prints the response unchanged. If the request
- * has a body, the body is the content of a file.
+ * Implements `--raw`, which sends a request to a path on the server and prints the response unchanged. The request
+ * body, if any, is read from a file.
  */
 
 import { parseJson } from '../../../api/json/portable-json.ts'
@@ -47,8 +47,8 @@ export async function callRaw(
 }
 
 /**
- * Adds a suggestion to the error for an unknown path, because the server lists its paths at the root and each group
- * lists its types.
+ * Adds a suggestion to the error for an unknown path. The suggestion comes from the server, which lists its paths at
+ * the root and the types of each group.
  */
 async function withPathsThere(
   client: Client,
@@ -58,7 +58,7 @@ async function withPathsThere(
   if (!(error instanceof StatusError) || !isNotFound(error) || error.status.details?.name !== undefined) return error
   const paths = await client.read<{ readonly paths?: readonly string[] }>('/', { signal }).then(
     (root) => root.paths ?? [],
-    // If the user may not list the paths, the original error is returned without a suggestion.
+    // If the user may not list the paths, return the original error without a suggestion.
     (refusal: unknown) => (refusal instanceof StatusError ? [] : Promise.reject(refusal)),
   )
   const near = closestMatch(path, paths, maxTypos(path))

@@ -38,9 +38,9 @@ export class ServedTypes {
   }
 
   /**
-   * Returns the type that a word refers to. If the core group has a match, no other groups are requested, because the
-   * core group takes precedence. For a word with a group and version, such as `leases.v1.coordination.orch.io`, only
-   * that group version is requested.
+   * Returns the type that a word refers to. If a type in the core group matches, no other groups are requested, because
+   * the core group takes precedence. For a word with a group and version, such as `leases.v1.coordination.orch.io`,
+   * only that group version is requested.
    */
   async typeNamed(word: string): Promise<DiscoveredType> {
     const [name = '', version = '', ...group] = word.split('.')

@@ -1,6 +1,6 @@
 /**
- * Builds a kustomization from its resources, the resources of its bases, and generated objects. Applies the
- * transformations in the same order as kustomize. The build reads no files outside the named directories, uses no
+ * Builds a kustomization from its own resources, the resources of its bases, and generated objects. Applies the
+ * transformations in the same order as kustomize does. The build reads no files outside the named directories, uses no
  * network and runs no programs.
  */
 import { resolve } from 'node:path'
@@ -95,7 +95,7 @@ class Builder {
     return resources
   }
 
-  /** Applies a component, which changes the objects that already exist. */
+  /** Applies a component, which changes the objects collected so far. */
   async #component(resources: Resource[], files: RootFiles, enclosingRoots: readonly string[]): Promise<void> {
     const inside = this.#enter(files, enclosingRoots)
     const kustomization = await readKustomization(files)
@@ -118,8 +118,8 @@ function objectsIn(document: unknown, file: string): Resource[] {
 }
 
 /**
- * Applies the transformations in the same order as kustomize: patches refer to the names in the files, whereas JSON
- * patches refer to the transformed names.
+ * Applies the transformations in the same order as kustomize: patches refer to objects by the names in the files,
+ * whereas JSON patches refer to them by the transformed names.
  */
 async function transform(resources: Resource[], files: RootFiles, kustomization: Kustomization): Promise<void> {
   await applyPatches(resources, files, kustomization)

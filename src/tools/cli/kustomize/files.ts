@@ -1,5 +1,5 @@
 /**
- * Reads the files of one kustomization. Rejects files outside its directory, even if a name or link leads to them. A
+ * Reads the files of one kustomization. Rejects files outside its directory, even if a name or link points to them. A
  * base is another directory with its own files. Nothing is loaded from the network.
  */
 import { realpathSync, statSync } from 'node:fs'

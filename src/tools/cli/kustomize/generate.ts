@@ -13,7 +13,7 @@ export interface Generated {
   readonly behavior: 'create' | 'replace' | 'merge'
 }
 
-/** Environment variables. They provide the values of variables that have no value in env files. */
+/** Environment variables. They provide values for variables that have no value in env files. */
 type Environment = { readonly [name: string]: string | undefined }
 
 const members = ['name', 'namespace', 'behavior', 'files', 'literals', 'envs', 'env', 'options', 'type']
@@ -125,8 +125,8 @@ function applyOptions(resource: Resource, all: readonly JsonObject[], place: str
 }
 
 /**
- * Adds a generated object or, depending on `behavior`, merges it into or replaces an existing one. An existing object
- * keeps its name and its hash setting.
+ * Adds a generated object or, depending on `behavior`, merges it into an existing object or replaces that object. An
+ * existing object keeps its name and its hash setting.
  */
 export function addGenerated(resources: Resource[], { resource, behavior }: Generated): void {
   const { name, namespace } = resource.identity

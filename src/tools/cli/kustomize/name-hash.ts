@@ -1,4 +1,4 @@
-/** Computes the suffix of a generated name: a hash of the object's name and data, the same as in kustomize. */
+/** Computes the suffix of a generated name: a hash of the object's name and data, computed as in kustomize. */
 import { createHash } from 'node:crypto'
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { sortUtf8 } from '../../../base/collections/utf8-order.ts'

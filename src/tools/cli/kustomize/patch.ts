@@ -1,6 +1,7 @@
 /**
  * Applies the patches of a kustomization: strategic merge patches (merge patches for custom kinds) and JSON patches. An
- * entry of `patches` contains either type, and applies to one object or to all objects that its target selects.
+ * entry in `patches` contains a patch of either type, and applies to one object or to all objects that its target
+ * selects.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -76,7 +77,7 @@ function jsonPatch(resource: Resource, patch: Json[], place: string): void {
   })
 }
 
-/** Runs `work`. If a patch is invalid, adds its position in the kustomization to the error. */
+/** Runs `work`. If a patch is invalid, adds its location in the kustomization to the error. */
 function withPlace(place: string, work: () => void): void {
   try {
     work()

@@ -103,7 +103,7 @@ function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly 
         : renamedIn(renamings, name, namespace)
     if (newIdentity === undefined) return
     setKey(reference, 'name', newIdentity.name)
-    // Set the namespace only if the object has one. An object without a namespace can be applied to any.
+    // Set the namespace only if the object has one. An object without a namespace can be applied to any namespace.
     if (Object.hasOwn(reference, 'namespace') && newIdentity.namespace !== '')
       setKey(reference, 'namespace', newIdentity.namespace)
   }

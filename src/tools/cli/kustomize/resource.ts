@@ -17,7 +17,7 @@ export class Resource {
   readonly former: Identity[] = []
   /** Whether the name ends with a hash of the object's content. */
   hashed = false
-  /** File or generator that the object comes from, for error messages. */
+  /** File or generator from which the object originates, for error messages. */
   readonly origin: string
 
   constructor(object: JsonObject, origin: string) {
@@ -53,7 +53,7 @@ export class Resource {
     }
   }
 
-  /** Returns the current identity and all earlier ones. */
+  /** Returns the current identity and all earlier identities. */
   get identities(): Identity[] {
     return [...this.former, this.identity]
   }

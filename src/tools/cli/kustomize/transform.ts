@@ -17,7 +17,7 @@ export function setNamespace(resources: readonly Resource[], namespace: string):
       objectsAt(resource.object, 'subjects', {
         create: false,
         use: (subject) => {
-          // Other subjects get the namespace of their service account later, when the references are updated.
+          // For other service accounts, the namespace is set later, when the references are updated.
           if (own(subject, 'kind') === 'ServiceAccount' && own(subject, 'name') === 'default')
             setKey(subject, 'namespace', namespace)
         },
@@ -26,7 +26,7 @@ export function setNamespace(resources: readonly Resource[], namespace: string):
   }
 }
 
-/** Kinds whose names have a meaning and therefore must not change. */
+/** Kinds whose object names have a meaning and therefore must not change. */
 const keepsName = new Set(['CustomResourceDefinition', 'APIService', 'Namespace'])
 
 export function renameAll(resources: readonly Resource[], { namePrefix, nameSuffix }: Kustomization): void {
@@ -37,7 +37,7 @@ export function renameAll(resources: readonly Resource[], { namePrefix, nameSuff
 
 interface Place {
   readonly path: string
-  /** Whether to create maps on the path that the object lacks. */
+  /** Whether to create maps on the path that are missing in the object. */
   readonly create: boolean
 }
 

@@ -1,12 +1,10 @@
-/** Parses objects after the user edited them. The edit must not add or exchange objects, but may remove some. */
+/** Parses objects after the user has edited them. The edit must not add or swap objects, but may remove some. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import { type Manifest, manifestsIn } from './manifest.ts'
 
-/**
- * Parses the single object in a text. Throws UsageError if the object is missing or is a different object than before.
- */
+/** Parses the single object in a text. Throws UsageError if the object is missing or is no longer the same object. */
 async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
   if (manifests.length !== 1) throw new UsageError('the edited file must contain exactly one object')

@@ -1,6 +1,6 @@
 /**
- * Explains why the server rejected an object from a file. Lists each cause with the line of its field and, for
- * conflicts, the owners of the fields and possible solutions.
+ * Explains why the server rejected an object from a file. Lists each cause with the line of the affected field and, for
+ * conflicts, the fields' owners and possible solutions.
  */
 import type { StatusError } from '../../../client/requests/status-error.ts'
 import { statusSentence } from '../program/status-sentence.ts'
@@ -41,8 +41,8 @@ function causeLine(origin: Origin, { field, message }: Cause): string[] {
 }
 
 /**
- * Shortens `Invalid value: {...}: field is immutable`. The user can still read the multi-line value in the message
- * above and in the file.
+ * Omits the value in `Invalid value: {...}: field is immutable`. Users can still read the multi-line value in the
+ * message above and in the file.
  */
 function withoutLongValue(message: string): string {
   return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')
@@ -69,8 +69,8 @@ To resolve the conflict, do one of the following:
 }
 
 /**
- * Simplifies a path such as `.spec.template.spec.containers[name="a"].image`. An element that cannot be found by its
- * key is represented by its parent.
+ * Simplifies a path such as `.spec.template.spec.containers[name="a"].image`. If an element cannot be found by its key,
+ * returns the path of its parent.
  */
 function plainField(field: string): string {
   return field.replace(/^\./, '').replace(/\[[^\]]*=.*$/, '')

@@ -52,7 +52,8 @@ export async function chosenManifests(manifests: readonly Manifest[], selector: 
 }
 
 /**
- * Returns the objects of a kustomization. They do not occur verbatim in any file, so their fields have no positions.
+ * Returns the objects of a kustomization. These objects do not occur verbatim in any file, so their fields have no
+ * positions.
  */
 async function builtManifests(context: Context, name: string): Promise<Manifest[]> {
   const { buildKustomization } = await import('../kustomize/build.ts')

@@ -22,7 +22,7 @@ export async function parseSource(source: Source): Promise<Json[]> {
   }
 }
 
-/** Converts a parse error, in YAML or JSON, to one with the position that the parser reports. */
+/** Converts a YAML or JSON parse error to an error with the position that the parser reports. */
 async function yamlError({ name, text }: Source, error: ApiError): Promise<UsageError> {
   const { YAMLException } = await import('js-yaml')
   const { cause } = error

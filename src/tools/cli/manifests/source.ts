@@ -1,6 +1,6 @@
 /** Defines the sources from which commands read objects. */
 
-/** A file, a directory, a URL, `-` for standard input, or the directory of a kustomization. */
+/** A file, a directory, a URL, `-` for standard input, or a kustomization directory. */
 export type FileName = string | { readonly kustomize: string }
 
 export interface Source {

@@ -1,7 +1,7 @@
 /**
- * Finds conflicts between a patch and changes that others made since the last apply. `apply --overwrite=false` rejects
- * such conflicts. A field conflicts if its live value equals neither the last applied file (`original`) nor the current
- * file (`modified`).
+ * Finds conflicts between a patch and changes that other clients have made since the last apply. `apply
+ * --overwrite=false` rejects such conflicts. A field conflicts if its live value equals neither the last applied file
+ * (`original`) nor the current file (`modified`).
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import type { Schema } from '../../../api/schema/schema.ts'

@@ -9,8 +9,8 @@ import { type States, threeWayPatch } from './three-way.ts'
 
 /** Returns a patch that makes the live object match the file, or undefined if it already does. */
 export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
-  // If the objects are equal without the schema, they are equal with it. This saves loading the schema in the common
-  // case of an unchanged object.
+  // If comparing the objects without the schema finds no difference, comparing them with the schema would not either.
+  // This avoids loading the schema in the common case of an unchanged object.
   const plain = threeWayPatch(states)
   if (isEmpty(plain)) return undefined
   const schema = await schemaOf(type, vendor)
@@ -41,7 +41,7 @@ async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): P
   return matchingKind?.lifecycle.strategicPatch === false ? undefined : matchingKind?.schema
 }
 
-/** Returns the schema of a built-in kind in the naming scheme of any profile, or undefined for custom kinds. */
+/** Returns the schema of a built-in kind under the names of any profile, or undefined for custom kinds. */
 export async function builtInSchema(type: TypeOfKind): Promise<Schema | undefined> {
   for (const profile of profileNames) {
     const schema = await schemaOf(type, vendorOf(profile))

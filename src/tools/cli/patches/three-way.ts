@@ -1,13 +1,14 @@
 /**
  * Computes a three-way merge patch that updates a live object to match a file. It uses three states: the last applied
- * file (`original`), the current file (`modified`) and the live object (`current`). The patch sets fields of the file
- * that the live object lacks, removes fields that the file no longer contains, and leaves all other fields unchanged,
- * such as those set by control loops. For example:
+ * file (`original`), the current file (`modified`) and the live object (`current`). The patch sets fields that differ
+ * in the file, removes fields that the file no longer contains, and leaves all other fields unchanged, such as those
+ * set by control loops. For example:
  *
  *   original {a: 1, b: 2}, modified {a: 3}, current {a: 1, b: 2, c: 4}  gives  {a: 3, b: null}
  *
  * With the schema of the kind, the result is a strategic merge patch: lists with a merge key are merged by that key.
- * Without a schema, or below the described fields, it is a JSON merge patch, which replaces whole lists.
+ * Without a schema, or below the fields that the schema describes, it is a JSON merge patch, which replaces whole
+ * lists.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../api/json/json.ts'
 import type { ListSchema, Schema } from '../../../api/schema/schema.ts'
@@ -45,7 +46,7 @@ function patchMember(patch: JsonObject, name: string, { states, schema, retains 
   const { modified, current, original } = states
   if (isObject(modified) && isObject(current)) {
     const inner = threeWayPatch({ original, modified, current }, schema)
-    // `$retainKeys` removes members that the server has set by default for another variant of the union.
+    // `$retainKeys` removes members that the server set by default for another variant of the union.
     if (retains && hasMembers(inner)) setKey(inner, '$retainKeys', Object.keys(modified).sort())
     if (hasMembers(inner)) setKey(patch, name, inner)
   } else if (Array.isArray(modified) && Array.isArray(current) && schema.type === 'list' && schema.patch === 'merge') {
@@ -122,7 +123,7 @@ interface ElementContext {
   readonly schema: ListSchema
 }
 
-/** Returns the changes of one element together with its merge key. Returns a new element unchanged. */
+/** Returns the changes of one element together with its merge key. If the element is new, returns it unchanged. */
 function elementPatch(element: Json, { before, now, key, schema }: ElementContext): Json[] {
   if (!isObject(element)) return [element]
   const id = JSON.stringify(own(element, key) ?? null)

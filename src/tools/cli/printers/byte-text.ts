@@ -1,6 +1,7 @@
 /**
  * Represents arbitrary bytes in a string: each non-ASCII byte becomes a lone surrogate, which does not occur in valid
- * text. Templates can therefore decode Secret values, and programs that read the output receive the original bytes.
+ * text. Templates can therefore decode Secret values, and programs that read the output still receive the original
+ * bytes.
  */
 import { isUtf8 } from 'node:buffer'
 
@@ -11,7 +12,7 @@ export function textOfBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : firstUnit + byte)).join('')
 }
 
-/** Returns the bytes that a string in this representation represents. */
+/** Converts a string in this representation back to bytes. */
 export function bytesToWrite(text: string): string | Uint8Array {
   if (text.isWellFormed()) return text
   const parts = text.split(/((?<![\ud800-\udbff])[\udc80-\udcff])/)

@@ -9,15 +9,15 @@ export type Meaning = 'good' | 'waiting' | 'bad'
 
 type Palette = { readonly [meaning in Meaning]: string }
 
-/** The basic colors, whose shades depend on the terminal's theme. Yellow is hard to read on a white background. */
+/** The basic colors. Their shades depend on the terminal's theme. Yellow is hard to read on a white background. */
 const basic: Palette = { good: '32', waiting: '33', bad: '31' }
 /** The shades #008700, #af5f00 and #d70000. Each has a contrast ratio of about 4 to 5 with both white and black. */
 const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;160' }
 
-/** Colors a text, for example green if its meaning is success. */
+/** Colors a text according to its meaning, for example green for success. */
 export type Painter = (text: string, meaning: Meaning | undefined) => string
 
-/** Returns the painter for this stream, or undefined if its output is not colored. */
+/** Returns the painter for this stream, or undefined if the output on the stream is not colored. */
 export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): Painter | undefined {
   if (!hasColours(context, stream)) return undefined
   const { TERM = '', COLORTERM = '' } = context.env
@@ -55,8 +55,8 @@ const words: ReadonlyMap<string, Meaning> = new Map([
 ])
 
 /**
- * Returns the meaning of a status, or undefined if it is unknown. If the status consists of several words, the worst
- * meaning counts.
+ * Returns the meaning of a status, or undefined if it is unknown. If the status consists of several words, the word
+ * with the worst meaning counts.
  */
 export function meaningOf(status: string): Meaning | undefined {
   const meanings = status
@@ -78,7 +78,7 @@ export function cellMeaning(heading: string, cell: string): Meaning | undefined 
   return ready === all ? 'good' : 'waiting'
 }
 
-/** Conditions whose healthy status is False. */
+/** Conditions whose status is False on a healthy object. */
 const unwelcome =
   /Pressure$|Unavailable$|^(?:Failed|Stalled|Terminating|NamesNotAccepted|ReplicaFailure)$|(?:Failure|Deprecated)$/
 

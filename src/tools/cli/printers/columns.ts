@@ -16,7 +16,7 @@ export class Columns {
     this.#paint = paint
   }
 
-  /** Formats rows. Columns are at least as wide as in earlier calls. */
+  /** Formats rows. Each column is at least as wide as in earlier calls. */
   lines(rows: readonly (readonly string[])[]): string {
     for (const row of rows) for (const [i, cell] of row.slice(0, -1).entries()) this.#widen(i, length(cell) + gap)
     return rows.map((row) => `${this.#line(row)}\n`).join('')

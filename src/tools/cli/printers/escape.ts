@@ -4,7 +4,7 @@
  */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Escapes a single line. The escape character becomes `^[`, as terminals show it. */
+/** Escapes a single line. The escape character becomes `^[`, as in terminals. */
 export function escapeLine(text: string): string {
   return text.replaceAll(unprintable, show)
 }
@@ -34,7 +34,9 @@ function escapePlain(text: string): string {
   return text.replaceAll(unprintable, (character) => ('\n\t\r'.includes(character) ? character : show(character)))
 }
 
-/** Escapes JSON. Only strings in JSON contain such characters, and an escaped string has the same value. */
+/**
+ * Escapes JSON. In JSON, only strings can contain such characters, and escaping them does not change a string's value.
+ */
 export function escapeJson(text: string): string {
   return text.replaceAll(unprintable, (character) => (character === '\n' ? character : unicodeEscape(character)))
 }

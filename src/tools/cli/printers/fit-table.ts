@@ -1,7 +1,7 @@
 /**
  * Fits a table into the terminal: truncates the widest columns with `…` until every line fits. Names are never
- * truncated, because users copy them. If no other column can be shortened further, lines may exceed the width of the
- * terminal.
+ * truncated, because users copy them. Lines may exceed the terminal's width if no other column can be shortened
+ * further.
  */
 const gap = 3
 const narrowest = 10

@@ -4,7 +4,7 @@
  */
 import { fillLines } from '../../../base/text/fill-lines.ts'
 
-/** Minimum width in characters of a description next to its flag. */
+/** Minimum width, in characters, for a description next to its flag. */
 const narrowest = 40
 /** Maximum line width in characters. Longer lines would be hard to read. */
 const widest = 120

@@ -15,7 +15,10 @@ const functions: TemplateFunctions = new Map([
   ['base64decode', (...args: Value[]) => decoded(text(only(args), 'base64decode'))],
 ])
 
-/** Parses a template. Returns a function that formats a value. Both the parser and the function throw UsageError. */
+/**
+ * Parses a template. Returns a function that formats a value. Both the parser and the returned function throw
+ * UsageError.
+ */
 export function readGoTemplate(
   template: string,
 ): (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string {

@@ -1,5 +1,5 @@
 /**
- * Formats objects for other programs: as JSON with an indentation of four spaces, or as YAML, with keys in byte order.
+ * Formats objects for other programs, as JSON with an indentation of four spaces or as YAML. Keys are in byte order.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -28,7 +28,7 @@ export function listOf(objects: readonly ApiObject[]): Json {
 
 /** Removes managed fields, which are long and rarely needed. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
-  // In lists with only selected fields, objects may have no metadata.
+  // Objects in a list with only selected fields may have no metadata.
   if ((object as Partial<T>).metadata === undefined) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }

@@ -1,6 +1,6 @@
 /**
- * Parses the `-o` flag and prints objects in the selected format. Tables are printed elsewhere, with the data they
- * need.
+ * Parses the `-o` flag and prints objects in the selected format. Tables are printed elsewhere, because they need
+ * additional data.
  *
  *   json, yaml, name, wide, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=NAME:PATH,...
  *
@@ -102,7 +102,7 @@ function languageOf(name: string): { language: Language; isFile: boolean } | und
 }
 
 /**
- * Returns the output with its template, which either flag may contain. Throws UsageError if the template is missing.
+ * Returns the output with its template, which can come from either flag. Throws UsageError if the template is missing.
  */
 export function outputOf({ output, template }: { readonly output: Output; readonly template: string }): Output {
   if (output.form === '' && template !== '') return withText({ language: 'go-template', isFile: false }, template)

@@ -39,7 +39,7 @@ function qualified(resource: string, group: string): string {
 interface Row {
   readonly group: string
   readonly resource: string
-  /** The resource name that the row is limited to, or an empty list for all names. */
+  /** The resource name to which the row is limited. An empty list means all names. */
   readonly name: readonly string[]
   readonly path: readonly string[]
   readonly verbs: string[]
@@ -67,7 +67,7 @@ function addTo(rows: Map<string, Row>, row: Row): void {
   else existing.verbs.push(...row.verbs)
 }
 
-/** Returns the Go representation of a rule, which kubectl sorts rules by. */
+/** Returns the Go representation of a rule, by which kubectl sorts rules. */
 function orderOf({ verbs, group, resource, name, path }: Row): string {
   const [groups, resources] = path.length === 0 ? [list([group]), list([resource])] : ['[]', '[]']
   return `Verbs:${list(verbs)},APIGroups:${groups},Resources:${resources},ResourceNames:${list(name)},NonResourceURLs:${list(path)},`

@@ -5,13 +5,13 @@ import type { Table, TableColumn, TableRow } from '../../../client/requests/tabl
 import { escapeLine } from './escape.ts'
 
 export interface TableStyle {
-  /** Whether to show the columns that only wide tables have. */
+  /** Whether to show the columns that appear only in wide tables. */
   readonly wide: boolean
   readonly namespaces: boolean
   readonly labels: boolean
-  /** Keys of labels that get a column each (`-L`). */
+  /** Keys of the labels that are shown in columns of their own (`-L`). */
   readonly labelColumns?: readonly string[]
-  /** Prefix of each name, such as `configmap`, or '' for no prefix. */
+  /** Prefix of each name, such as `configmap`. '' means no prefix. */
   readonly kind: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Aligns tab-separated text. A tab ends a cell, and the cells of consecutive lines are aligned. A line without a cell
- * in a column ends the column block, so that unrelated parts do not widen each other:
+ * Aligns tab-separated text. A tab ends a cell, and the cells in consecutive lines are aligned. A line without a cell
+ * in a column ends the aligned block, so that unrelated parts do not widen each other:
  *
  *   Name:<tab>a          Name:       a
  *   Namespace:<tab>b     Namespace:  b

@@ -1,5 +1,5 @@
 /**
- * Defines the parts of a command: flags, help text and action. Each command has its own file, and `commands/all.ts`
+ * Defines what a command consists of: flags, help text and action. Each command has its own file, and `commands/all.ts`
  * lists them. A command uses only its context for input and output, never `process`.
  */
 import { helpText } from '../../../base/flags/flag-help.ts'
@@ -22,11 +22,13 @@ export interface Context {
    * there is no terminal.
    */
   readonly rawInput: () => () => void
-  /** Calls `onSize` with the terminal size, now and after each change. Returns a function that stops the calls. */
+  /**
+   * Calls `onSize` with the terminal size, immediately and after each change. Returns a function that stops the calls.
+   */
   readonly followSize: (onSize: (size: { readonly columns: number; readonly rows: number }) => void) => () => void
   /**
    * Describes which streams are terminals, and how wide the terminal is. Colors and progress are shown only on
-   * terminals, and prompts require that the input is a terminal.
+   * terminals, and prompts require the input to be a terminal.
    */
   readonly terminal: {
     readonly out: boolean
@@ -47,7 +49,7 @@ export interface Context {
 
 export interface CommandDefinition<F extends Flags> {
   readonly name: string
-  /** Arguments after the command name, one line per variant. */
+  /** Arguments after the command name, with one line per variant. */
   readonly forms: readonly string[]
   readonly about: string
   readonly examples: readonly string[]
@@ -76,8 +78,8 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
 }
 
 /**
- * Every command accepts the global flags, as in kubectl, so that they can be set once in an alias or script. A
- * command's own flag takes precedence over a global flag with the same name, which then keeps its default: the `--user`
+ * Every command accepts the global flags, as in kubectl, so that an alias or a script can set them once. A command's
+ * own flag takes precedence over a global flag with the same name, which then keeps its default. For example, `--user`
  * of `create rolebinding` is a subject rather than a kubeconfig user.
  */
 function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
@@ -135,7 +137,10 @@ function flagsHelp(flags: Flags): string {
     : list
 }
 
-/** Thrown to end the command with an exit code that is its result, such as differences in `diff` or "no" in `can-i`. */
+/**
+ * Thrown to end a command with an exit code that expresses its result, such as differences in `diff` or "no" in
+ * `can-i`.
+ */
 export class ExitCode extends Error {
   override readonly name = 'ExitCode'
   readonly code: number
@@ -146,7 +151,7 @@ export class ExitCode extends Error {
   }
 }
 
-/** Thrown if a command fails whose exit code 1 has another meaning, such as differences in `diff`. */
+/** Thrown on failure by a command whose exit code 1 has another meaning, such as differences in `diff`. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: number

@@ -12,7 +12,7 @@ import { isNotBuilt } from '../commands/unsupported-commands.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
 import { type Context, ExitCode, Failure } from './command.ts'
 
-/** The context of the program, before a command is selected. */
+/** The context of the program before a command is selected. */
 export type ProgramContext = Omit<Context, 'commandLine'>
 
 type Entry = CommandEntry | CommandGroup

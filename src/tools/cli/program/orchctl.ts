@@ -1,6 +1,6 @@
 /**
- * The program `orchctl`: connects `main.ts` to the streams and signals of the process. The first Ctrl-C aborts the
- * command, and the second Ctrl-C ends the process. If the reader of the output exits (`| head`), the program ends
+ * The program `orchctl`, which connects `main.ts` to the streams and signals of the process. The first Ctrl-C aborts
+ * the command, and the second Ctrl-C ends the process. If the reader of the output exits (`| head`), the program ends
  * silently, with an exit code that indicates incomplete output.
  */
 

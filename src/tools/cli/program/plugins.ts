@@ -37,7 +37,7 @@ export function findPlugin(
   return undefined
 }
 
-/** Returns the plugins in all directories of the PATH, in that order. */
+/** Returns the plugins in all directories on the PATH, in PATH order. */
 export function allPlugins(context: Context): Plugin[] {
   return directoriesOf(context).flatMap((directory) =>
     namesIn(directory).flatMap((name) => {
@@ -65,7 +65,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort()
   } catch {
-    // Ignore directories of the PATH that do not exist.
+    // Ignore directories on the PATH that do not exist.
     return []
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Global kubectl flags that have no purpose in orchctl. A value that matches orchctl's behavior is accepted, so that
- * scripts keep working. Any other value is rejected with a reason rather than silently ignored.
+ * scripts keep working. Any other value is rejected with an explanation rather than silently ignored.
  */
 import { refusedFlag } from '../../../base/flags/flags.ts'
 

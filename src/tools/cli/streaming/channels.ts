@@ -33,7 +33,7 @@ export class Channels {
     await this.#socket.send(message)
   }
 
-  /** Whether a single stream can be closed while the others stay open. */
+  /** Whether a single stream can be closed while the others remain open. */
   get canEnd(): boolean {
     return this.#socket.protocol.startsWith('v5.')
   }

@@ -1,7 +1,8 @@
 /**
- * Selects the pod and container for a command. The pod is given as `POD` or as the `TYPE/NAME` of an object with pods,
- * and the container with `-c`. Without `-c`, the default-container annotation of the pod determines the container.
- * Without that annotation, the first container is selected. If there are several containers, the selection is reported.
+ * Selects the pod and container for a command. The pod is specified as `POD` or as the `TYPE/NAME` of an object with
+ * pods, and the container with `-c`. Without `-c`, the default-container annotation of the pod determines the
+ * container. Without that annotation, the first container is selected. If there are several containers, the selected
+ * container is reported.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -105,7 +106,7 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
   return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner, isPod: false }
 }
 
-/** Returns the rank of a pod for sorting: ready pods come first, followed by running pods. */
+/** Returns the rank of a pod for sorting: ready pods come first, followed by other running pods. */
 function rank({ status }: Pod): number {
   if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return 0
   return status?.phase === 'Running' ? 1 : 2

@@ -15,14 +15,14 @@ export interface RemoteCommand {
   /** Command and arguments. Used only by `exec`. */
   readonly command?: readonly string[]
   readonly tty: boolean
-  /** Standard input for the command. If undefined, the command gets none. */
+  /** Standard input for the command. If undefined, the command gets no input. */
   readonly input?: AsyncIterable<Uint8Array> | undefined
   /** Receives the output. If undefined, the output is shown to the user. */
   readonly onOutput?: (data: Buffer) => Promise<void>
   readonly onOpen?: (channels: Channels) => void
 }
 
-/** Runs the command. Throws ExitCode if the command failed. */
+/** Runs the command. Throws ExitCode if the command fails. */
 export async function runRemotely(session: Session, remote: RemoteCommand): Promise<void> {
   const channels = await openChannels(session, remote.path, queryOf(remote))
   remote.onOpen?.(channels)
@@ -84,7 +84,7 @@ async function readOutput(
   return status
 }
 
-/** Decodes text in chunks. Joins characters that are split between two chunks. */
+/** Decodes text in chunks, including characters that are split between two chunks. */
 function decoding(change: (text: string) => string): (data: Buffer) => string {
   const decoder = new TextDecoder()
   return (data) => change(decoder.decode(data, { stream: true }))

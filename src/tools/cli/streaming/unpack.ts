@@ -1,6 +1,6 @@
 /**
- * Unpacks an archive from a container into a local directory. The container is untrusted: no entry can leave the
- * directory by its name or through a link. Links are skipped and reported.
+ * Unpacks an archive from a container into a local directory. The container is untrusted: no entry can escape the
+ * directory through its name or through a link. Links are skipped and reported.
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -76,7 +76,7 @@ function destinationPath({ name }: Entry, { prefix, target }: { prefix: string; 
   return path
 }
 
-/** Rejects a path that leads through an existing link below the target, because the link could redirect the file. */
+/** Rejects a path that passes through an existing link below the target, because the link could redirect the file. */
 function refuseLinks(target: string, path: string): void {
   const root = resolve(target)
   const steps = path

@@ -22,7 +22,7 @@ export interface PrintedKind {
 export type Definitions = { readonly [name: string]: Json | undefined }
 
 /**
- * Prints the types of kinds and of all definitions that they refer to. `names` contains fixed names for some
+ * Prints the types of kinds and of all definitions to which they refer. `names` contains fixed names for some
  * definitions. The printer chooses all other names.
  */
 export class TypePrinter {
@@ -135,8 +135,8 @@ export class TypePrinter {
   }
 
   /**
-   * Chooses the name of a definition. Shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`. If that name is taken, uses
-   * `CorePodSpec`, then `CorePodSpecV1`, then adds a number.
+   * Chooses the name of a definition. Shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`. If that name is taken, tries
+   * `CorePodSpec`, then `CorePodSpecV1`, and then adds a number.
    */
   #choose(definition: string): string {
     const [last = '', version = '', group = ''] = definition.split('.').reverse()
@@ -198,7 +198,7 @@ function keepsUnknown(schema: JsonObject): boolean {
   return hasMark(schema, 'preserve-unknown-fields')
 }
 
-/** Whether the schema has an extension with this name, after the prefix of any vendor. */
+/** Whether the schema has an extension with this name, with any vendor's prefix. */
 function hasMark(schema: JsonObject, mark: string): boolean {
   return Object.entries(schema).some(
     ([key, value]) => key.startsWith('x-') && key.endsWith(`-${mark}`) && value === true,

@@ -62,7 +62,7 @@ async function createLive(
 
 /**
  * The field manager of client-side apply, named as in kubectl. Server-side apply uses another field manager, because it
- * treats the ownership of fields differently.
+ * handles field ownership differently.
  */
 const manager = 'orchctl-client-side-apply'
 
@@ -83,7 +83,7 @@ async function patchLive(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
-  // Compare the results: a patch that changes only fields set by the server counts as no change.
+  // Compare the results, because a patch that changes only fields set by the server counts as no change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }

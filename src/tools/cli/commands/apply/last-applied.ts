@@ -1,6 +1,7 @@
 /**
- * The last applied configuration, which is stored in an annotation of the object. It shows the next apply which fields
- * the file no longer contains. The format is the same as kubectl's, so that both tools can be used on the same objects.
+ * The last applied configuration, which is stored in an annotation of the object. The next apply uses it to find fields
+ * that the file no longer contains. The format is the same as in kubectl, so that both tools can be used on the same
+ * objects.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -26,7 +27,7 @@ export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
 
 /**
  * Returns the object without the annotation, which a file may contain if it was read from a server. Keeps an
- * `annotations` map even if it is empty, because recorded configurations contain such a map.
+ * `annotations` map even if it is empty, because recorded configurations always contain such a map.
  */
 export function withoutRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const { [lastAppliedKey(vendor)]: _, ...annotations } = object.metadata.annotations ?? {}

@@ -1,7 +1,7 @@
 /**
- * Implements `apply --prune`, which deletes the objects that an earlier apply created, that match the selector, and
- * that this apply does not contain. Objects created by apply have the last-applied annotation. Considers only common
- * kinds, and only the namespaces in the files.
+ * Implements `apply --prune`, which deletes objects that an earlier apply created and that match the selector but are
+ * not part of this apply. Objects created by apply have the last-applied annotation. Considers only common kinds, and
+ * only the namespaces in the files.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -19,7 +19,7 @@ import type { ApplyOptions } from './options.ts'
 
 /**
  * Kinds that `--prune` considers, with the short IDs of their groups. Objects without the last-applied annotation, such
- * as the pods of a deployment, are never pruned.
+ * as a deployment's pods, are never pruned.
  */
 const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
   ...['ConfigMap', 'Endpoints', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Secret', 'Service'].map(

@@ -33,15 +33,14 @@ export async function serverSideApply(
 }
 
 /**
- * Field managers of client-side apply. As long as they co-own a field, removing the field from the file does not delete
- * it from the object.
+ * Field managers of client-side apply. As long as one of them co-owns a field, removing the field from the file does
+ * not delete it from the object.
  */
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
  * Returns managed fields in which orchctl owns all fields that client-side applies owned, and the former managers own
- * none. Returns undefined if there is nothing to change. Leaves out the last-applied annotation, which the server
- * maintains.
+ * none. Returns undefined if there is nothing to change. Omits the last-applied annotation, which the server maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []
@@ -69,9 +68,9 @@ function unionOf(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * Removes the annotation from a set of fields. Also removes the annotations map itself (`.`): If an owner of the map
+ * Removes the annotation from a set of fields. Also removes the annotations map itself (`.`): if an owner of the map
  * applies no annotations, the server removes the map together with the last-applied annotation. In this format,
- * `{"f:annotations": {}}` means ownership of the map, so an empty entry is removed too.
+ * `{"f:annotations": {}}` means ownership of the map, so an empty entry is also removed.
  */
 function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
   if (!isObject(metadata)) return fields

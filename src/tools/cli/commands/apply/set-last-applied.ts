@@ -1,7 +1,7 @@
 /**
  * Implements `orchctl apply set-last-applied`, which records a file as the last applied configuration of an object and
- * changes nothing else. This prepares objects that were not created by apply, so that the next apply knows which fields
- * it may remove.
+ * changes nothing else. The next apply can then determine which fields it may remove, even from objects that were not
+ * created by apply.
  */
 import { type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'

@@ -76,7 +76,10 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
   if (!answer.allowed) throw new ExitCode(1)
 }
 
-/** Warns about unknown verbs. Users with all permissions would otherwise get the answer "yes" for a misspelled verb. */
+/**
+ * Warns about unknown verbs. Without the warning, users with all permissions would simply get the answer "yes" for a
+ * misspelled verb.
+ */
 function warnOfVerb({ context }: Session, verb: string, knownVerbs: readonly string[]): void {
   if (verb === '*' || knownVerbs.includes(verb)) return
   const near = nearVerb(verb, knownVerbs)

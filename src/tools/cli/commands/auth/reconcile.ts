@@ -1,6 +1,7 @@
 /**
- * `orchctl auth reconcile`: adds missing rules and subjects from files to roles and bindings. Removes additional rules
- * and subjects only on request. If the role of a binding differs, recreates the binding, because its role is immutable.
+ * `orchctl auth reconcile`: adds missing rules and subjects from files to roles and bindings. Removes extra rules and
+ * subjects only on request. If a binding refers to a different role, recreates the binding, because its role is
+ * immutable.
  */
 
 import type { Json, JsonObject } from '../../../../api/json/json.ts'
@@ -121,7 +122,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
-      // The namespace may already exist by now, because a concurrent write created it for another object.
+      // The namespace may exist by now, because a concurrent write created it for another object.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()

@@ -1,6 +1,7 @@
 /**
- * `orchctl auth why`: explains why an action is allowed or denied: the closest rules, their bindings, and the smallest
- * rule that would allow the action. The message of a 403 response recommends this command to users who may run it.
+ * `orchctl auth why`: explains why an action is allowed or denied, by showing the closest rules, their bindings, and
+ * the smallest rule that would allow the action. The message in a 403 response recommends this command to users who may
+ * run it.
  */
 
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
@@ -65,8 +66,8 @@ Users who may create accessexplanations also see the roles and bindings. All oth
 })
 
 /**
- * Explains an action to a user who may not run `AccessExplanation`. Uses only reviews that every user may create, and
- * the user's own rules.
+ * Explains an action to a user who may not create an `AccessExplanation`. Uses only reviews that every user may create,
+ * and the user's own rules.
  */
 async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
   const attributes = attributesOf(question)

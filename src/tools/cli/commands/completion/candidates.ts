@@ -25,7 +25,7 @@ export async function candidates(context: Context, commands: Entries, words: rea
   try {
     const candidates = await candidatesFor(context, commands, { before, last })
     if (candidates.includes(filesMark)) return [filesMark]
-    // Text from the server must neither control the terminal nor split into several words.
+    // Text from the server must neither control the terminal nor be split into several words.
     return [...new Set(candidates)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
     // Ignore the error: a message would disrupt the line that the user is typing.

@@ -5,7 +5,7 @@
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { defineCommand } from '../../program/command.ts'
 
-// A single line `:files` instead of words tells the shell to complete file names itself.
+// If the output is the single line `:files` instead of candidates, the shell completes file names itself.
 
 const bash = `# orchctl completion for bash: source <(orchctl completion bash)
 _orchctl() {

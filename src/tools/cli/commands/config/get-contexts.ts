@@ -1,4 +1,4 @@
-/** `orchctl config get-contexts`: lists the contexts of the kubeconfig. */
+/** `orchctl config get-contexts`: lists the contexts in the kubeconfig. */
 import { flag, type OptionsOf, oneOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import type { ConfigContexts } from '../../../../client/node/kubeconfig.ts'
 import { Columns } from '../../printers/columns.ts'

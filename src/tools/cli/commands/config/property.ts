@@ -59,7 +59,8 @@ export const setPropertyCommand = defineCommand({
 })
 
 /**
- * Converts a value to its kubeconfig format. Throws UsageError if a field requires base64 and the value is not base64.
+ * Converts a value to its kubeconfig format. Throws UsageError if the field requires base64 and the value is not valid
+ * base64.
  */
 function readValue(field: string, value: string, { setRawBytes }: { setRawBytes: boolean }): string | boolean {
   if (booleans.includes(field)) return readBoolean(value)

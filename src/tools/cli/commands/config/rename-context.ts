@@ -1,4 +1,4 @@
-/** `orchctl config rename-context`: renames a context of the kubeconfig. */
+/** `orchctl config rename-context`: renames a context in the kubeconfig. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { renameContext } from '../../../../client/node/kubeconfig-edit.ts'
 import { configFiles } from '../../connection/connect.ts'

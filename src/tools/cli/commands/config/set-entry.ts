@@ -39,7 +39,10 @@ export async function setConfigEntry(
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
 }
 
-/** Returns the kubeconfig field that refers to a file by path or, with `embed`, contains the file in base64. */
+/**
+ * Returns the kubeconfig field that refers to a file by its path or, with `embed`, contains the file's content in
+ * base64.
+ */
 export function fileField(
   { directory }: Context,
   field: string,

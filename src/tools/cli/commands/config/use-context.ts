@@ -1,4 +1,4 @@
-/** `orchctl config use-context`: sets the current context of the kubeconfig. */
+/** `orchctl config use-context`: sets the current context in the kubeconfig. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { setCurrentContext } from '../../../../client/node/kubeconfig-edit.ts'
 import { configFiles } from '../../connection/connect.ts'

@@ -1,4 +1,4 @@
-/** `orchctl config view`: prints the kubeconfig, merged from all its files and without secrets. */
+/** `orchctl config view`: prints the kubeconfig, merged from all kubeconfig files and without secrets. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
@@ -100,7 +100,7 @@ function located(config: JsonObject, file: string): JsonObject {
   return withFiles(config, (field, path) => [field, resolve(dirname(file), path)])
 }
 
-/** Replaces file references with the contents of the files. */
+/** Replaces references to files with the contents of the files. */
 function flattened(config: JsonObject): JsonObject {
   return withFiles(config, (field, path) => [`${field}-data`, contentOf(path)])
 }

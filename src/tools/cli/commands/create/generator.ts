@@ -1,7 +1,7 @@
 /**
  * Defines commands of the form `orchctl create KIND NAME`, which build an object from flags and then create it, or only
- * print it (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, such
- * as in the API group of a role.
+ * print it (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, for
+ * example in the API groups of a role.
  */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -38,7 +38,7 @@ export interface Generator<F extends Flags> {
   readonly examples: readonly string[]
   readonly flags: F
   readonly type: ResourceType
-  /** Returns the object without apiVersion, kind and name. */
+  /** Returns the object to create, without apiVersion, kind and name. */
   readonly make: (
     options: OptionsOf<F>,
     invocation: Invocation,
@@ -119,7 +119,7 @@ async function objectOf<F extends Flags>(
   return typed(served, { ...generated, metadata: { ...generated.metadata, name, ...namespace } })
 }
 
-/** Creates the object or, in a client-side dry run, does not send it. Returns the text to print. */
+/** Creates the object, unless this is a client-side dry run. Returns the text to print. */
 export async function createObject(
   session: Session,
   object: ApiObject,

@@ -186,8 +186,8 @@ interface Rule {
   readonly host: string
   readonly path: object
   /**
-   * Name of the TLS secret. If it is empty, the controller's default certificate is used. Without TLS, the value is
-   * undefined.
+   * Name of the TLS secret. An empty name means the controller's default certificate. Undefined means that TLS is not
+   * used.
    */
   readonly secure: string | undefined
 }

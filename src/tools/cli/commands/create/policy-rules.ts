@@ -53,7 +53,7 @@ export async function rulesForTypes(options: RuleOptions, invocation: Invocation
     }))
 }
 
-/** Returns the rule for non-resource paths. Throws UsageError for a rule that would allow nothing. */
+/** Returns the rule for non-resource paths. Throws UsageError if the rule would allow nothing. */
 export function ruleForPaths(options: RuleOptions, paths: readonly string[]): object {
   const verbs = verbsOf(options)
   const wrong = verbs.find((verb) => verb !== '*' && !pathVerbs.includes(verb))

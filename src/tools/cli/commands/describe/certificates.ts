@@ -1,5 +1,5 @@
 /**
- * The description of a certificate signing request: its decoded content, and an explanation of its state, rule by rule.
+ * The description of a certificate signing request: its decoded content, and a rule-by-rule explanation of its state.
  */
 import { X509Certificate } from 'node:crypto'
 import type { CertificateSigningRequest } from '../../../../api/kinds/certificates/certificate-signing-request.ts'
@@ -76,8 +76,8 @@ function progressOf(request: CertificateSigningRequest): string {
 }
 
 /**
- * Explains the state of a certificate request: how it was decided, or what must still happen and which faults would
- * prevent a certificate.
+ * Explains the state of a certificate request: either how it was decided, or which steps are still missing and which
+ * faults would prevent a certificate.
  */
 function explain(request: CertificateSigningRequest, decoded: CertificateRequest | MalformedInput): string[] {
   const failed = conditionOf(request, 'Failed')

@@ -12,9 +12,7 @@ type Probe = NonNullable<Container['livenessProbe']>
 
 const lead = '    '
 
-/**
- * Describes containers. If `title` is indented, the description below it is indented one level further, as in kubectl.
- */
+/** Describes containers. As in kubectl, the description is indented one level deeper than `title`. */
 export function containersText(
   title: string,
   containers: readonly Container[] | undefined,
@@ -174,8 +172,8 @@ function resourceValue({ resources }: Container, { resource, divisor }: { resour
 }
 
 /**
- * Returns the value at a field path. Only metadata fields are supported: for other fields and for a template, the
- * result is ''.
+ * Returns the value at a field path. Only metadata fields of pods are supported. For other fields and for pod
+ * templates, the result is ''.
  */
 function fieldValue(path: string, pod: Pod | undefined): string {
   if (pod === undefined) return ''

@@ -39,7 +39,7 @@ export interface Describer {
   readonly events: boolean
 }
 
-/** Creates a describer for one kind. The cast is safe because `describers` is looked up by group and kind. */
+/** Creates a describer for one kind. The cast is safe because the describer is looked up by group and kind. */
 function of<T>(
   group: string,
   kind: string,

@@ -1,4 +1,4 @@
-/** Describes the events of an object, which every description ends with. */
+/** Describes the events about an object, with which every description ends. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

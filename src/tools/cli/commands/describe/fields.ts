@@ -49,7 +49,7 @@ function annotationLine(key: string, value: string): string {
     .join('\n')}`
 }
 
-/** Writes one entry per line and puts the first entry next to the title. */
+/** Writes one entry per line, with the first entry next to the title. */
 export function multiline(title: string, entries: readonly string[]): string {
   if (entries.length === 0) return `${title}:\t<none>\n`
   return [...entries]

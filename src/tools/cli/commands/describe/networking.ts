@@ -12,7 +12,7 @@ import { isNotFound } from '../../../../client/requests/status-error.ts'
 import type { Session } from '../../connection/session.ts'
 import { head, lines, pairsText, selectorText, table } from './parts.ts'
 
-/** The parts of a Service that its description shows. */
+/** The fields of a Service that its description shows. */
 interface Service extends ApiObject {
   spec?: {
     selector?: { [key: string]: string }

@@ -39,8 +39,8 @@ export async function describeNode(node: Node, session: Session): Promise<string
 }
 
 /**
- * Describes the Lease that the node agent renews as a heartbeat. Returns an empty text if the Lease is missing or the
- * user may not read it.
+ * Describes the Lease that the node agent renews as a heartbeat. Returns '' if the Lease is missing or the user may not
+ * read it.
  */
 async function leaseText({ metadata }: Node, { client, context, types }: Session): Promise<string> {
   const type = inDomainOf(await types.vendor(), kinds.Lease)
@@ -105,7 +105,7 @@ function podsText(podsOnNode: readonly PodOnNode[], available: { readonly [resou
   return `Non-terminated Pods:\t(${rows.length} in total)\n${podTable}${sumsText(podsOnNode, available)}`
 }
 
-/** Formats the sums of all requests and limits. Limits may exceed the capacity. */
+/** Formats the sums of all requests and of all limits. The limits may exceed the capacity. */
 function sumsText(podsOnNode: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
   const resources = new Set(['cpu', 'memory', 'ephemeral-storage', ...Object.keys(available)])
   resources.delete('pods')

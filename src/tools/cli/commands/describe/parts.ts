@@ -81,7 +81,10 @@ interface LabelSelector {
   readonly matchExpressions?: readonly { key?: string; operator?: string; values?: readonly string[] }[]
 }
 
-/** Formats a selector as users write it, such as `a=b,c in (d,e)`. Returns `<none>` if the selector matches nothing. */
+/**
+ * Formats a selector in the syntax that users write, such as `a=b,c in (d,e)`. Returns `<none>` if the selector matches
+ * nothing.
+ */
 export function selectorText(selector: LabelSelector | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
   const all = [...labels.sort(compareUtf8), ...(selector?.matchExpressions ?? []).map(requirementText)]

@@ -1,6 +1,6 @@
 /**
- * Explains in the description of a pending Pod why the scheduler finds no suitable node, by listing the reasons for
- * each node.
+ * For the description of a pending Pod, explains why the scheduler finds no suitable node, with the reasons for each
+ * node.
  */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
@@ -14,7 +14,7 @@ import type { Session } from '../../connection/session.ts'
 const maxNodes = 50
 const running = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed'
 
-/** Returns an empty text unless the Pod is waiting for a node. */
+/** Returns '' unless the Pod is waiting for a node. */
 export async function pendingText(pod: Pod, session: Session): Promise<string> {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (pod.spec?.nodeName || scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return ''
@@ -34,7 +34,7 @@ function verdictsText(verdicts: readonly NodeVerdict[]): string {
   return `Nodes:\n${rows.join('')}${more}`
 }
 
-/** Fetches the objects that affect the scheduling of this Pod. Skips types that the Pod does not refer to. */
+/** Fetches the objects that affect the scheduling of this Pod. Skips types to which the Pod does not refer. */
 async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
   const { affinity, volumes = [] } = pod.spec ?? {}
   const vendor = await types.vendor()

@@ -6,7 +6,7 @@ import { lines } from './parts.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Describes the volume types for which listing the plain fields is not enough. */
+/** Describes those volume types for which listing the plain fields is not enough. */
 const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: string]: string } } = {
   configMap: (source) => ({ Name: text(source, 'name'), Optional: text(source, 'optional', 'false') }),
   secret: (source) => ({ SecretName: text(source, 'secretName'), Optional: text(source, 'optional', 'false') }),

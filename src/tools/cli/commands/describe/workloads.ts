@@ -17,7 +17,7 @@ import { revisionNumber } from '../rollout/revisions.ts'
 import { conditionsText, head, lines, pairsText, selectorText, timeText } from './parts.ts'
 import { podTemplateText } from './pod.ts'
 
-/** Lists the objects of a type that have this object as their controller. */
+/** Lists the objects of a type whose controller is this object. */
 async function ownedBy<T extends ObjectBase>(
   { client, context }: Session,
   { metadata }: ApiObject,
@@ -71,8 +71,8 @@ function setsText(sets: readonly ReplicaSet[]): string {
 }
 
 /**
- * Whether the ReplicaSet has the current pod template. Compares the templates, because right after a change the
- * ReplicaSet does not yet have the highest revision.
+ * Whether the ReplicaSet has the current pod template. Compares the templates, because immediately after a change the
+ * matching ReplicaSet does not yet have the highest revision.
  */
 function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
   const { 'pod-template-hash': _, ...labels } = spec?.template?.metadata?.labels ?? {}
@@ -191,7 +191,7 @@ export function describeJob(job: Job): string {
   ].join('')
 }
 
-/** Returns the duration of the job, or undefined if it has not completed. */
+/** Returns the duration of the job, or undefined if the job has not completed. */
 function durationOf({ startTime, completionTime }: NonNullable<Job['status']>): string | undefined {
   if (startTime === undefined || completionTime === undefined) return undefined
   return humanDuration(Date.parse(completionTime) - Date.parse(startTime))

@@ -1,4 +1,4 @@
-/** Definitions of an OpenAPI document: finds the definition of a type, its fields and their types. */
+/** The definitions in an OpenAPI document. Finds the definition of a type, its fields and their types. */
 
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'

@@ -48,8 +48,8 @@ export const explainCommand = defineCommand({
 })
 
 /**
- * Treat everything after the first dot as fields first, although `leases.v1.coordination.orch.io` may name a type and
- * its group.
+ * First treat everything after the first dot as a field path, although a word such as `leases.v1.coordination.orch.io`
+ * may instead name a type and its group.
  */
 async function subjectOf(
   { types }: Session,

@@ -1,7 +1,8 @@
 /**
- * Implements `orchctl get --count`, which counts objects. The command requests one object, and the server reports the
- * number of remaining objects. A server without support for the `count` parameter reports that number only for lists
- * without selectors. For lists with selectors, the command then lists the metadata of all objects and counts them.
+ * Implements `orchctl get --count`, which counts objects. The command requests a single object, and the server reports
+ * the number of remaining objects. A server without support for the `count` parameter reports that number only for
+ * lists without selectors. For lists with selectors, the command then lists the metadata of all objects and counts
+ * them.
  */
 
 import { groupName, profileNames, vendorOf } from '../../../../api/model/vendor.ts'

@@ -78,7 +78,7 @@ function checkTogether(targetWords: readonly TargetWord[], options: GetOptions):
     throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
 }
 
-/** Checks `--fields` and `--server-sort`, which only lists of an orch server support. */
+/** Checks `--fields` and `--server-sort`, which are supported only for lists and only by an orch server. */
 function checkListFlags(options: GetOptions & { readonly hasName: boolean }): void {
   const { hasName, fields, serverSort, watch, watchOnly, at, output } = options
   if (fields === '' && serverSort === '') return

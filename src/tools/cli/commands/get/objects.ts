@@ -84,7 +84,7 @@ async function fetchAll(
   return { foundObjects, errors }
 }
 
-/** Fetches the objects of a target. Also returns the version that they were read at. */
+/** Fetches the objects of a target. Also returns the resourceVersion at which they were read. */
 export async function fetchObjects(
   getting: Getting,
   { type, name, namespace = getting.namespace }: Target,

@@ -1,5 +1,5 @@
 /**
- * Implements `--sort-by`, which sorts objects by one field. Compares numbers and quantities by value and text in
+ * Implements `--sort-by`, which sorts objects by one field. Compares numbers and quantities by value, and text in
  * natural order.
  */
 

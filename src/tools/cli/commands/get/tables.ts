@@ -109,7 +109,7 @@ export function styleOf(type: DiscoveredType, several: boolean, options: Getting
   }
 }
 
-/** Formats the tables for one type. Returns '' without headings if there are no rows. */
+/** Formats the tables for one type. If there are no rows, omits the headings and returns ''. */
 function sectionText({ type, tables }: Section, several: boolean, { context, options }: Getting): string {
   const style = styleOf(type, several, options)
   const rows = tables.flatMap((table) => tableRows(table, style))

@@ -1,6 +1,6 @@
 /**
  * Implements `orchctl get -w`, which prints the current state and then a line or document for every change. The watch
- * ends when the user stops it or --request-timeout expires.
+ * ends when the user stops the command or --request-timeout expires.
  */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -65,7 +65,7 @@ function feedOf(getting: Getting, target: Target): Feed {
   return isTable ? tables(getting, target) : objects(getting, target, output)
 }
 
-/** Returns watch options for a target. A single object is watched in its collection with a field selector. */
+/** Returns watch options for a target. A single object is watched through its collection with a field selector. */
 function watchOptions(getting: Getting, { type, name }: Target) {
   const selection = selectionOf(getting, type, getting.options)
   const one = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }
@@ -126,7 +126,10 @@ function objects(getting: Getting, target: Target, output: Output): Feed {
   }
 }
 
-/** Returns a function that prints documents. YAML documents are separated by a line, whereas JSON documents are not. */
+/**
+ * Returns a function that prints documents. YAML documents are separated by a line with `---`, and JSON documents are
+ * not separated.
+ */
 function documentPrinter(getting: Getting, type: DiscoveredType, output: Output) {
   let separator = ''
   const lines = new Columns()

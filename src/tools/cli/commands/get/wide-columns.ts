@@ -1,6 +1,6 @@
 /**
  * Additional columns of wide tables: the decoded content of certificate signing requests. The server sends only the
- * columns of Kubernetes, so orchctl computes these additional columns from the objects.
+ * columns that Kubernetes defines, so orchctl computes the additional columns from the objects.
  */
 
 import type { CertificateSigningRequest } from '../../../../api/kinds/certificates/certificate-signing-request.ts'

@@ -35,11 +35,11 @@ export const markFlags = {
 
 export interface MarkSort {
   readonly map: 'labels' | 'annotations'
-  /** Name of the field in messages, such as `label`. */
+  /** Noun for the field's entries in messages, such as `label`. */
   readonly noun: string
   /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
-  /** Verb for the report line, such as `labeled`. */
+  /** Participle for the report line, such as `labeled`. */
   readonly done: string
   /** Returns the error message for a key that already has a different value. */
   readonly taken: (what: string) => string
@@ -82,7 +82,7 @@ export async function runMarks(
   })
 }
 
-/** Lists the values of a single object, or the values of several objects below their names. */
+/** Lists the values of a single object, or of several objects below the objects' names. */
 async function list(session: Session, subjects: readonly Subject[], { map }: MarkSort): Promise<void> {
   const one = subjects.length === 1
   for (const { type, name } of subjects) {

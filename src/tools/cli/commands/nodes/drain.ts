@@ -97,7 +97,7 @@ async function drainNode(session: Session, node: string, options: Options): Prom
   context.out(`node/${escapeLine(node)} drained${dryRunNote(options.dryRun)}\n`)
 }
 
-/** Evicts or deletes a pod. Returns the message to print once the pod no longer exists. */
+/** Evicts or deletes a pod. Resolves, once the pod no longer exists, with the message to print. */
 async function removePod(session: Session, { metadata }: DrainedPod, options: Options): Promise<string> {
   const { context } = session
   const name = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
@@ -119,7 +119,7 @@ async function removePod(session: Session, { metadata }: DrainedPod, options: Op
 
 const retryMs = 5_000
 
-/** Evicts a pod. As long as a pod disruption budget forbids the eviction, retries until the timeout. */
+/** Evicts a pod. If a pod disruption budget forbids the eviction, retries until the timeout expires. */
 async function askToLeave(
   { client, context }: Session,
   name: { namespace: string; name: string },

@@ -19,8 +19,8 @@ interface Choice {
   readonly podSelector: string
   readonly chunkSize: number
   /**
-   * The drain does not wait for pods that have been terminating for longer than this time in seconds. If it is 0, the
-   * drain waits for all pods.
+   * The drain does not wait for pods that have been terminating for more than this number of seconds. If the number is
+   * 0, the drain waits for all pods.
    */
   readonly skipWaitForDeleteTimeout: number
 }
@@ -32,7 +32,7 @@ export interface Chosen {
   readonly warnings: readonly string[]
 }
 
-/** Whether a pod is evicted, and a warning or the reason to abort the drain. */
+/** Whether a pod is evicted, and either a warning or a reason to abort the drain. */
 interface Verdict {
   readonly evict: boolean
   readonly refusal?: string

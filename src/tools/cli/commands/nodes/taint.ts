@@ -62,7 +62,7 @@ interface Taint {
 
 interface Wanted {
   readonly set: readonly Taint[]
-  /** Taints to remove. An empty effect removes the key with every effect. */
+  /** Taints to remove. An empty effect removes all taints with the key. */
   readonly remove: readonly Taint[]
 }
 

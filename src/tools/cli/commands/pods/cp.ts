@@ -114,7 +114,7 @@ async function upload(session: Session, { from, to, options }: Copying & { from:
 }
 
 /**
- * Wraps a command so that it reads exactly the bytes of the archive. `tar` would otherwise wait for more input if
+ * Wraps a command so that it reads exactly the bytes of the archive. Otherwise, `tar` would wait for more input if
  * standard input cannot be closed.
  */
 function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
@@ -201,7 +201,7 @@ async function downloadOnce(
   const { context } = session
   const local = resolve(context.directory, to)
   const isDirectory = statSync(local, { throwIfNoEntry: false })?.isDirectory() === true
-  // The contents of a directory (`dir/.`) go directly into the target.
+  // The contents of a directory (`dir/.`) are copied directly into the target.
   const isContent = /(?:^|\/)\.\/?$/.test(from.path)
   const target = isDirectory && !isContent ? join(local, posix.basename(from.path)) : local
   const unpacker = unpackInto({ prefix: from.path, target, warn: context.err })

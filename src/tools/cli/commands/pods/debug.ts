@@ -213,7 +213,7 @@ function containerOf(
   { context }: Session,
   { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
 ): DebugContainer {
-  // The debugging container on a node is the only container of its pod, so its name needs no random suffix.
+  // The container for debugging a node is the only container of its pod, so its name needs no random suffix.
   const defaultName = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
   const name = options.container || defaultName
   if (options.container === '' && options.image !== '' && !isNode && !options.quiet)

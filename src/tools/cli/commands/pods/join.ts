@@ -13,7 +13,7 @@ export interface AttachOptions {
   readonly stdin: boolean
   readonly tty: boolean
   readonly quiet: boolean
-  /** Maximum time in milliseconds to wait until the container is running. */
+  /** Maximum time in milliseconds to wait for the container to start. */
   readonly timeout: number
 }
 

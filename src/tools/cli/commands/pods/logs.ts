@@ -171,7 +171,8 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
 }
 
 /**
- * Returns the pods whose logs are shown: the first pod if the target has several. Waits if the target has no pods yet.
+ * Returns the pods whose logs are shown. If the target has several pods, returns the first one. Waits if the target has
+ * no pods yet.
  */
 async function podsOfTarget(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
   const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)

@@ -88,7 +88,7 @@ function isPort(value: number | undefined, least: number): boolean {
   return value !== undefined && Number.isInteger(value) && value >= least && value <= 65_535
 }
 
-/** Returns the port number in the pod. Resolves ports of a service and named ports. */
+/** Returns the port number in the pod. Resolves service ports and named ports. */
 function remotePort(text: string, { service, pod }: { service: Service | undefined; pod: Pod }): number | undefined {
   if (service !== undefined) {
     const matchingPort = service.spec?.ports?.find(({ name, port }) => name === text || String(port) === text)
@@ -132,7 +132,8 @@ async function listen(
       server.listen(port, host)
       await once(server, 'listening')
     } catch (error) {
-      // A machine may support only one of the two localhost addresses, so the failure of one address is ignored.
+      // A machine may support only one of the two localhost addresses, so a failure to listen on one of them is
+      // ignored.
       if (addresses.includes('localhost') && servers.length > 0) continue
       throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
     }

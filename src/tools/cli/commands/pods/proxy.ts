@@ -207,7 +207,7 @@ interface Call {
   readonly prefix: string
   readonly allows: Allows
   readonly files: StaticFiles | undefined
-  /** Whether to reject requests that web pages of other origins may have caused. */
+  /** Whether to reject requests that may come from web pages of other origins. */
   readonly isFiltered: boolean
 }
 
@@ -216,7 +216,7 @@ const dropped = new Set([
   ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
 ])
-/** Matches headers that a browser sends about a page. The API server has no use for them. */
+/** Matches headers that a browser sends about the requesting page. The API server has no use for them. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 const maxBody = 64 * 1024 * 1024
 
@@ -259,8 +259,8 @@ const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type
 
 /**
  * Returns the reason why the proxy rejects a request caused by a web page, or undefined if the request is allowed. The
- * server cannot decide this, because it receives every request with the user's credentials and without the headers of
- * the page.
+ * server cannot decide this, because it receives every request with the user's credentials and without the headers
+ * about the page.
  */
 function pageRefusal(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
   const { method = 'GET', headers, rawHeaders } = request
@@ -280,7 +280,7 @@ function pageRefusal(request: IncomingMessage): { readonly status: number; reado
   return { status: 415, text: 'a browser must send a body with its Content-Type' }
 }
 
-/** Returns the decoded path, or undefined if the encoding is invalid or hides a slash from the filters. */
+/** Returns the decoded path, or undefined if the encoding is invalid or would hide a slash from the filters. */
 function decodedPath(path: string): string | undefined {
   if (/%2f|%5c/i.test(path)) return undefined
   try {

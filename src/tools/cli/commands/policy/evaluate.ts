@@ -1,4 +1,4 @@
-/** Evaluates the admission policies of files for requests, as the admission plugins of a server do. */
+/** Evaluates the admission policies in files for requests, as the admission plugins of a server do. */
 import { ApiError } from '../../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { authenticatedUsers, type User } from '../../../../api/model/user.ts'

@@ -37,7 +37,7 @@ export class OfflineTypes {
   readonly #namespace: string
   readonly #types = new Map<string, OfflineType>()
 
-  /** Creates the types of a server. `namespace` is the default for objects without a namespace. */
+  /** Creates the same types as a server. `namespace` is the default for objects without a namespace. */
   constructor(vendor: Vendor, namespace: string) {
     this.vendor = vendor
     this.#namespace = namespace
@@ -48,7 +48,7 @@ export class OfflineTypes {
     }
   }
 
-  /** Adds the kinds defined by the definitions among the objects. */
+  /** Adds the kinds that the CustomResourceDefinitions among the objects define. */
   async addDefinitions(manifests: readonly Manifest[]): Promise<void> {
     for (const manifest of manifests) {
       const type = this.find(manifest.object.apiVersion, manifest.object.kind)
@@ -84,7 +84,7 @@ export class OfflineTypes {
     return { type, object: await timeSlice.run(decodeStoredSliced(type, { ...read, metadata })) }
   }
 
-  /** Validates an object as a server would. Throws UsageError for the first error. */
+  /** Validates an object as a server would. Throws UsageError with the first error. */
   async check({ type, object }: OfflineObject, { origin }: Manifest): Promise<void> {
     const { kind, context } = type.stored ?? type
     const { rules } = withExpressionRules(kind, loadRulePatterns)
@@ -112,7 +112,7 @@ export function storedTypeOf({ kind, plural }: OfflineType): StoredType {
   return { group: kind.conversion?.stored.group ?? kind.group, plural }
 }
 
-/** Whether the object belongs to the group of admission policies. */
+/** Whether the object's API group is the group of admission policies. */
 export function isPolicyPart(vendor: Vendor, { object }: Manifest): boolean {
   return (
     /^(?:Validating|Mutating)AdmissionPolicy(?:Binding)?$/.test(object.kind) &&

@@ -109,7 +109,7 @@ async function runCases(evaluator: PolicyEvaluator, cases: readonly TestCase[]) 
   return { lines, passed: failed === 0 }
 }
 
-/** Describes how the result differs from the expected result. Returns undefined if the results are equal. */
+/** Describes how the result differs from the expected result. Returns undefined if the result is as expected. */
 function mismatchOf(result: EvaluationResult, expected: ExpectedResult): string | undefined {
   const { denial, warnings, mutation } = result
   if ((denial === undefined ? 'allow' : 'deny') !== expected.result)

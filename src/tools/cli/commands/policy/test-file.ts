@@ -91,7 +91,7 @@ function checkCase(test: CaseFields, path: FieldPath) {
   ]
 }
 
-/** A request to evaluate the policies for: operation, objects, user and context. */
+/** A request for which the policies are evaluated: operation, objects, user and context. */
 export interface PolicyCase {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
   readonly object: Manifest | undefined
@@ -120,7 +120,7 @@ export function isTestFile({ object }: Manifest): boolean {
   return object.kind === kind && object.apiVersion.startsWith(`${group}.${vendor.groupDomain}/`)
 }
 
-/** Parses the test cases in a PolicyTest document, and reads the files that they refer to. */
+/** Parses the test cases in a PolicyTest document, and reads the files to which they refer. */
 export async function readCases(context: Context, manifest: Manifest): Promise<TestCase[]> {
   const cases: TestCase[] = []
   for (const [i, test] of readTest(manifest).entries()) {

@@ -1,4 +1,4 @@
-/** Implements `orchctl policy test -f`, which evaluates admission policies of files without a server. */
+/** Implements `orchctl policy test -f`, which evaluates admission policies in files without a server. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags } from '../../arguments/subjects.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'

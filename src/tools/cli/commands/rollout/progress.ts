@@ -1,4 +1,6 @@
-/** Describes the progress of a rollout in the same words as kubectl. Which replicas are counted depends on the kind. */
+/**
+ * Describes the progress of a rollout with the same wording as kubectl. Which replicas are counted depends on the kind.
+ */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { escapeLine } from '../../printers/escape.ts'

@@ -84,8 +84,8 @@ function isRevision(text: string): boolean {
 }
 
 /**
- * Returns the revision to roll back to. The number 0 selects the previous revision. Throws UsageError if the revision
- * does not exist.
+ * Returns the revision to which to roll back. The number 0 selects the previous revision. Throws UsageError if the
+ * revision does not exist.
  */
 export function wantedRevision(revisions: readonly Revision[], number: bigint, name: string): Revision {
   if (number > 0n) {

@@ -75,15 +75,18 @@ async function undoOne(
 
 const hashLabel = 'pod-template-hash'
 
-/** Removes the label that distinguishes replica sets, because it is not part of the deployment's template. */
+/**
+ * Removes the label that distinguishes the ReplicaSets of a Deployment, because it is not part of the deployment's
+ * template.
+ */
 function withoutHash(template: Template): Template {
   const { [hashLabel]: _, ...labels } = template.metadata?.labels ?? {}
   return { ...template, metadata: { ...template.metadata, labels } }
 }
 
 /**
- * Returns a patch that restores the template of a revision. For a deployment, also restores the annotations that are
- * not about its current state.
+ * Returns a patch that restores the template of a revision. For a deployment, also restores the annotations that do not
+ * describe its current state.
  */
 function patchOf(live: Workload, { template, keeper }: Revision, vendor: Vendor): Patch {
   const replaced = { op: 'replace', path: '/spec/template', value: template }

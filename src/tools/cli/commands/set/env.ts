@@ -89,8 +89,8 @@ export const setEnvCommand = defineCommand({
 })
 
 /**
- * Prints a warning if the object lacks a named container. This is not an error, because perhaps only some of the
- * objects have the container.
+ * Prints a warning if the object does not have a container with a given name. This is not an error, because some of the
+ * other objects may have the container.
  */
 function warnOfContainers({ err }: Context, object: ApiObject, { containers }: { readonly containers: string }): void {
   const missing = noSuchContainer(object, containers)

@@ -20,7 +20,7 @@ export function variablesOf({ env }: Container): Variable[] {
 
 /**
  * Returns a container's environment after the change. Existing variables keep their positions. Throws UsageError if a
- * variable exists and must not be overwritten.
+ * variable already exists and must not be overwritten.
  */
 export function changedEnvironment(
   container: Container,

@@ -40,7 +40,7 @@ export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
 export interface Setting {
   /** Returns the setter for the command's arguments. With `--local`, `session` is undefined. */
   readonly set: (session: Session | undefined) => Setter
-  /** Verb for the report line, such as `image updated`. */
+  /** Participle for the report line, such as `image updated`. */
   readonly done: string
   /** Text to print for an object that needs no change, or undefined to print nothing. */
   readonly unchanged?: string
@@ -69,7 +69,7 @@ export async function setInObjects(
 }
 
 /**
- * Paths to the pod spec, for kinds that contain a pod spec. In objects of other kinds, the command searches for a pod
+ * Paths to the pod spec, for kinds that contain a pod spec. For other kinds, the command searches the object for a pod
  * template.
  */
 const paths: readonly (readonly string[])[] = [

@@ -1,6 +1,6 @@
 /**
- * Creates one variable for each key of a ConfigMap or Secret (`set env --from`). The variables refer to the keys and
- * copy no values.
+ * Creates one variable for each key of a ConfigMap or Secret (`set env --from`). The variables refer to the keys, and
+ * no values are copied.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'

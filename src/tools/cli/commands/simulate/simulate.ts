@@ -13,7 +13,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { type Command, defineCommand } from '../../program/command.ts'
 
-/** The argument that ends all simulated failures, in place of a failure. */
+/** The argument that, in place of a failure, ends all simulated failures. */
 const recover = 'recover'
 
 const flags = {

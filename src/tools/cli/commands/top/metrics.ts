@@ -47,7 +47,7 @@ interface Used {
   /** CPU usage or capacity in millicores. */
   readonly cpu: number
   readonly memory: number
-  /** Allocatable resources or capacity of the node, if usage is shown as a percentage. */
+  /** Allocatable resources or capacity of the node, if usage is also shown as a percentage. */
   readonly whole?: { readonly cpu: number; readonly memory: number }
 }
 

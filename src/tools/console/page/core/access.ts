@@ -1,6 +1,6 @@
 /**
- * Asks the server why a user may or may not perform an action, and who may perform it. Asking for the reason requires a
- * permission. For users without it, the reason is derived from their own rules, which all users may read.
+ * Asks the server why a user may or may not perform an action, and who may perform it. Asking for the reason requires
+ * permission. For users without this permission, the reason is derived from their own rules, which every user may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import type { PolicyRule } from '../../../../apiserver/authz/rbac/rule.ts'
@@ -53,8 +53,8 @@ export interface WhoCan {
 }
 
 /**
- * Creates a review object and returns the status of the response. `question` is its plural name, such as `whocans` for
- * the group `ops`, or `plural.group` for another group.
+ * Creates a review object and returns the status of the response. `question` is the review's plural name, such as
+ * `whocans` in the group `ops`, or `plural.group` for another group.
  */
 export async function ask<T>(consoleContext: Asking, question: string, spec: object): Promise<T> {
   const [plural = '', group = 'ops'] = question.split('.', 2)

@@ -1,6 +1,6 @@
 /**
  * Decodes certificate requests (PKCS#10) in the browser to show their subject, names and key. The server verified the
- * request when it was created and the page makes no decisions, so an unreadable request only leads to an error message.
+ * request when it was created and the page makes no decisions, so an unreadable request only causes an error message.
  */
 import { childrenOf, type Element, readWhole, tags } from '../../../../api/pki/der.ts'
 import type { JudgedRequest } from '../../../../api/pki/requested-names.ts'

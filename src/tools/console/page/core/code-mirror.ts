@@ -30,8 +30,8 @@ export interface EditorOptions {
 }
 
 /**
- * Opens an editor in a shadow root. Returns a function that closes it. As elsewhere on the page, Tab moves the focus to
- * the next element.
+ * Opens an editor in a shadow root. Returns a function that closes it. As elsewhere on the page, the Tab key moves the
+ * focus to the next element.
  */
 export function openEditor(root: ShadowRoot, { text, label, readOnly, onChange }: EditorOptions): () => void {
   const view = new EditorView({

@@ -1,7 +1,8 @@
 /**
  * Implements edits with server-side apply: computes the smallest configuration with the user's changes, dry-runs it,
- * and writes it. The console thus owns only the changed fields. Fields of other managers cause conflicts, which the
- * user resolves one by one. Removing fields of other managers requires a JSON patch, because apply cannot remove them.
+ * and writes it. The console therefore owns only the changed fields. Changes to other managers' fields cause conflicts,
+ * which the user resolves one by one. Removing fields of other managers requires a JSON patch, because apply cannot
+ * remove them.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -25,7 +26,7 @@ export const manager = 'console'
 
 export interface Edit {
   readonly type: Type
-  /** The object as it was when the edit began. */
+  /** The object as it was when the user began the edit. */
   readonly base: ApiObject
   readonly draft: JsonObject
   readonly schema: Schema | undefined
@@ -41,7 +42,7 @@ export interface Review {
   /** Fields that the dry run changed. */
   readonly changes: readonly FieldChange[]
   readonly conflicts: readonly Conflict[]
-  /** Fields that the edit should remove but cannot, because other managers own them too. */
+  /** Fields that the edit should remove but cannot, because other managers also own them. */
   readonly unchangedFields: readonly FieldChange[]
   /** Error of the dry run. Conflicts are reported separately. */
   readonly error: unknown
@@ -78,7 +79,7 @@ export interface Admission {
 
 const noAdmission: Admission = { looks: [], changes: [], refusedBy: '', warnings: [] }
 
-/** Matches fields that edits cannot set: the server or a subresource sets them. */
+/** Matches fields that edits cannot set because the server or a subresource sets them. */
 const ignored =
   /^\.(?:apiVersion|kind|status\b.*|metadata\.(?:managedFields|resourceVersion|uid|generation|creationTimestamp|deletionTimestamp|deletionGracePeriodSeconds|selfLink|name|namespace)\b.*)$/
 
@@ -138,7 +139,7 @@ export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Pr
   return { changes, conflicts: [], unchangedFields, error: undefined, admission }
 }
 
-/** Writes the edit. `removing` lists fields of other managers that are removed too. */
+/** Writes the edit. `removing` lists other managers' fields that are also removed. */
 export async function applyEdit(
   client: Client,
   edit: Edit,

@@ -1,6 +1,6 @@
 /**
  * Runs a command in a container over a WebSocket, like `kubectl exec -it`. The first byte of a message is its channel.
- * The last message of the server is a Status on the error channel.
+ * The last message from the server is a Status on the error channel.
  */
 
 const protocols = ['v4.channel.k8s.io']

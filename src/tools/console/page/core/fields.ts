@@ -1,6 +1,6 @@
 /**
  * Addresses fields by path as in server-side apply: members by name, list elements by key. Compares two states of an
- * object, and builds the smallest configuration that contains given fields.
+ * object, and builds the smallest configuration that contains the given fields.
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../../api/json/json.ts'
 import type { Schema } from './schema.ts'
@@ -121,7 +121,7 @@ export function setField(target: JsonObject, path: Path, value: Json): void {
   }
 }
 
-/** Returns the path as a JSON pointer into this object, or undefined if the path does not exist in the object. */
+/** Converts the path to a JSON pointer into this object. Returns undefined if the object does not contain the path. */
 export function pointerTo(object: Json, path: Path): string | undefined {
   let pointer = ''
   let at: Json | undefined = object

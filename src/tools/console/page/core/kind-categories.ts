@@ -1,6 +1,6 @@
 /**
- * Categories in the side bar. Built-in kinds are grouped by purpose rather than by API group, because users look for a
- * Deployment under workloads. All other kinds are custom resources or belong to the cluster itself.
+ * Assigns kinds to categories in the side bar. Built-in kinds are grouped by purpose rather than by API group, because
+ * users look for a Deployment under workloads. All other kinds are custom resources or belong to the cluster itself.
  */
 import { type Category, categories, plurals } from './categorized-kinds.ts'
 import type { Type } from './kinds.ts'
@@ -38,7 +38,10 @@ function rankOf(type: Type): number {
   return placeOf(type)?.rank ?? Number.MAX_SAFE_INTEGER
 }
 
-/** The kinds in the metrics API have the same plural names as the kinds that they measure. */
+/**
+ * The kinds in the metrics API have the same plural names as the kinds that they measure, so plural names alone are
+ * ambiguous.
+ */
 function placeOf({ group, plural }: Type) {
   return group.startsWith('metrics.') ? undefined : placeByPlural.get(plural)
 }

@@ -1,6 +1,6 @@
 /**
  * The kinds that the server serves, found by discovery. They are refreshed while the page is open, because custom
- * resource definitions add and remove kinds. Each type is shown in the preferred version of its group.
+ * resource definitions can add and remove kinds. Each type is shown in the preferred version of its group.
  */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'

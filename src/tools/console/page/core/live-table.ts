@@ -1,7 +1,7 @@
 /**
- * Rows of a table that the server formats and a watch keeps up to date. The state is one of: loading, live,
- * disconnected, reloading after the watch fell behind, forbidden, or kind removed. Recovers without user action if
- * possible.
+ * Rows of a table that the server formats and a watch keeps up to date. The state of the table is one of the following:
+ * loading, live, disconnected, reloading after the watch fell behind, forbidden, or kind removed. If possible, the
+ * table recovers without user action.
  */
 
 import type { Json } from '../../../../api/json/json.ts'
@@ -19,7 +19,7 @@ export interface Row {
   readonly key: string
   readonly cells: readonly Json[]
   readonly metadata: ObjectMeta
-  /** Arrival time of the row, in milliseconds since 1970. Ages in its cells refer to this time. */
+  /** Arrival time of the row, in milliseconds since 1970. The ages in its cells are relative to this time. */
   readonly receivedMs: number
 }
 
@@ -43,13 +43,16 @@ export interface TableSelection {
 
 /** Which rows to load: the sort field and the maximum number. */
 export interface TableExtent {
-  /** Field that the server sorts the rows by, such as `-metadata.creationTimestamp`. By default, sorts by name. */
+  /** Field by which the server sorts the rows, such as `-metadata.creationTimestamp`. By default, sorts by name. */
   readonly sort?: SortField | `-${SortField}`
   /** Maximum number of objects to load completely. If there are more, only the first page is loaded. */
   readonly maxRows: number
 }
 
-/** Fields that the server can sort by. The client can check their order to find out whether the server did. */
+/**
+ * Fields by which the server can sort. The client checks the order of the rows to find out whether the server has
+ * sorted them.
+ */
 export type SortField = 'metadata.name' | 'metadata.namespace' | 'metadata.creationTimestamp'
 
 const pageSize = 500
@@ -72,7 +75,7 @@ export class TableFollower {
   readonly #selection: TableSelection
   #extent: TableExtent
   #total: number | undefined
-  /** Whether the rows are all objects of the selection. */
+  /** Whether the rows include all objects of the selection. */
   #isComplete = false
   #reload = new AbortController()
   #rows = new Map<string, Row>()
@@ -120,7 +123,7 @@ export class TableFollower {
   }
 
   /**
-   * Shows an error in the state of the table. Returns true if a retry may succeed soon, and false if permissions must
+   * Reports an error in the table's state. Returns true if a retry may succeed soon, and false if permissions must
    * change first.
    */
   #survive(error: unknown): boolean {
@@ -155,7 +158,8 @@ export class TableFollower {
       for (const row of table.rows) addRow(rows, row)
       continued = body.metadata?.continue || undefined
       const count = rows.size + (body.metadata?.remainingItemCount ?? 0)
-      // A server that does not know `sort` ignores it. Its first page does not contain the first rows.
+      // A server that does not support `sort` ignores it, so its first page does not contain the first rows in that
+      // order.
       if (continued !== undefined && count > maxRows && isSorted(rows.values(), sort)) {
         total = count
         continued = undefined
@@ -187,7 +191,7 @@ export class TableFollower {
     }
   }
 
-  /** Applies a change. Changes to objects beyond the first page only change the total. */
+  /** Applies a change. Changes to objects beyond the first page affect only the total. */
   #apply(event: 'ADDED' | 'MODIFIED' | 'DELETED', row: TableRow): void {
     const added = event === 'ADDED' ? 1 : event === 'DELETED' ? -1 : 0
     if (this.#total !== undefined) this.#total += added

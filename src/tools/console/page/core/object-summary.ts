@@ -1,6 +1,6 @@
 /**
  * Summaries of objects by kind: replicas, images, node, addresses, capacity. Each row consists of a label and a text.
- * Kinds without an entry have rows that are common to many kinds, such as replicas and phase.
+ * Kinds without an entry here have rows that are common to many kinds, such as replicas and phase.
  */
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'

@@ -21,9 +21,9 @@ export interface Followed<T> {
 const nothing: Followed<never> = { objects: [], synced: false, error: undefined }
 
 /**
- * Returns the objects of a selection. The list is empty if the server does not serve the type. A page that uses only
- * some `fields` of many objects names these fields, so that the server sends only these. They must include `metadata`
- * fields that identify the object and its version.
+ * Returns the objects of a selection. The list is empty if the server does not serve the type. A page that needs only
+ * some fields of many objects lists them in `fields`, so that the server sends only those. They must include the
+ * `metadata` fields that identify the object and its version.
  */
 export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,

@@ -13,7 +13,7 @@ export interface Owner {
 
 interface Owned {
   readonly owners: readonly Owner[]
-  /** Whether the manager owns the field including everything below it. */
+  /** Whether the manager owns the field together with everything below it. */
   readonly whole: boolean
 }
 

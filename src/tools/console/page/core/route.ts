@@ -1,5 +1,5 @@
 /**
- * The route after the `#` of the URL. It stays in the browser and is neither sent nor logged.
+ * The route after the `#` of the URL. It remains in the browser, so it is neither sent nor logged.
  *
  *   #/                                          the overview
  *   #/operations/quotas                         a work page
@@ -67,7 +67,7 @@ export function go(to: string): void {
 }
 
 /**
- * Changes the query of the URL without adding history entries, because each letter typed into a filter changes the
+ * Changes the query in the URL without adding history entries, because each letter typed into a filter changes the
  * query.
  */
 export function setQuery(changes: { readonly [name: string]: string }): void {

@@ -16,7 +16,7 @@ export interface Schema {
   readonly enum: readonly string[]
   readonly required: readonly string[]
   readonly properties: readonly string[]
-  /** Returns the schema of a member, or undefined if it has none. */
+  /** Returns the schema of a member, or undefined if the member has none. */
   member(name: string): Schema | undefined
   /** Schema of the elements, for a list. */
   readonly items: Schema | undefined
@@ -45,7 +45,7 @@ export async function schemaOf(client: Client, type: Type): Promise<Schema | und
   return isObject(matchingSchema) ? readSchema(matchingSchema, schemas) : undefined
 }
 
-/** Discards cached documents, because kinds change when their definitions change. */
+/** Discards cached documents, because schemas change when the definitions of kinds change. */
 export function forgetSchemas(client: Client): void {
   documents.delete(client)
 }

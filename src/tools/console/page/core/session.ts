@@ -13,7 +13,7 @@ export interface SignedIn {
   readonly client: Client
   readonly user: string
   readonly groups: readonly string[]
-  /** The sign-in method: `token`, `certificate` or `link`. */
+  /** The sign-in method, which is `token`, `certificate` or `link`. */
   readonly way: string
   /** Opens a WebSocket with the credentials of this user, for example for `exec`. */
   readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
@@ -22,7 +22,7 @@ export interface SignedIn {
 /** The current session. If there is none, `notice` explains why. */
 export interface SessionState {
   readonly session: SignedIn | undefined
-  /** Explains on the sign-in page why the user must sign in. */
+  /** Text on the sign-in page that explains why the user must sign in. */
   readonly notice: string
 }
 
@@ -82,7 +82,7 @@ export async function signInWithLink(link: string): Promise<void> {
 }
 
 /**
- * Returns the secret in the URL. Removes it from the URL immediately, so that it remains neither in the history nor on
+ * Returns the secret in the URL. Removes it from the URL immediately, so that it stays neither in the history nor on
  * the screen.
  */
 export function takeLink(): string | undefined {

@@ -9,7 +9,7 @@ const maxLineLength = 10_000
 
 /**
  * Matches CSI and OSC sequences, which set colors and titles, and single-character escapes. The number of repetitions
- * is limited.
+ * in the pattern is limited.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
 const escapes = /\u001b(?:\[[\d;?]{0,32}[ -/]{0,4}[@-~]|\][^\u0007\u001b]{0,200}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
@@ -19,7 +19,7 @@ export class TextWindow {
   #last = ''
   #dropped = 0
 
-  /** Number of older lines that were discarded. */
+  /** Number of lines that were discarded so far. */
   get dropped(): number {
     return this.#dropped
   }

@@ -1,6 +1,6 @@
 /**
  * Sanitizes external text: invisible characters and characters that change the writing direction become visible, and
- * long text is truncated. The result is only used in text nodes, never as HTML.
+ * long text is truncated. The result is used only in text nodes, never as HTML.
  */
 
 const longest = 2_000
@@ -14,7 +14,7 @@ export function displayText(value: unknown, most: number = longest): string {
   return cut.replace(unprintable, visible)
 }
 
-/** Formats several lines. Line ends and tabs are kept. */
+/** Formats several lines. Line breaks and tabs are preserved. */
 export function shownLines(text: string, most: number = 100_000): string {
   const cut =
     text.length > most
@@ -52,7 +52,7 @@ export function shortSeconds(seconds: number): string {
 }
 
 function twoDigits(value: number): string {
-  // For values of 99.5 and above, a number with two significant digits would be printed with an exponent.
+  // With two significant digits, values of 99.5 and above would be printed with an exponent.
   return Math.abs(value) >= 99.5 ? String(Math.round(value)) : value.toPrecision(2)
 }
 

@@ -16,7 +16,7 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(key, next)
   } catch {
-    // Ignore the error: without storage, the choice applies until the page is closed.
+    // Ignore the error: if there is no storage, the choice applies until the page is closed.
   }
 }
 

@@ -31,7 +31,7 @@ const verbs = [
   '*',
 ]
 
-/** The values that the user entered in the form. */
+/** The values that the user has entered in the form. */
 interface Asked {
   readonly verb: string
   /** Resource type to check, as `group/plural`. */

@@ -1,6 +1,6 @@
 /**
- * The page about admission: the state of webhooks and their circuit breakers, the enabled admission controls, and dry
- * runs of an object.
+ * The admission page: the state of webhooks and their circuit breakers, the enabled admission controls, and dry runs of
+ * an object.
  */
 import { useEffect, useState } from 'preact/hooks'
 import { parseYamlText } from '../../../../api/codec/yaml-text.ts'

@@ -10,7 +10,7 @@ import { QuotasPage } from './quotas.tsx'
 /** A page with its own entry in the side bar, at `#/operations/<name>`. */
 export interface WorkPage {
   readonly name: string
-  /** Title of the page in the side bar. */
+  /** Title of the page as shown in the side bar. */
   readonly title: string
   /** Title of the page in the palette. By default, the same as in the side bar. */
   readonly paletteTitle?: string

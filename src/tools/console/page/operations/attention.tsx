@@ -1,5 +1,5 @@
 /**
- * Lists problems on the overview page: workloads that lack pods, failed Jobs, pods that cannot start, nodes that are
+ * Lists problems on the overview page: workloads with missing pods, failed Jobs, pods that cannot start, nodes that are
  * not ready, and the latest Warning Events.
  */
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -123,8 +123,8 @@ function jobProblem(job: Workload): ReturnType<Judge> {
 }
 
 /**
- * Returns the problem of a pod. It is normal for a pod to wait some seconds for a node or an image. A reason reported
- * by the scheduler is a real problem.
+ * Returns the problem of a pod. It is normal for a pod to wait a few seconds for a node or an image. A reason reported
+ * by the scheduler, however, is a real problem.
  */
 function podProblem(pod: Workload): ReturnType<Judge> {
   const { phase, reason } = pod.status ?? {}

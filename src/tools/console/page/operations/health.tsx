@@ -122,7 +122,7 @@ function Single({ title, name, scrapes, unit = shortNumber }: SingleProps) {
   )
 }
 
-/** Shows the Kubernetes version that the server is compatible with. */
+/** Shows the Kubernetes version with which the server is compatible. */
 function ServerVersion() {
   const { client } = useConsoleContext()
   const result = useAsked((signal) => client.read<{ major: string; minor: string }>('/version', { signal }), [])

@@ -36,7 +36,7 @@ export function MapPage() {
   const pods = useObjects<Pod>(podType, { fields: podFields, ...(namespace !== '' && { namespace }) })
   const byNode = Map.groupBy(pods.objects.slice(0, maxPods), ({ spec }) => spec?.nodeName ?? '')
   const nodeNames = new Set(nodes.objects.map(({ metadata }) => metadata.name ?? ''))
-  // If the user may not list nodes, only the nodes that pods refer to are known.
+  // If the user may not list nodes, only the nodes to which pods refer are known.
   const unknown = [...byNode.keys()].filter((name) => name !== '' && !nodeNames.has(name)).sort()
   const podsOn = (name = '') => byNode.get(name) ?? []
   const unplaced = podsOn('')

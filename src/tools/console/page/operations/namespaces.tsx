@@ -1,4 +1,4 @@
-/** Lists the terminating namespaces with what each of them waits for, followed by all other namespaces. */
+/** Lists the terminating namespaces, each with what its deletion is waiting for, followed by all other namespaces. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { useConsoleContext } from '../core/kinds.ts'

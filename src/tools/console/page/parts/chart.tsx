@@ -53,7 +53,7 @@ export function Chart({ title, lines, unit }: ChartProps) {
 }
 
 /**
- * Returns the number of intervals on the time axis. The axis covers at least one minute, and more once there are more
+ * Returns the number of intervals on the time axis. The axis covers at least one minute, and grows with the number of
  * samples.
  */
 function placesFor(values: readonly number[]): number {

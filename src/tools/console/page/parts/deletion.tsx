@@ -1,4 +1,4 @@
-/** Shows what a deletion waits for: finalizers, and objects that must be deleted first. */
+/** Shows what a deletion is waiting for: finalizers, and objects that must be deleted first. */
 import { useConsoleContext } from '../core/kinds.ts'
 import { objectAddress } from '../core/route.ts'
 import { displayText } from '../core/text.ts'

@@ -1,6 +1,6 @@
 /**
  * The YAML editor, which consists of CodeMirror, loaded on first use. CodeMirror creates styles at run time. In a
- * shadow root, they are constructed style sheets, which need no exception in the security policy of the page.
+ * shadow root, these become constructed style sheets, which need no exception in the page's security policy.
  */
 import { useEffect, useRef } from 'preact/hooks'
 

@@ -1,5 +1,5 @@
 /**
- * Shows an error: the server's message, and for a missing permission also the reason and a rule that would allow the
+ * Shows an error: the server's message and, if a permission is missing, also the reason and a rule that would allow the
  * action.
  */
 
@@ -27,7 +27,7 @@ function titleOf({ code, reason }: StatusError): string {
 
 function Refusal({ error }: { readonly error: StatusError }) {
   const consoleContext = useConsoleContext()
-  // Rules can explain only a missing permission. Admission errors contain their own reason.
+  // Only missing permissions can be explained by rules. Admission errors contain their own reason.
   const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
   const explain = async (deniedAction: Action) =>

@@ -1,6 +1,6 @@
 /**
- * The field that selects the namespace of a page. The namespace is part of the URL. It is selected from a list, or
- * typed by a user who may not list namespaces.
+ * The field that selects the namespace of a page. The namespace is part of the URL. Users select it from a list or, if
+ * they may not list namespaces, type it.
  */
 import { useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'

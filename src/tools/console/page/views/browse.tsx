@@ -21,7 +21,7 @@ export function BrowsePage({ place }: { readonly place: TypePlace }) {
   return <Vanished place={place} />
 }
 
-/** Shown if the kind is not served or no longer served. The kind may be served again later. */
+/** Shown if the kind is not, or is no longer, served. The kind may be served again later. */
 export function Vanished({ place }: { readonly place: TypePlace }) {
   const { kinds } = useConsoleContext()
   useEffect(() => {
@@ -50,10 +50,12 @@ const nothing = new Store<LiveTable>({
   error: undefined,
 })
 
-/** Maximum number of objects that a table loads. For larger collections, only the first page is loaded. */
+/** Maximum number of objects that a table loads. If there are more, only the first page is loaded. */
 const maxRows = 2_000
 
-/** Sort parameters of the columns that the server can sort by. Sorting by age reverses the order of creation times. */
+/**
+ * Sort parameters for the columns by which the server can sort. Sorting by age reverses the order of creation times.
+ */
 const serverSorts: { readonly [column: string]: TableExtent['sort'] } = {
   Name: 'metadata.name',
   '-Name': '-metadata.name',
@@ -64,8 +66,8 @@ const serverSorts: { readonly [column: string]: TableExtent['sort'] } = {
 }
 
 /**
- * Returns the part of the objects to load. A filter by name and most sort orders need all objects, because the page
- * applies them itself.
+ * Returns how many objects to load, and in which order. Name filters and most sort orders require all objects, because
+ * the page applies them itself.
  */
 function extentOf(query: ReadonlyMap<string, string>): TableExtent {
   const column = query.get('sort') ?? ''
@@ -94,7 +96,7 @@ function Browse({ type }: { readonly type: Type }) {
   }, [client, type.group, type.version, type.plural, namespace, labels])
   useEffect(() => follower?.load(extent), [follower, extent.sort, extent.maxRows])
   const { error, state } = table
-  // A 404 response may mean that the definition of the kind was deleted. In that case, the page refreshes the served
+  // A 404 response may mean that the definition of the kind was deleted. In that case, refresh the list of served
   // kinds.
   useEffect(() => {
     if (state === 'failed') void kinds.refresh().catch(() => {})

@@ -1,6 +1,7 @@
 /**
- * The preview of an edit. Shows the result of a dry run on the server: the changed fields, conflicting fields of other
- * managers, and the effect of admission. For each conflict, the user can take over the field or leave it unchanged.
+ * The preview of an edit. Shows the result of a dry run on the server: the changed fields, fields that conflict with
+ * other managers, and the effect of admission. For each conflict, the user can take over the field or leave it
+ * unchanged.
  */
 import { useEffect, useState } from 'preact/hooks'
 import { applyEdit, type Conflict, type Edit, type Review, reviewEdit } from '../core/edit.ts'

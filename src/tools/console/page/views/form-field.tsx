@@ -94,7 +94,7 @@ function Input({ id, schema, value, context, path, onChange }: FieldProps & { re
   )
 }
 
-/** Maximum text length of a form field. Longer texts can only be edited as YAML. */
+/** Maximum text length of a form field. Longer texts can be edited only as YAML. */
 const inputLimit = 50_000
 
 function shownInput(text: string): string {

@@ -134,14 +134,14 @@ const fewRevisions = 10
 const maxPages = 5
 
 interface Wanted {
-  /** Where to continue reading: before this revision. Undefined to start with the latest. */
+  /** Revision before which reading continues. Undefined to start with the latest revision. */
   readonly before: string | undefined
   readonly isShown: (revision: Revision) => boolean
 }
 
 /**
- * Reads pages until there are revisions to show, because control loops may have written hundreds of status changes in
- * between.
+ * Reads pages until there are revisions to show, because control loops may have written hundreds of status changes,
+ * which are hidden.
  */
 async function readPages(
   read: (from: object) => Promise<History>,

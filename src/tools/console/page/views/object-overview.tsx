@@ -35,7 +35,7 @@ export function ObjectOverview(view: ObjectView) {
   )
 }
 
-/** Shows which finalizers and objects delay the deletion, or would delay it. */
+/** Shows which finalizers and objects delay, or would delay, the deletion of the object. */
 function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
   const consoleContext = useConsoleContext()
   const { namespace, name = '', finalizers = [], deletionTimestamp, resourceVersion } = object.metadata
@@ -102,7 +102,7 @@ function conditionRow({ type = '', status = '', reason, message, lastTransitionT
 
 function toneOf(type: string, value: string): Tone {
   if (value !== 'True' && value !== 'False') return 'plain'
-  // Matches the names of conditions that probably indicate a problem when they are true.
+  // Matches the names of conditions that probably indicate a problem if they are true.
   const isBadWhenTrue =
     /fail|pressure|denied|unavailable|degraded|progressdeadline|remaining|dangling|nonstructural|terminating|suspended/i.test(
       type,

@@ -24,7 +24,7 @@ interface Node {
 interface Branch {
   readonly node: Node
   childBranches: Branch[]
-  /** Number of further dependents that the graph leaves out. */
+  /** Number of further dependents that the graph omits. */
   more: number
 }
 
@@ -35,7 +35,7 @@ interface Graph {
 }
 
 const maxLevels = 4
-/** Maximum number of dependents to show on all levels together. The nearest ones are shown first. */
+/** Maximum number of dependents to show on all levels combined. The nearest ones are shown first. */
 const maxDrawn = 40
 
 export function ObjectRelations({ type, object }: ObjectView) {

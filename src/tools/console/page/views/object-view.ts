@@ -7,7 +7,7 @@ import type { Schema } from '../core/schema.ts'
 export interface ObjectView {
   readonly type: Type
   readonly object: ApiObject
-  /** Whether the object has been deleted. The page then shows its last known state. */
+  /** Whether the object has been deleted. If so, the page shows its last known state. */
   readonly isGone: boolean
   /** The schema of the object. Undefined until it is loaded. */
   readonly schema: Schema | undefined
@@ -20,6 +20,6 @@ export function isHidden({ secrecy }: Pick<ObjectView, 'secrecy'>, path: Path): 
   if (secrecy === undefined || secrecy.isRevealed) return false
   const [first, second, third] = path.map((step) => ('member' in step ? step.member : ''))
   if ((first === 'data' || first === 'stringData') && path.length >= 2) return true
-  // Hide this annotation too: client-side apply stores a copy of the values in it.
+  // Hide this annotation too, because client-side apply stores a copy of the values in it.
   return first === 'metadata' && second === 'annotations' && (third ?? '').includes('last-applied')
 }

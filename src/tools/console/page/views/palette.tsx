@@ -33,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [selectedIndex, setSelectedIndex] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const matchingGoals = goalsFor(text, types, names)
-  // A ref, because several keys may be pressed before the list is rendered again.
+  // Use a ref, because several keys may be pressed before the list is rendered again.
   const latest = useRef(0)
   const choose = (index: number) => {
     latest.current = index
@@ -105,7 +105,7 @@ function Goals({ goals, selectedIndex, onTake }: GoalsProps) {
 }
 
 /**
- * Returns the destinations for a text. `deploy web` or `deploy team-a/web` leads to the page of an object, even if the
+ * Returns the destinations for a text. `deploy web` or `deploy team-a/web` leads to an object's page, even if the
  * object does not exist.
  */
 function goalsFor(text: string, types: readonly Type[], namespaces: readonly string[]): Goal[] {

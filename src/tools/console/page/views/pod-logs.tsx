@@ -46,7 +46,7 @@ interface LogSource {
   readonly isPrevious: boolean
 }
 
-/** Reads a log while the component is shown. Follows the log, unless it belongs to the container's previous run. */
+/** Reads a log while the component is shown. Follows the log unless it is from the container's previous run. */
 function useLog({ path, container, isPrevious }: LogSource) {
   const { client } = useConsoleContext()
   const [log, setLog] = useState({ text: '', dropped: 0, isFollowing: true })

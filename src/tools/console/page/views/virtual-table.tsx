@@ -27,7 +27,7 @@ interface VirtualTableProps {
 const spare = 8
 
 /**
- * Matches a narrow page, which shows each row as two lines: the name and the age, then the other cells with their
+ * Matches a narrow page, which shows each row on two lines: first the name and the age, then the other cells with their
  * column names.
  */
 const narrowPage = '(max-width: 600px)'
@@ -35,8 +35,8 @@ const rowHeights = { wide: 36, narrow: 60 }
 
 /**
  * Determines how a column is shown. `name` is a link to the object. `link` is such a link in another column, for tables
- * that hide the name, such as that of Events. `age` counts from the creation, and `lastSeen` from the arrival of the
- * row.
+ * that hide the name, such as the table of Events. `age` is an age that counts from the object's creation, and
+ * `lastSeen` one that counts from the arrival of the row.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
@@ -101,7 +101,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
   )
 }
 
-/** Takes the space of rows that are not rendered because they are above or below the visible part. */
+/** Takes the place of rows that are not rendered because they are above or below the visible part. */
 function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   if (height === 0) return null
   return (
