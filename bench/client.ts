@@ -46,8 +46,8 @@ export class Client {
   }
 
   /**
-   * Calls `onEvents` for each chunk, with its size and the number of events that it completed. Resolves when the
-   * response begins.
+   * Calls `onEvents` for each chunk, with the size of the chunk and the number of events that it completes. Resolves
+   * when the response begins.
    */
   async watch(
     path: string,
@@ -75,7 +75,8 @@ function linesIn(chunk: Buffer): number {
 const lengthBytes = 4
 
 /**
- * Counts the frames that end in each chunk of a stream. A frame has four bytes of length and that many bytes of data.
+ * Counts the frames that end in each chunk of a stream. A frame consists of a length in four bytes, followed by that
+ * many bytes of data.
  */
 function frameCounter(): (chunk: Buffer) => number {
   let rest: Buffer = Buffer.alloc(0)

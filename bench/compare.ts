@@ -1,7 +1,7 @@
 /**
- * `npm run compare`: measures this server and each of the tools in `docs/compare.md` that it finds installed, with the
- * same client on the same machine: the time until the server is ready, the time to create 1,000 ConfigMaps, and the
- * memory of its processes afterwards. Requires Linux. There are no figures for a tool that is not installed.
+ * `npm run compare`: measures this server and those tools in `docs/compare.md` that are installed, with the same client
+ * on the same machine: the time until the server is ready, the time to create 1,000 ConfigMaps, and the memory of its
+ * processes afterwards. Requires Linux. Tools that are not installed are omitted.
  *
  *   kube-apiserver   the programs that ORCH_BENCH_KUBE_APISERVER and ORCH_BENCH_ETCD name, or those of envtest in the
  *                    directory KUBEBUILDER_ASSETS
@@ -99,7 +99,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.kill('SIGTERM')) await ended
 }
 
-/** Creates a cluster in the background, with `kind` or `kwokctl`, which have the same commands. */
+/** Creates a cluster in the background, with `kind` or `kwokctl`, which use the same commands. */
 async function cluster(directory: string, command: string): Promise<Running> {
   const kubeconfig = join(directory, 'admin.kubeconfig')
   const run = (verb: string) =>
@@ -137,7 +137,7 @@ async function createObjects(client: Client): Promise<void> {
   await Promise.all(Array.from({ length: clients }, work))
 }
 
-/** Returns the proportional memory of processes and their descendants in bytes. */
+/** Returns the proportional set size of processes and their descendants in bytes. */
 function memoryOf(processes: readonly number[]): number {
   const parents = new Map(
     readdirSync('/proc')

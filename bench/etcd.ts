@@ -1,5 +1,5 @@
 /**
- * Measures the limits of etcd and the connection to it: raw puts and reads through the store's own connection, for
+ * Measures the limits of etcd and of the connection to it: raw puts and reads over the store's own connection, for
  * comparison with the server's commits and reads. Requires a running etcd. Returns the rates without printing them.
  */
 import { Connection } from '../src/storage/store/etcd/connection.ts'
@@ -22,7 +22,7 @@ export async function measureRawPuts(options: RawLoad): Promise<number> {
   )
 }
 
-/** Measures linearizable reads per second by `clients` concurrent clients. Reads by the store are linearizable too. */
+/** Measures linearizable reads per second by `clients` concurrent clients. Reads by the store are also linearizable. */
 export async function measureRawReads(options: RawLoad): Promise<number> {
   return await rate(options, (connection, id) =>
     connection.call(methods.range, encodeRange({ key: keyOf(id) }), { effect: 'read' }),

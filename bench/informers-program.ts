@@ -1,6 +1,6 @@
 /**
- * Starts 50 informers and prints the number of requests, the number of bytes, the time and the CPU time until all of
- * them have the objects, as JSON:
+ * Starts 50 informers and prints, as JSON, the number of requests, the number of bytes, the time and the CPU time until
+ * all of them have received the objects:
  *
  *     informers-program.ts SERVER true|false
  *

@@ -1,5 +1,5 @@
 /**
- * Generates external load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body is
+ * Generates external load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body must be
  * different, this process sends the load itself. The two compared servers get the same load alternately, so that other
  * load on the machine affects both.
  */
@@ -121,7 +121,7 @@ export interface Sent {
   readonly body: string
 }
 
-/** Sends sequential requests from several clients that share connections, like the clients of one program. */
+/** Sends sequential requests from several clients that share connections, like the clients in one program. */
 export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
@@ -145,7 +145,7 @@ const warmUp = 3
 export interface Rounds {
   /** Duration of one round in whole seconds. */
   readonly seconds: number
-  /** Number of rounds per server. More and shorter rounds give a more reliable ratio on a shared machine. */
+  /** Number of rounds per server. More rounds that are shorter give a more reliable ratio on a shared machine. */
   readonly rounds: number
 }
 
@@ -158,7 +158,7 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  // The two servers alternate, and each of them goes first equally often, so that trends over time affect both.
+  // The two servers alternate, and each of them is measured first equally often, so that trends over time affect both.
   for (let round = 0; round < rounds; round++)
     for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const { side, drive } = { ours, bare }[one]
@@ -221,10 +221,10 @@ export function mean(measured: readonly Measured[]): Measured {
 }
 
 const full = 0.85
-/** Number of CPUs used by other programs above which a rate is unreliable. */
+/** Number of CPUs used by other programs above which a rate counts as unreliable. */
 export const noticed = 0.2
 
-/** Names what limited the measurement: the server's loop, the load generator or other programs. */
+/** Returns the name of what limited the measurement: the server's loop, the load generator or other programs. */
 export function limitOf({ loop, server, generator, others }: Measured): string {
   if (loop >= full) return 'its loop'
   if (generator >= full) return 'the generator'

@@ -1,6 +1,6 @@
 /**
- * Creates the ConfigMaps that all rows use: 1 kB of JSON each, with ten ConfigMaps for each value of the label `ten`.
- * `fill` writes them directly to a store directory, so that creating 100,000 objects takes only seconds.
+ * Creates the ConfigMaps that all rows use. Each is 1 kB of JSON, and ten ConfigMaps share each value of the label
+ * `ten`. `fill` writes them directly to a store directory, so that creating 100,000 objects takes only seconds.
  */
 import { randomUUID } from 'node:crypto'
 import { encodeStored } from '../src/api/codec/stored.ts'
@@ -21,7 +21,7 @@ export function pathOf(index: number): string {
 /** Pads the object so that its JSON in a response is 1 kB long. */
 const padding = 'a line of some text. '.repeat(40).slice(0, 524)
 
-/** Returns the JSON of a ConfigMap of 1 kB. Objects with different `text` differ. */
+/** Returns the JSON of a ConfigMap of 1 kB. A different `text` yields a different object. */
 export function objectJson(name: string, text: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { padding, text } })
 }

@@ -1,6 +1,6 @@
 /**
  * Plots how costs grow with the number of objects, as an SVG image. Each line shows the cost of one kind of work. Both
- * scales are logarithmic. A constant cost is a horizontal line.
+ * scales are logarithmic, and a constant cost appears as a horizontal line.
  */
 import { short } from './table.ts'
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: the performance of the server compared with the limits of the machine, in one run of a few minutes.
- * All bare limits are measured in the same run, so that the ratios are valid on any machine. Requires Linux, wrk and
- * h2load.
+ * `npm run bench`: measures the performance of the server compared with the limits of the machine, in one run of a few
+ * minutes. All bare limits are measured in the same run, so that the ratios are valid on any machine. Requires Linux,
+ * wrk and h2load.
  *
  *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list,
  *                    streaming-lists, writes, admission, policies, webhooks, custom, custom-definitions, stores, patch,

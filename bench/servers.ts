@@ -16,15 +16,15 @@ import { fill } from './objects.ts'
 const root = dirname(import.meta.dirname)
 
 export const token = 'bench-token'
-/** Token of a user who has only the permissions that a row grants. */
+/** Token of a user who has only the permissions that the row grants. */
 export const readerToken = 'reader-token'
 
-/** Token of a second user who has only the permissions that a row grants. */
+/** Token of a second user who has only the permissions that the row grants. */
 export const quietToken = 'quiet-token'
 
 export interface Side {
   readonly pid: number
-  /** Other processes that the server needs, such as its store. Their CPU time is added to that of the server. */
+  /** Other processes that the server needs, such as its store. Their CPU time is added to the server's CPU time. */
   readonly helpers?: readonly number[]
   readonly port: number
   /** https://127.0.0.1:port */
@@ -71,9 +71,7 @@ export class Bench {
     return directory
   }
 
-  /**
-   * Creates a directory with certificates, and with a store that contains namespaces and the given number of objects.
-   */
+  /** Creates a directory with certificates, and a store that contains namespaces and the given number of objects. */
   async fill(count: number): Promise<string> {
     const directory = this.newDirectory()
     await (await this.startOrch(directory)).stop()
@@ -255,7 +253,7 @@ export function serviceAccountKey(directory: string): string {
   return file
 }
 
-/** Returns the run time of an orch command in seconds. */
+/** Runs an orch command and returns its run time in seconds. */
 export async function timeOf(args: readonly string[]): Promise<number> {
   const start = performance.now()
   await once(spawn(join(root, 'bin/node'), args, { stdio: 'ignore' }), 'exit')

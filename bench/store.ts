@@ -1,5 +1,5 @@
 /**
- * Measures durable commits of the embedded store by one client and by 64 clients, compared with a bare loop of lmdb
+ * Measures durable commits to the embedded store by one client and by 64 clients, compared with a bare loop of lmdb
  * transactions of the same batch sizes in the same run. Also measures the cost of compaction for a writer. Prints
  * ratios, which are comparable across machines. Run it with `bin/node bench/store.ts [seconds]`. Other benchmarks call
  * `benchStore`.

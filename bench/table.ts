@@ -2,11 +2,14 @@
 
 export interface Row {
   readonly name: string
-  /** Result of the server, with its unit. `bare` is that of the bare limit in the same run. */
+  /** Result of the server, with its unit. `bare` is the result of the bare limit in the same run. */
   readonly ours: string
   readonly bare: string
   readonly ratio?: number
-  /** CPU time per request of the bare limit divided by that of the server. Reliable even on a shared machine. */
+  /**
+   * The bare limit's CPU time per request, divided by the server's CPU time per request. Reliable even on a shared
+   * machine.
+   */
   readonly byCpu?: number
   readonly target?: string
   /** Whether the target is met. Undefined if there is no target. */

@@ -6,7 +6,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 export interface Cpu {
   /** Seconds of CPU time of all threads. */
   readonly total: number
-  /** Seconds of CPU time of the event-loop thread. The event loop is saturated at one second per second. */
+  /**
+   * Seconds of CPU time of the event-loop thread. The event loop is saturated if it uses one second of CPU time per
+   * second.
+   */
   readonly main: number
 }
 

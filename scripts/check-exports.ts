@@ -1,8 +1,8 @@
 /**
  * Checks that every function, class and constant that src/ exports is imported by another file in src/, the tests, the
- * bench or the scripts. Types may be exported without an import because they belong to the signatures of other exports.
- * Also checks that every export that another folder imports, including types, has a doc comment. Reads the sources as
- * text rather than as a syntax tree. A file that is imported as a whole or at run time counts as used.
+ * benchmarks or the scripts. Types may be exported without an import because they belong to the signatures of other
+ * exports. Also checks that every export that another folder imports, including types, has a doc comment. Reads the
+ * sources as text rather than as a syntax tree. A file that is imported as a whole or at run time counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -20,12 +20,12 @@ const namedImport = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)
 const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
-/** Files of the libraries for users (`orch/client`). All exports of these files count as used. */
+/** Files of the libraries for users, such as `orch/client`. All exports of these files count as used. */
 const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).href)) as {
   readonly libraries: { readonly [name: string]: string }
 }
 
-/** The exports that other files import, each as a file and a name. */
+/** The exports that other files import, each identified by file and name. */
 const used = new Set<string>()
 const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>(Object.values(libraries))
@@ -54,7 +54,10 @@ function isInSrc(file: string): boolean {
   return file.startsWith('src/')
 }
 
-/** Definitions of kinds have a `doc` text, and keys of stored types are named after their types. */
+/**
+ * Kind definitions need no comment because they have a `doc` text, and neither do keys of stored types, which are named
+ * after their types.
+ */
 function undocumentedIn(file: string, text: string): string[] {
   const isDefinition = /^ = (?:defineKind|defineVersion|ObjectOf<|InferFields<|Infer<|s\.object|storedType)/
   return [...text.matchAll(declaredOrType)].flatMap(({ index, 1: name = '', 2: rest = '' }) => {

@@ -1,7 +1,7 @@
 /**
- * Runs Biome, which checks the format and lints, on the files that have changed since Biome last accepted them.
- * `.tools/format.json` records the accepted files. Biome judges each file on its own, so the result is the same as for
- * all files. A change of Biome, its configuration or the dependencies makes the record invalid.
+ * Runs Biome, which checks the formatting and lints the code, on the files that have changed since Biome last accepted
+ * them. `.tools/format.json` records the accepted files. Biome judges each file on its own, so the result is the same
+ * as for all files. A change to Biome, its configuration or the dependencies invalidates the record.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,10 @@ interface Record {
 
 /** Files that affect how Biome judges other files. */
 const settingFiles = ['biome.json', 'package.json', 'node_modules/@biomejs/biome/package.json']
-/** If more files have changed, Biome checks all files, because a command line has a limited length. */
+/**
+ * Maximum number of files to name. If more files have changed, Biome checks all files, because the length of a command
+ * line is limited.
+ */
 const maxNamed = 500
 
 /** Returns what Biome objects to in the files of a Git checkout, or undefined if it accepts them. */
@@ -46,7 +49,7 @@ function runBiome(root: string, files: readonly string[]): string | undefined {
   return status === 0 ? undefined : `${stdout}${stderr}`
 }
 
-/** Returns the hashes of all files that Git does not ignore. */
+/** Returns the hashes of all files that Git does not ignore, by path. */
 function hashesIn(root: string): Accepted {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const { stdout, status, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 })

@@ -1,10 +1,10 @@
 /**
  * Checks that functions in src/ are short and easy to call: no function has more than 60 lines, and neither the number
  * of functions with many parameters nor the number of positional booleans grows. When these counts fall, the limits
- * below must be lowered too. `--list` prints every function that counts.
+ * below must also be lowered. `--list` prints every function that counts.
  *
- * Reads text rather than a syntax tree: strings, comments and regular expressions are blanked out first, and functions
- * are found by their heads. This method is accurate enough for counting.
+ * The script reads text rather than a syntax tree: it blanks out strings, comments and regular expressions, and then
+ * finds functions by their heads. This method is accurate enough for counting.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -91,7 +91,7 @@ function isFunction(rest: string, arrow: boolean): boolean {
   return arrow ? /^\s*(?::[^=;\n]*)?\s*=>/.test(rest) : /^\s*(?::[^;{]*(?:\{[^{}]*\}[^;{]*)*)?\{/.test(rest)
 }
 
-/** Returns the end of the function: the end of its block or, without a block, of its line. */
+/** Returns the end of the function, which is the end of its block or, if it has no block, the end of its line. */
 function endOf(text: string, close: number): number {
   const body = /^[^\n]*?\{\s*(?:\n|$)/m.exec(text.slice(close + 1))
   if (body === null || body.index > 0) return text.indexOf('\n', close)

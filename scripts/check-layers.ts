@@ -57,7 +57,7 @@ function isFile(target: string): boolean {
   return /\.tsx?$/.test(target)
 }
 
-/** Checks that `layers.ts` lists exactly the existing folders. */
+/** Checks that `layers.ts` lists all existing folders and no others. */
 function checkRooms(): void {
   const existing = new Set(files.map(roomOf))
   for (const room of existing) if (!places.has(room)) faults.add(`src/${room} is not in scripts/layers.ts`)

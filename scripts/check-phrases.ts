@@ -1,6 +1,6 @@
 /**
  * Checks the texts of this repository for phrases that are hard to read. The number of phrases must never grow. When it
- * falls, lower the limit below. `--list` prints each occurrence. CONTRIBUTING.md explains how to write instead.
+ * falls, lower the limit below. `--list` prints each occurrence. CONTRIBUTING.md explains how to rewrite them.
  */
 import { categories } from './texts.ts'
 
@@ -10,7 +10,9 @@ const phrases =
 /** Maximum number of occurrences. Lower it when the number falls. */
 const limit = 30
 
-/** Skip error messages, which repeat the wording of Kubernetes, and commit subjects, which can no longer be changed. */
+/**
+ * Skips error messages, which repeat the wording of Kubernetes, and commit subjects, which can no longer be changed.
+ */
 const checked = Object.entries(categories).filter(([category]) => category !== 'errors' && category !== 'commits')
 
 const occurrences = checked.flatMap(([, find]) =>

@@ -1,6 +1,6 @@
 /**
- * Runs the formatter, the linter and the checks of types, layers, functions, exports and phrases: every check that does
- * not execute the code.
+ * Runs the formatter, the linter and the checks of types, layers, functions, exports and phrases: that is, every check
+ * that does not execute the code.
  */
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ const root = dirname(import.meta.dirname)
  * need the cores.
  */
 const oneThread = '--singleThreaded'
-/** With the cache, a repeated type check takes a fraction of the time of the first. */
+/** With the cache, a repeated type check takes only a fraction of the time of the first one. */
 const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]
 
 const checks: readonly (readonly [string, readonly string[]])[] = [

@@ -1,6 +1,6 @@
 /**
- * Copies recorded facts about Kubernetes versions to `test/data/levels` in a compact format. Tests compare the
- * definitions with them. Run the script when the facts change:
+ * Copies recorded facts about Kubernetes versions to `test/data/levels` in a compact format. Tests compare the kind
+ * definitions with these facts. Run the script when the facts change:
  *
  *     bin/node scripts/import-levels.ts ../shared/levels
  */

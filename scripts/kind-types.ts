@@ -1,7 +1,7 @@
 /**
- * Generates the types of built-in kinds for users of `orch/client`: an interface for each kind and its parts with their
+ * Generates the types of built-in kinds for users of `orch/client`: interfaces for each kind and its parts, with their
  * descriptions, and a constant that identifies each kind. `scripts/declare.mjs` uses this text because the compiler's
- * output has neither names nor descriptions.
+ * output contains neither names nor descriptions.
  */
 
 import type { JsonObject } from '../src/api/json/json.ts'

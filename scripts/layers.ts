@@ -1,7 +1,7 @@
 /**
  * Lists the groups of `src/` and the folders of each group, such as `apiserver/http`, from the bottom up. Also lists
- * restrictions on individual folders. The code calls such a folder a room. `check-layers.ts` checks imports against
- * this file, and ARCHITECTURE.md describes the groups and folders.
+ * restrictions on individual folders. In the code, such a folder is called a room. `check-layers.ts` checks imports
+ * against this file, and ARCHITECTURE.md describes the groups and folders.
  */
 
 interface Group {
@@ -67,8 +67,8 @@ export const groups: readonly Group[] = [
 const values = ['api/json', 'api/model', 'api/versions', 'api/selectors']
 
 /**
- * Folders that may import less than their layer allows. Each of them may import only the listed groups and folders,
- * `base` and itself.
+ * Folders that may import less than their layer allows: only the listed groups and folders, `base` and the folder
+ * itself.
  */
 export const only: { readonly [room: string]: readonly string[] } = {
   'storage/store': ['wire'],
@@ -104,7 +104,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'apiserver/outbound': ['wire', ...values],
 }
 
-/** Additional folders for type-only imports, which add nothing to a bundle. */
+/** Additional folders that are allowed for type-only imports, which add nothing to a bundle. */
 export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],

@@ -1,5 +1,6 @@
 /**
- * Prints a random sample of this repository's texts for readers who grade them. Each line contains a file and a text.
+ * Prints a random sample of this repository's texts for readers who grade them. Each line contains a file name and a
+ * text.
  *
  *   bin/node scripts/sample-texts.ts --seed=7                   30 texts of every category
  *   bin/node scripts/sample-texts.ts --seed=7 --category=logs   30 log messages

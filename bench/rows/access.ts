@@ -1,7 +1,7 @@
 /**
- * Measures the cost of authorization: a GET by a user who has one of 10,000 bindings, compared with a user who has one
- * of 10, and the startup time with 10,000 bindings. The index is keyed by user name, so the number of bindings should
- * not matter.
+ * Measures the cost of authorization: a GET by a user with one of 10,000 bindings, compared with a user with one of 10,
+ * and the startup time with 10,000 bindings. The index is keyed by user name, so the number of bindings should not
+ * matter.
  */
 
 import type { Lookup, ObjectName } from '../../src/api/model/lookup.ts'
@@ -79,7 +79,7 @@ function startRow(slow: number, quick: number): Row {
   }
 }
 
-/** Measures lookups of the index per second, for a user with permissions in one of many namespaces. */
+/** Measures index lookups per second, for a user with permissions in one of many namespaces. */
 async function decisionRow(): Promise<Row> {
   const { lookup, load } = memory(many)
   const policy = new Policy(lookup)

@@ -1,7 +1,7 @@
 /**
  * Measures the cost of admission: creating a pod with the default admission plugins, compared with creating a ConfigMap
- * of the same size on the same server. Also creates the same pod in a namespace with a quota, which is charged before
- * the pod is stored.
+ * of the same size on the same server. Also measures creating the same pod in a namespace with a quota, which is
+ * charged before the pod is stored.
  */
 import { join } from 'node:path'
 import { Client } from '../client.ts'

@@ -1,7 +1,7 @@
 /**
- * Measures a simulated cluster in one process: 100 nodes, and a Deployment of 1,000 replicas that is created, rolled to
- * another version and deleted. The rates depend on the machine. The CPU time per pod, and the latency of other short
- * requests during the run, are comparable across machines. If ORCH_KUBE_BINARIES names a folder with
+ * Measures a simulated cluster in one process: 100 nodes, and a Deployment of 1,000 replicas that is created, updated
+ * to another version and deleted. The rates depend on the machine, but the CPU time per pod and the latency of other
+ * short requests during the run are comparable across machines. If ORCH_KUBE_BINARIES names a folder with
  * kube-controller-manager and kube-scheduler (1.20 to 1.23), the row runs again with these programs instead of the
  * built-in control loops and scheduler. The CPU time and the memory then include all three programs.
  */

@@ -1,6 +1,6 @@
 /**
- * Compares a custom resource with ConfigMap, whose objects have the same members: creates, creates with CEL validation
- * rules, creates with 50 watches, and lists. Each kind has its own server.
+ * Compares a custom resource with ConfigMaps, which have the same members: creates, creates with CEL validation rules,
+ * creates with 50 watches, and lists. Each kind has its own server.
  */
 
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface Subject {
 
 const configMaps: Subject = { path: collection, body: objectJson }
 
-/** Returns a custom resource whose objects equal ConfigMaps except for the kind. */
+/** Defines a custom resource whose objects are the same as ConfigMaps except for the kind. */
 function customKind(plural: string, kind: string): Subject {
   const apiVersion = `${group}/v1`
   return {

@@ -1,6 +1,6 @@
 /**
  * Measures 300 different custom resource definitions, 60 of them as large as a Pod template: the time until each kind
- * is served, the memory, and the latency of requests to other kinds during that time.
+ * is served, the memory used, and the latency of requests for other kinds in the meantime.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -10,7 +10,7 @@ import { cpuOf, memoryOf } from '../usage.ts'
 import { waitsDuring } from './stalls.ts'
 
 const count = 300
-/** Every definition whose number is a multiple of this is as large as a Pod template. */
+/** Every definition whose number is a multiple of this number is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'

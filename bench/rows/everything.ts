@@ -1,5 +1,5 @@
 /**
- * Measures the total cost of the optional features: an audit of every request to a file, priority and fairness, and
+ * Measures the total cost of the optional features: auditing every request to a file, priority and fairness, and
  * history, compared with a server without these features. Metrics are always on. The user is not exempt from priority
  * and fairness. For the cost of history alone, see `history.ts`.
  */

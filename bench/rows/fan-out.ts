@@ -1,7 +1,7 @@
 /**
  * Measures the delivery of the same event to 300 watchers, each with an HTTP/1.1 connection, from one writer and from
- * 16 concurrent writers. Compares it with a bare server that writes the same bytes to the same number of connections.
- * The number of bytes that h2load received proves that no watcher missed events.
+ * 16 concurrent writers. Compares the delivery with a bare server that writes the same bytes to the same number of
+ * connections. The number of bytes that h2load received proves that no watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -32,7 +32,7 @@ export const fanOutRows = {
 }
 
 interface Figures {
-  /** Events per second sent to all watchers together. */
+  /** Total number of events per second sent to all watchers. */
   readonly delivered: number
   /** Microseconds of the server's CPU time per event and watcher. */
   readonly cpu: number
@@ -52,7 +52,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   const before = cpuOf(side.pid).total
   const events = (await writeFor(target, client, writers)) * watchers
   const received = (await crowd) / ((await single) * watchers)
-  // Covers the time until the watches end, because a server may send its last events only then.
+  // Measure until the watches end, because a server may send its last events only then.
   const cpu = cpuOf(side.pid).total - before
   client.close()
   const delivered = events * received

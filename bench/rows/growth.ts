@@ -17,7 +17,7 @@ interface Costs {
   /** Microseconds of CPU time per request. */
   readonly write: number
   readonly page: number
-  /** Microseconds from sending a write to its event at one watcher, on an otherwise idle server. */
+  /** Microseconds from sending a write until one watcher receives its event, on an otherwise idle server. */
   readonly event: number
 }
 

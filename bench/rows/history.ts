@@ -14,7 +14,7 @@ import { http2Updates } from './writes.ts'
 const objectCount = 500
 const retention = '--history-retention=24h,16Mi'
 const none = '--history-retention=0'
-/** Keeps watch history only briefly, so that it does not add to the data file. */
+/** Retain watch history only briefly, so that it does not enlarge the data file. */
 const briefly = '--history-duration=5s'
 const updateSeconds = 20
 

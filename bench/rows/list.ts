@@ -75,7 +75,7 @@ function peakRow(ours: number, bare: number): Row {
 
 const stalled = 16
 
-/** Measures the memory of a list whose reader does not read. */
+/** Measures the memory of a list whose client does not read the response. */
 async function heldRow({ ours, bare }: Sides): Promise<Row> {
   const figures = { ours: await heldBy(ours, collection), bare: await heldBy(bare, '/list') }
   return {

@@ -1,6 +1,6 @@
 /**
- * Compares orchctl with kubectl on the same server in the same run: the time from the start of the program to its end,
- * and its CPU time. orchctl should not be slower than kubectl.
+ * Compares orchctl with kubectl on the same server in the same run: the run time of the program, and its CPU time.
+ * orchctl should not be slower than kubectl.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ interface Spent {
 type Run = (program: Program, args: readonly string[]) => Spent
 
 function runner(config: string, cache: string): Run {
-  // Path of Debian's kubectl, which the tests also use, if it is unpacked in this repository.
+  // Directory of Debian's kubectl, which the tests also use, if it has been unpacked in this repository.
   const tools = join(root, '.tools/usr/bin')
   const path = [...(existsSync(tools) ? [tools] : []), process.env.PATH].join(delimiter)
   const programs = { orchctl: join(root, 'bin/orchctl'), kubectl: 'kubectl' }
@@ -94,7 +94,7 @@ function childrenCpu(): number {
 
 interface Comparison {
   readonly args: readonly string[]
-  /** Command that orchctl runs before each measurement. The time it takes is not measured. */
+  /** Command that orchctl runs before each measurement. Its run time is not measured. */
   readonly before?: readonly string[]
   readonly times: number
 }

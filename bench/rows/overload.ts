@@ -66,7 +66,10 @@ export async function costRow(
 }
 
 const floodSeconds = 8
-/** Time for the flooding client to open its connections, because handshakes are not part of the measurement. */
+/**
+ * Time in milliseconds for the flooding client to open its connections, because handshakes are not part of the
+ * measurement.
+ */
 const handshakesMs = 3000
 
 /**

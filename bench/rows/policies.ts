@@ -14,7 +14,7 @@ import { creates } from './admission.ts'
 const group = '/apis/admissionregistration.orch.io/v1'
 const expression = "!has(object.data) || object.data.all(key, object.data[key] != 'forbidden')"
 const concurrentWrites = 50
-/** The differences are small, so many short rounds alternate between the two servers. */
+/** Many short rounds alternate between the two servers, because the differences are small. */
 const shortRounds: Rounds = { seconds: 1, rounds: 10 }
 
 /** Number of ConfigMaps that each server creates before the measurement. */
@@ -45,8 +45,8 @@ export const policyRows = {
     for (const [name, bound, policies] of cases) {
       const [side, without] = [await start(), await start()]
       await install(side, policies)
-      // Both servers create the same ConfigMaps before the measurement. Otherwise V8 would still be compiling the code
-      // for creates in one of them, which costs more than the policies.
+      // Both servers create the same ConfigMaps before the measurement. Otherwise, V8 would still be compiling the code
+      // for creates in one of them, which would cost more than the policies.
       for (const each of [side, without]) await fill(each, warmUpCreates)
       await setTimeout(restMs)
       rows.push(await row(name, bound, { side, drive: drive() }, { side: without, drive: drive() }))

@@ -1,6 +1,6 @@
 /**
  * Compares Protobuf with JSON for the same objects from the same server: GET, LIST and watch fan-out. Messages are
- * encoded on first use and then shared. The rows measure the second read.
+ * encoded on first use and then shared, so the rows measure the second read.
  */
 import { vendorOf } from '../../src/api/model/vendor.ts'
 import { compare, compared, type Drive, http1, http2, limits, noticed } from '../load.ts'

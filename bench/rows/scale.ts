@@ -1,8 +1,8 @@
 /**
  * Measures a large simulated cluster in one process: 5,000 nodes until all are ready, then 10,000 pods without an
  * owner, and then 10,000 pods of a Deployment. All pods are created, run and deleted. The first two targets are the
- * same as those of KWOK, which binds its pods to a node without a scheduler. Here, the scheduler chooses among all
- * nodes. `ORCH_SCALE=nodes,pods` changes the numbers. The rates depend on the machine. The CPU time of each thread is
+ * same as for KWOK, which binds its pods to a node without a scheduler. Here, the scheduler chooses among all nodes.
+ * `ORCH_SCALE=nodes,pods` changes the numbers. The rates depend on the machine. The CPU time of each thread is
  * comparable across machines.
  */
 import { setTimeout } from 'node:timers/promises'

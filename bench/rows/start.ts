@@ -1,6 +1,6 @@
 /**
- * Measures the time from the start of the process to the first 200 response of /readyz, compared with the start of Node
- * alone.
+ * Measures the time from the start of the process to the first 200 response of /readyz, compared with the start of
+ * Node.js alone.
  */
 import { type Bench, fetchBytes, timeOf } from '../servers.ts'
 import { atMost, quantile, type Row, short } from '../table.ts'
@@ -34,7 +34,7 @@ async function timeToReady(bench: Bench, directory: string): Promise<number> {
 
 const enough = 5
 
-/** Returns the median duration of a few runs, or of the runs that finish within a few seconds. */
+/** Returns the median duration of a few runs. If they are slow, uses only the runs that finish within a few seconds. */
 async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = []
   let spent = 0

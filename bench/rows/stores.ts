@@ -1,7 +1,7 @@
 /**
  * Applies the same load to every store: durable creates and updates by 64 clients and reads of one object, on lmdb, on
- * one etcd and on a cluster of three. Compares the results on etcd with raw puts and reads of etcd in the same run, by
- * 64 clients over one connection, and the results on lmdb with the results on one etcd. Requires `etcd` in PATH.
+ * a single etcd and on a cluster of three. Compares the results on etcd with raw etcd puts and reads by 64 clients over
+ * one connection in the same run, and the results on lmdb with those on a single etcd. Requires `etcd` on the PATH.
  */
 import { type Cluster, startEtcd } from '../../test/support/etcd.ts'
 import { measureRawPuts, measureRawReads } from '../etcd.ts'

@@ -37,12 +37,12 @@ interface Figures {
   readonly ms: number
   /** Seconds of the server's CPU time. */
   readonly cpu: number
-  /** Increase of the server's memory at its peak, in bytes. */
+  /** Increase in the server's peak memory in bytes. */
   readonly memory: number
   readonly bytes: number
 }
 
-/** Sends the requests simultaneously to a new server that has already sent the objects once. */
+/** Sends the requests simultaneously to a newly started server that has already sent the objects once. */
 async function measured(bench: Bench, directory: string, path: string): Promise<Figures> {
   const side = await bench.startOrch(directory, [version])
   await fetchBytes(side, collection)

@@ -1,6 +1,6 @@
 /**
- * Measures `orch/testing` in a warm process: the time from a start to the first write, a reset, twenty servers at once,
- * and a suite of 100 tests.
+ * Measures `orch/testing` in a warm process: the time from a start to the first write, and the times for a reset, for
+ * twenty servers at once, and for a suite of 100 tests.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -33,7 +33,7 @@ export const testingRows = {
   },
 }
 
-/** Runs in a separate process, because this process has loaded modules that users have not loaded. */
+/** Runs in a separate process, because this process has loaded modules that users' processes would not have loaded. */
 function measure(): { readonly [name: string]: number } {
   const program = join(root, 'bench/testing-program.mjs')
   const { status, stdout, stderr } = spawnSync(join(root, 'bin/node'), ['--expose-gc', program], { encoding: 'utf8' })

@@ -1,7 +1,7 @@
 /**
- * Measures the cost of a service account token: a GET with such a token compared with a GET with a static token, on one
- * server with the same permissions. Also measures how long a token is still accepted after its account has been
- * deleted, under constant requests.
+ * Measures the cost of a service account token: a GET with such a token, compared with a GET with a static token, on
+ * the same server and with the same permissions. Also measures how long a token is still accepted after its account has
+ * been deleted, under constant requests.
  */
 import { request } from 'node:https'
 import { Client } from '../client.ts'
@@ -41,7 +41,7 @@ export const tokenRows = {
 
 /**
  * Measures both tokens in many alternating rounds and returns the round with the median CPU time. One server handles
- * both tokens. The server must be warm before the first measurement, because otherwise the second token would look
+ * both tokens. The server must be warm before the first measurement, because otherwise the second token would appear
  * faster.
  */
 async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
@@ -54,7 +54,7 @@ async function inTurns(side: Side, bearers: readonly [string, string]): Promise<
   return { ours: ours!, bare: bare! }
 }
 
-/** Creates an object, and a role that lets both users read it. */
+/** Creates an object, and a role that allows both users to read it. */
 async function prepare(client: Client): Promise<void> {
   const post = (at: string, object: object) => client.send('POST', at, JSON.stringify(object))
   await post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'one' }, data: { k: 'v'.repeat(800) } })

@@ -3,9 +3,9 @@
  * to as many streams.
  *
  * h2load opens 960 of the watchers, so that a slow load generator is not the bottleneck. This process opens and times
- * the other 40. First the writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate,
- * to measure the lag from a write to its event. The number of bytes that h2load received proves that no watcher missed
- * events.
+ * the other 40. First, the writer writes as fast as events arrive, with a few writes in flight. Then, it writes at half
+ * that rate, to measure the lag from a write to its event. The number of bytes that h2load received proves that no
+ * watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -22,7 +22,7 @@ const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
 const lifetime = 12
-/** Milliseconds to wait for the fast writer's events that are still in buffers. */
+/** Time in milliseconds to wait for events of the fast writer that are still in buffers. */
 const settleMs = 1500
 
 /** The server to watch, the path of the watch, and a function that writes an object. */
@@ -35,7 +35,7 @@ export interface FanOut {
 }
 
 export interface Figures {
-  /** Events per second sent to all watchers together. */
+  /** Total number of events per second sent to all watchers. */
   readonly delivered: number
   /** Microseconds of the server's CPU time per event and watcher. */
   readonly cpu: number

@@ -1,7 +1,7 @@
 /**
  * Measures the cost of admission webhooks: creating a ConfigMap with one validating webhook that responds immediately,
  * compared with no webhook. Also measures creating a ConfigMap with 50 configurations that match nothing, and the
- * latency of other requests while a webhook responds with expensive patches.
+ * latency of other requests while a webhook is responding with expensive patches.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

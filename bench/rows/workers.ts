@@ -1,5 +1,5 @@
 /**
- * Measures `--workers`: the gain of a second and a fourth event loop, compared with a bare Node server with the same
+ * Measures `--workers`: the gain from two and four event loops, compared with a bare Node.js server with the same
  * number of threads, and their cost: CPU time per request, the latency of a single durable create, and memory. Also
  * measures more workers than cores, and `auto`, which starts with one worker and is measured after it has had time to
  * add others.
@@ -88,7 +88,7 @@ async function atRest(side: Side): Promise<number> {
 }
 
 interface FanOut {
-  /** Events per second sent to all watchers together. */
+  /** Total number of events per second sent to all watchers. */
   readonly delivered: number
   /** Microseconds of the server's CPU time per event. */
   readonly cpu: number
@@ -98,8 +98,8 @@ const watchers = 300
 const watchSeconds = 12
 
 /**
- * Opens a separate connection for each watcher. Several writers send writes, each waiting for the response before its
- * next write.
+ * Opens a separate connection for each watcher. Several writers send writes, and each of them waits for the response
+ * before it sends the next write.
  */
 async function fanOut(side: Side, writers: number): Promise<FanOut> {
   const watching = h2loadWatchers(side)
@@ -170,7 +170,7 @@ function rowsOf(workers: Count, now: Rates, one: Rates): Row[] {
   ]
 }
 
-/** Returns the additional memory that the workers need. `auto` was measured while it had one worker. */
+/** Returns the additional memory that the workers need. `auto` is measured while it has only one worker. */
 function furtherMemory(workers: Count, more: number): string {
   if (workers === 1) return ''
   return workers === 'auto'

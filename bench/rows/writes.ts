@@ -10,7 +10,7 @@ import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row } from '../table.ts'
 
 const clients = 64
-/** Number of objects that updates choose from. */
+/** Number of objects from which updates choose. */
 const objectCount = 2000
 const script = join(import.meta.dirname, '../writes.lua')
 

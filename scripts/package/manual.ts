@@ -1,7 +1,7 @@
 /**
  * Generates the manual pages of both programs: one page for each program and one for each command. The pages are
- * generated from the definitions that `--help` prints, so the two always agree. They contain no date, so their text
- * depends only on the code.
+ * generated from the definitions that `--help` prints, so the pages always agree with the help. They contain no date,
+ * so their text depends only on the code.
  */
 import { version } from '../../src/api/model/version.ts'
 import { explanation } from '../../src/base/flags/flag-help.ts'
@@ -14,7 +14,7 @@ import { entry, escaped, inFont, literal, paragraphs, section, subsection } from
 
 /** A manual page, before formatting. */
 interface Page {
-  /** The command, such as `orchctl config view`. With hyphens, it is the name of the page. */
+  /** The command, such as `orchctl config view`. With hyphens instead of spaces, it is the name of the page. */
   readonly command: string
   readonly summary: string
   /** Arguments of the command, one line per form. */

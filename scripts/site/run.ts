@@ -7,7 +7,7 @@ const path = './build.mjs'
 const { buildSite } = (await import(path)) as {
   buildSite: (directory: string, versions: readonly string[]) => string[]
 }
-// The site is built next to site/ and then renamed, so that a server never sees a partial site.
+// Build the site next to site/ and then rename it, so that a server never sees a partial site.
 const site = join(import.meta.dirname, '../../site')
 const fresh = `${site}.${process.pid}`
 const pages = buildSite(fresh, emulatedVersions)

@@ -1,6 +1,6 @@
 /**
- * Loads the conformance tests of the CEL specification (npm `@bufbuild/cel-spec`). Only the data is used, because the
- * types of the package require a Protobuf library.
+ * Loads the conformance tests of the CEL specification (npm `@bufbuild/cel-spec`). Only the package's data is used,
+ * because its types require a Protobuf library.
  */
 
 /** A value in the JSON form of `cel.expr.Value`: `{int64Value: '1'}`. */
@@ -54,7 +54,7 @@ export interface PlacedTest {
   readonly spec: SpecTest
 }
 
-/** The name is a variable rather than a literal, so that the compiler does not read the types of the package. */
+/** Use a variable rather than a literal for the name, so that the compiler does not read the types of the package. */
 const data: string = '@bufbuild/cel-spec/testdata/conformance.js'
 
 /** Returns the test cases of all files. */

@@ -1,6 +1,6 @@
 /**
  * Runs the conformance tests of the CEL specification. Kubernetes uses a subset of the language. `leftOut` lists the
- * tests of parts that Kubernetes does not have, with the reasons. All other tests must pass, except those in
+ * tests of parts that Kubernetes does not support, with the reasons. All other tests must pass, except those in
  * `differences`.
  */
 import assert from 'node:assert/strict'
@@ -33,7 +33,7 @@ const readPattern = await loadRulePatterns()
 const messages = 'Kubernetes expressions have no Protobuf messages and enums'
 const library = 'Kubernetes does not enable this extension library'
 
-/** Files and sections, as `file` or `file/section`, with the reasons. */
+/** Files and sections to skip, as `file` or `file/section`, with the reasons. */
 const leftOut: { readonly [place: string]: string } = {
   proto2: messages,
   proto2_ext: messages,
@@ -187,10 +187,10 @@ function isSame(a: Value, b: Value): boolean {
   return equals({ budget: new Budget(Number.POSITIVE_INFINITY), pattern: () => assert.fail() }, a, b)
 }
 
-/** Tests that turn off the type check are left out if the check fails. */
+/** Tests that disable the type check are skipped if the check would fail. */
 const unchecked = 'Kubernetes checks the types of every expression'
 
-/** Returns what is wrong with the outcome, or undefined if the test passes. */
+/** Returns a description of what is wrong with the outcome, or undefined if the test passes. */
 function faultOf({ expr, typeEnv = [], bindings = {}, ...expected }: SpecTest): string | undefined {
   const declared = new Map(typeEnv.map(({ name, ident }) => [name, opaque(typeFor(ident?.type ?? {}))] as const))
   const variables = new Map([...declared].filter(([name]) => expected.checkOnly || name in bindings))

@@ -18,7 +18,7 @@ const integer = { type: 'integer' }
 
 describe('estimated rule costs', () => {
   const rows: { readonly [rule: string]: readonly [JsonObject, number] } = {
-    // The cost of a name, a field selection and a comparison is one unit each. A constant costs nothing.
+    // A name, a field selection and a comparison cost one unit each. A constant costs nothing.
     'self > 1': [integer, 2],
     'self.a > 1 && self.a < 5': [{ type: 'object', properties: { a: integer } }, 6],
     'has(self.a)': [{ type: 'object', properties: { a: integer } }, 1],
@@ -29,13 +29,15 @@ describe('estimated rule costs', () => {
     'self.contains("abcdefghijk")': [text(100), 1 + 40 * 2],
     'self.matches("^[a-z]+$")': [text(100), 1 + 41 * 2],
     'self in ["a", "b"]': [text(10), 1 + 10 + 2],
-    // The cost of an iteration is the cost of the condition, of reading the accumulated result, and of the rule.
+    // The cost of an iteration includes the condition, the read of the accumulated result, and the expression that
+    // combines them.
     'self.all(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 5],
     'self.exists(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 6],
     'self.all(x, self.all(y, x != y))': [listOf(integer, 10), 1 + 1 + 10 * (3 + 1 + 1 + 10 * (3 + 2))],
     'self.map(x, x + 1).size() == 1': [listOf(integer, 10), 1 + 11 + 10 * (12 + 2) + 2],
     'size(self) < 5': [text(), 3],
-    // The elements of a computed list are assumed to have the size of the validated value, which is an object here.
+    // The elements of a computed list are assumed to have the same size as the validated value, which is an object
+    // here.
     '["a"].exists(x, self.s.contains(x))': [{ type: 'object', properties: { s: text(100) } }, 10 + 1 + 4 + 3],
     'self.map(x, x + "a").all(y, y == "b")': [listOf(text(5), 3), 1 + 11 + 3 * (12 + 1 + 3) + 1 + 3 * (3 + 1 + 1)],
     'self.all(k, v, k < v)': [listOf(integer, 10), 1 + 1 + 10 * (3 + 3)],

@@ -1,4 +1,4 @@
-/** Tests rules that are written to block the server. The server rejects each rule or soon aborts it. */
+/** Tests rules that are designed to block the server. The server rejects each rule or soon aborts its evaluation. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Budget, BudgetExceeded } from '../../../src/api/cel/budget.ts'

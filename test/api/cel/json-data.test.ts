@@ -1,4 +1,4 @@
-/** Tests the values that rules get for JSON data, according to the schema of the data. */
+/** Tests the values that rules see for JSON data, according to the schema of the data. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -17,7 +17,7 @@ interface Row {
   readonly schema: JsonObject
   readonly self: Json
   readonly oldSelf?: Json
-  /** The first list contains rules that must be true for the data. The list `not` contains rules that must be false. */
+  /** `rules` must be true for the data, and the rules in `not` must be false. */
   readonly rules: readonly string[]
   readonly not?: readonly string[]
 }

@@ -1,5 +1,5 @@
 /**
- * Tests random rules, most of which contain unknown types. The result of each must be a rejection, true, false or an
+ * Tests random rules, most of which contain unknown types. Each rule must be rejected, or evaluate to true, false or an
  * error.
  */
 import assert from 'node:assert/strict'

@@ -28,7 +28,7 @@ const selections: readonly (readonly (readonly string[])[])[] = [
   [...'abcdefghij'].map((key) => [key]).concat([['kind'], [odd, 'x'], ['deep', 'x'], ['__proto__']]),
 ]
 
-/** Returns the expected result of cutting, computed from parsed values. */
+/** Returns the expected result of cutting, as computed from parsed values. */
 function expectedCut(value: Json, paths: readonly (readonly string[])[]): Json | undefined {
   if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return value.map((item) => expectedCut(item, paths)).filter((item) => item !== undefined)

@@ -1,6 +1,7 @@
 /**
- * Tests strict parsing with input that the native parser would accept or, in some versions, misread. Also compares
- * the canonical output of the fast writer for stored objects with the output of the writer for all other values.
+ * Tests strict parsing with input that the native parser would accept or that some versions of it misread. Also
+ * compares the canonical output of the fast writer for stored objects with the output of the writer for all other
+ * values.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -132,7 +133,7 @@ test('merging an object with very many members regularly yields to other tasks',
   })
 })
 
-/** Returns the maximum processor time in milliseconds between two yields. */
+/** Returns the maximum CPU time in milliseconds between two yields. */
 function longestStep(work: Generator<void, unknown>): number {
   let longest = 0
   for (let done = false; !done; )

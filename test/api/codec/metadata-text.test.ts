@@ -1,4 +1,4 @@
-/** Tests that the metadata of an object is found in its JSON without parsing it. */
+/** Tests that the metadata of an object is found in its JSON text without parsing it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { metadataText } from '../../../src/api/codec/metadata-text.ts'

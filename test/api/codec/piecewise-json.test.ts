@@ -1,4 +1,4 @@
-/** Compares the piecewise parser with the native parser, for valid and invalid documents of many pieces. */
+/** Compares the piecewise parser with the native parser, for valid and invalid documents with many pieces. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseSliced } from '../../../src/api/codec/json.ts'
@@ -8,7 +8,7 @@ import { seeded } from '../../storage/store/random-source.ts'
 
 const parse = (text: string) => runToCompletion(parsePiecewise(text))
 const filler = 'x'.repeat(40_000)
-/** Members of more than one piece. */
+/** Enough members for more than one piece. */
 const items = Array.from({ length: 2000 }, (_, i) => `{"id":${i},"text":"a,b]}\\"${i}"}`).join()
 
 const documents: readonly string[] = [
@@ -87,8 +87,7 @@ test('parsing a megabyte of small objects yields to other tasks after each piece
     return count
   }
   const yields = steps(text)
-  // The scan yields once for each 64 KiB, the parser once for each 32 KiB, and the final count once for each ten
-  // objects.
+  // The scan yields once per 64 KiB, the parser once per 32 KiB, and the final count once per ten objects.
   assert.ok(
     yields > text.length / 65_536 + text.length / 33_000 + 1000,
     `${yields} yields in ${text.length} characters`,

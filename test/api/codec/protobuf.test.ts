@@ -1,7 +1,7 @@
 /**
- * Tests that Protobuf matches the schema: every field number and wire type equals the recorded one, every value that a
- * schema allows survives a round trip, the wire rules hold, and malformed messages are rejected with the name of the
- * field.
+ * Tests that Protobuf matches the schema: every field number and wire type is the same as the recorded one, every value
+ * that a schema allows survives a round trip, the wire rules hold, and malformed messages are rejected with the name of
+ * the field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -109,7 +109,7 @@ function recordedFields(name: string): Map<string, Recorded> {
   return result
 }
 
-/** Describes a wire type in words. Messages are identified by the last part of their name. */
+/** Describes a wire type in words. Messages are described by the last part of their name. */
 function wireText({ kind, message, shape, wrapped }: FieldType): string {
   const value = message?.replace(/^.*\./, '') ?? kind
   const list = wrapped ? `wrapped ${value}` : value
@@ -148,8 +148,8 @@ function wireOf(schema: Schema, home: string): string {
 }
 
 /**
- * Whether the value can be a message: all fields below it have numbers. Ignores the type of a document, which is in the
- * envelope.
+ * Whether the value can be encoded as a message, because all fields below it have numbers. Ignores the type of a
+ * document, which is in the envelope.
  */
 function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
@@ -185,8 +185,8 @@ test('random objects of every kind survive a Protobuf round trip', () => {
 })
 
 /**
- * Returns the value as the server would decode and default it. The type of the document is omitted, because it is only
- * in the envelope.
+ * Returns the value as the server would decode and default it. The type of the document is omitted, because only the
+ * envelope contains it.
  */
 function normal(schema: ObjectSchema, value: JsonObject): JsonObject {
   return withoutTypes(schema, decode(schema, value).value) as JsonObject
