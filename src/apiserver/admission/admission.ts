@@ -138,8 +138,8 @@ export interface Control<T = ApiObject | undefined> {
   /** Whether the chain can skip the control, because its current configuration affects no request. */
   readonly isIdle?: () => boolean
   /**
-   * Whether the control tracks existing objects, such as their quota usage. Such a control also runs when the server
-   * itself deletes an object, when all other controls are skipped. It must not reject deletions.
+   * Whether the control tracks existing objects, such as their quota usage. Such a control also runs for deletions by
+   * the server itself, for which all other controls are skipped. It must not reject deletions.
    */
   readonly accounts?: boolean
   /**

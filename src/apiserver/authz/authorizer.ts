@@ -81,7 +81,7 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
  * review can name a user who belongs to neither `system:authenticated` nor `system:unauthenticated`. Such a user cannot
  * send requests and is not allowed.
  *
- * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.
+ * The reason comes from `explainBy` if that authorizer also allows the path. The reason is evaluated only on demand.
  */
 export function openPaths(paths: readonly string[], explainBy: Authorizer): Authorizer {
   return (question) => {

@@ -35,8 +35,8 @@ export interface Destination {
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
   /**
-   * Selects connections without TLS, with a new connection for each request. They use TCP, or the stream that the
-   * function creates.
+   * Selects connections without TLS, with a new connection for each request. The connections use TCP, or the stream
+   * that the function creates.
    */
   readonly plain?: 'tcp' | (() => Duplex)
 }
@@ -65,7 +65,7 @@ interface OpenDestination {
 
 export class Connections {
   readonly #options: ConnectionsOptions
-  /** The connection pool of each destination. If there are too many, the least recently used one is evicted. */
+  /** The connection pool of each destination. If there are too many pools, the least recently used pool is evicted. */
   readonly #open = new BoundedMap<string, OpenDestination>(maxDestinations)
   readonly #keys = new WeakMap<Destination, string>()
 

@@ -29,7 +29,7 @@ const refused = [
   // Addresses that do not belong to a single host: multicast, reserved and broadcast addresses.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
   // Metadata services and host services of Alibaba, Azure, Oracle, Amazon, Google, Scaleway and Akamai, and deprecated
-  // site-local addresses. Oracle's range is that of all IETF protocol assignments.
+  // site-local addresses. Oracle's range covers all IETF protocol assignments.
   ...rangesOf('100.100.100.200/32', '168.63.129.16/32', '192.0.0.0/24'),
   ...rangesOf('fd00:ec2::/32', 'fd20:ce::/32', 'fd00:42::/32'),
   ...rangesOf('fd00:c1::/32', 'fd00:a9fe:a9fe::/48', 'fd00:100::/32', 'fec0::/10'),

@@ -115,7 +115,10 @@ export class ConnectionCounts {
     return this.#hashed(firstNetworkCounter, network)
   }
 
-  /** Counts a new unauthenticated connection (1), or one that was closed or authenticated (-1). */
+  /**
+   * Adds a new unauthenticated connection to the count (1), or removes a connection that was closed or authenticated
+   * (-1).
+   */
   addStranger(networkCounter: number, change: 1 | -1): void {
     this.#add(strangersCounter, change)
     this.#add(networkCounter, change)

@@ -79,8 +79,8 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
 }
 
 /**
- * Returns whether a type's version is registered as an APIService. The group of APIServices itself is not, and in the
- * core group only v1 is.
+ * Returns whether a type's version is registered as an APIService. The API group of APIServices is not registered, and
+ * of the core group, only v1 is registered.
  */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')

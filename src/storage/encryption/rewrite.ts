@@ -1,7 +1,7 @@
 /**
  * Re-encrypts every stored value that was not written with the current key, the key of the first provider. An
- * administrator runs this after adding a key or enabling encryption. Then deletes the journal and compacts the store,
- * because both still contain the old values.
+ * administrator runs this operation after adding a key or enabling encryption. Then deletes the journal and compacts
+ * the store, because both still contain the old values.
  */
 import type { Entry, Store } from '../store/store.ts'
 import { decrypt, type Encrypted } from './encrypted-store.ts'

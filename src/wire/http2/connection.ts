@@ -412,8 +412,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Applies the peer's initial window to all open streams. Counts as one frame per stream, because a peer could change
-   * the window constantly.
+   * Applies the peer's initial window to all open streams. Each open stream counts as one frame, because a peer could
+   * change the window constantly.
    */
   #setStreamWindow(value: number): void {
     if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)

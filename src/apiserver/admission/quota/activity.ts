@@ -16,7 +16,7 @@ const defaultBounds: StillnessBounds = { drainMs: 500, holdMs: 2000 }
 
 interface Place {
   underWay: number
-  /** Number of writes that have started so far. A recount compares it to detect new writes. */
+  /** Number of writes that have started so far. A recount uses this number to detect new writes. */
   begun: number
   /** Resolves when a recount has ended, so that new writes may start. Undefined if no recount is in progress. */
   gate: Promise<void> | undefined

@@ -219,7 +219,7 @@ function unknownFaults({ unknown, otherVersions }: Normalized, { context }: Serv
   })
 }
 
-/** Returns a hint that names the Kubernetes version that has the field. The hint follows the text of kube-apiserver. */
+/** Returns a hint that names the Kubernetes version in which the field exists. The wording follows kube-apiserver. */
 function otherVersionHint({ since, until }: Availability, version: EmulatedVersion): string {
   const isLater = since !== undefined && !isAtLeast(version, since)
   return ` (${isLater ? `exists since ${since}` : `removed in ${until}`}; this server emulates ${version})`

@@ -17,8 +17,8 @@ export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
   /**
-   * Called when the handler wants data and none is buffered. Resumes the connection, and sends 100 Continue to a client
-   * that waits for it.
+   * Called when the handler requests data and none is buffered. Resumes the connection, and sends 100 Continue to a
+   * client that waits for it.
    */
   readonly onWanted: () => void
   /** Called when the buffer is full. */

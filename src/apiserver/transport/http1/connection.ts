@@ -1,8 +1,8 @@
 /**
  * Serves one HTTP/1.1 connection. Requests are dispatched one at a time: the next request is read once the response to
- * the previous one has been sent and its body is complete. Responses, including error responses, are therefore in the
- * order of the requests. After a protocol error, the connection reads nothing more, because the following bytes may be
- * part of the invalid request.
+ * the previous one has been sent and its body is complete. Responses, including error responses, are therefore sent in
+ * the order of the requests. After a protocol error, the connection reads nothing more, because the following bytes may
+ * be part of the invalid request.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'

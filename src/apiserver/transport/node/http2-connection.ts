@@ -107,7 +107,7 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Sets a timeout on a stream whose client still has data to read. Node restarts it whenever the client makes
+   * Sets a timeout on a stream whose client still has data to read. Node restarts the timeout whenever the client makes
    * progress.
    */
   #checkAnswer(stream: ServerHttp2Stream): void {

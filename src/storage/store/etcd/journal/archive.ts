@@ -85,7 +85,7 @@ export class Archive {
     return currentMark?.mark
   }
 
-  /** Invalidates all data in the journal. Its segments are deleted later, like outdated segments. */
+  /** Invalidates all data in the journal. Its segments are deleted later, just as outdated segments are. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {
