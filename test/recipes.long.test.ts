@@ -1,6 +1,6 @@
 /**
- * Tests the slower checks of the recipes: the types and layers of the copy in which `support/recipes.ts` has
- * followed every recipe, and the row of the new loop in `each-loop.test.ts`.
+ * Tests the slower checks of the recipes: the types and layers of a copy of the repository in which
+ * `support/recipes.ts` has followed every recipe, and the new loop's row in `each-loop.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,8 +1,8 @@
 /**
- * Tests the recipes of CONTRIBUTING.md in one copy of the repository: a kind as in its example, a virtual kind with its
- * endpoint, and the recipes of `support/recipes.ts`. Each recipe changes exactly the files that the table counts. A
- * server started from the copy then serves the kinds, and the copy passes the tests that detect forgotten files.
- * `recipes.long.test.ts` checks types and layers and runs the slower tests.
+ * Tests the recipes in CONTRIBUTING.md in one copy of the repository: a kind as in the example, a virtual kind with its
+ * endpoint, and the recipes in `support/recipes.ts`. Each recipe must change exactly the number of files that the table
+ * states. A server started from the copy then serves the kinds, and the copy passes the tests that detect forgotten
+ * files. `recipes.long.test.ts` checks types and layers and runs the slower tests.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -136,7 +136,7 @@ export const Widget = namespaced<Widget>('ops/v1', 'Widget', 'widgets')`,
 export const Greeting = clusterWide<Greeting>('ops/v1', 'Greeting', 'greetings')`,
 }
 
-/** Runs both tests in one process, because most of the time is spent on loading the sources. */
+/** Runs both tests in one process, because most of the time is spent loading the sources. */
 function runTests(copy: string) {
   const imports = [tableTest, publishedTest].map((file) => `await import('./${file}')\n`)
   writeFileSync(join(copy, 'both.ts'), imports.join(''))
@@ -232,7 +232,7 @@ function newFiles(): { readonly [file: string]: string } {
   }
 }
 
-/** Returns the code example of a section of CONTRIBUTING.md. */
+/** Returns the code example in a section of CONTRIBUTING.md. */
 function exampleOf(heading: string): string {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   const section = text.slice(text.indexOf(`${heading}\n`))

@@ -1,7 +1,7 @@
 /**
  * Tests that every regular expression in src/ runs in time linear in its input. The test generates inputs from the
- * parts of each expression, and a matcher that counts its steps measures the growth of the number of steps. A
- * superlinear expression needs an entry below, with the reason why no attacker can make it slow.
+ * parts of each expression, and a matcher that counts its steps measures the growth of the number of steps. An
+ * expression that is not linear needs an entry below, with the reason why no attacker can make it slow.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const allowed: { readonly [pattern: string]: string } = {
     'the text has at most 128 characters, and is known to be a duration',
   'src/api/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
   'src/api/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
-  // These expressions read the files and arguments of the user who runs orchctl, and delay no other user.
+  // These expressions read the files and arguments of the user who runs orchctl, and cannot delay other users.
   'src/tools/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s':
     'a line of a file that the user names; not judged',
   'src/tools/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':
@@ -35,7 +35,9 @@ const allowed: { readonly [pattern: string]: string } = {
     'the name of a header',
 }
 
-/** Calls of `new RegExp` that do not run when the module is loaded, with the reason why the expressions are linear. */
+/**
+ * Calls of `new RegExp` that do not run when their module is loaded, with the reason why the expressions are linear.
+ */
 const builtLater: { readonly [file: string]: string } = {
   'src/apiserver/http/relay/html-links.ts': 'a literal text of at most 20 characters',
 }

@@ -1,4 +1,4 @@
-/** Checks the fenced blocks of all pages for users, without running their commands. */
+/** Checks the fenced blocks on all user pages, without running their commands. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

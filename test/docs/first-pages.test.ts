@@ -1,4 +1,4 @@
-/** Runs the commands of the pages that new users read first. The long test files run all other pages. */
+/** Runs the commands on the pages that new users read first. The long test files run all other pages. */
 import { firstPages } from './pages.ts'
 import { testPages } from './run-page.ts'
 

@@ -1,4 +1,4 @@
-/** Compiles and runs the examples of the pages for Go, Java and Python. */
+/** Compiles and runs the examples on the pages for Go, Java and Python. */
 import { execFileSync } from 'node:child_process'
 import { before } from 'node:test'
 import { languagePages } from './pages.ts'

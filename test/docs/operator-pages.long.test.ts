@@ -1,4 +1,4 @@
-/** Runs the commands of the pages for operators. */
+/** Runs the commands on the pages for operators. */
 import { operatorPages } from './pages.ts'
 import { testPages } from './run-page.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Reads the commands of a documentation page. Fenced blocks with these languages run:
+ * Reads the commands on a documentation page. Fenced blocks with these languages are run:
  *
  *   sh        commands; each of them must succeed
  *   console   commands after `$ `, each followed by its output. A command may fail if the page shows its output.

@@ -1,4 +1,4 @@
-/** Runs the commands of all pages for users, except the pages that other test files run. */
+/** Runs the commands on all user pages, except the pages that other test files run. */
 import { firstPages, languagePages, operatorPages, userPages } from './pages.ts'
 import { testPages } from './run-page.ts'
 

@@ -1,4 +1,4 @@
-/** All pages of the documentation for users. */
+/** All pages of the user documentation. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../support/server.ts'
@@ -11,7 +11,7 @@ export const userPages = [
     .map((name) => join('docs', name)),
 ].sort()
 
-/** Pages whose commands take longest: they back up, upgrade and package servers. */
+/** Pages whose commands take longest, because they back up, upgrade and package servers. */
 export const operatorPages: readonly string[] = userPages.filter((name) => name.startsWith('docs/operate/'))
 
 /** Pages that new users read first. Their commands also run in the short form of the tests. */
@@ -22,7 +22,7 @@ export const languagePages: readonly string[] = ['go', 'java', 'python'].map(
   (name) => `docs/test-an-operator/${name}.md`,
 )
 
-/** Pages that explain how to do something. The others explain or list how things are. */
+/** Pages that explain how to do something. The other pages explain concepts or are references. */
 export const taskPages: readonly string[] = userPages.filter((name) =>
   /^docs\/(?:start|coming-from|test-an-operator|run-for-a-team|secure|extend|operate)\//.test(name),
 )

@@ -1,4 +1,4 @@
-/** Runs the commands of a page in a sandbox, and returns the differences from the output shown on the page. */
+/** Runs the commands on a page in a sandbox, and returns the differences from the output shown on the page. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

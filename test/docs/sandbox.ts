@@ -1,8 +1,8 @@
 /**
- * A machine for the commands of a page: an unprivileged user with an empty home directory, a checkout of this
- * repository in `~/orch`, the programs `orch` and `orchctl` on the PATH, and no network except 127.0.0.1 of the
- * sandbox. A page can therefore use the default ports and paths. Every program that a page starts is ended with the
- * sandbox.
+ * A machine for the commands on a page: an unprivileged user with an empty home directory, a checkout of this
+ * repository in `~/orch`, the programs `orch` and `orchctl` on the PATH, and no network except the sandbox's own
+ * 127.0.0.1. A page can therefore use the default ports and paths. Every program that a page starts is terminated
+ * together with the sandbox.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -129,7 +129,7 @@ export class Sandbox {
 
 export interface BackgroundProgram {
   output(): string
-  /** Ends the program like Ctrl-C, and waits until it has exited. */
+  /** Ends the program as Ctrl-C would, and waits until it has exited. */
   stop(): Promise<void>
 }
 

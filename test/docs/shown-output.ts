@@ -6,7 +6,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{64}\b/g, '<hash>'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC)/g, '<time>'],
   [/\b\d+ seconds? ago/g, '<time> ago'],
-  // The names of pods, with and without the hash of a ReplicaSet.
+  // Names of pods, with and without the hash of a ReplicaSet.
   [/-[0-9a-z]{8,10}-[0-9a-z]{5}\b/g, '-<pod>'],
   [/\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?[smhd]\b/g, '<age>'],
   [/\b\d+(?:\.\d+)? [KMG]?i?B\b/g, '<size>'],

@@ -1,4 +1,7 @@
-/** Builds the documentation site and checks its pages as files: every link leads to a file and to an anchor in it. */
+/**
+ * Builds the documentation site and checks its pages as files: every link points to a file that exists and, if it has
+ * an anchor, to an anchor in that file.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

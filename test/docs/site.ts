@@ -1,4 +1,4 @@
-/** The documentation site in a temporary directory of a test, and in this checkout. */
+/** Builds the documentation site in a temporary directory for a test, and in this checkout. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

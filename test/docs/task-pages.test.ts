@@ -1,4 +1,7 @@
-/** Checks that every page about a task has its four parts: the goal, commands, what you should see, what can go wrong. */
+/**
+ * Checks that every page about a task has four parts: the goal, the commands, what you should see, and what can go
+ * wrong.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

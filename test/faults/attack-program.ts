@@ -1,7 +1,7 @@
 /**
  * Attacks a server from a separate process, so that the attacks do not disturb the measurements of the test. The
- * program prepares when it receives a target, attacks when it receives the names of attacks and a duration, and finally
- * returns a summary.
+ * program prepares the attacks when it receives a target, attacks when it receives the names of attacks and a duration,
+ * and finally returns a summary.
  */
 import { spawnSync } from 'node:child_process'
 import { setPriority } from 'node:os'
@@ -24,7 +24,7 @@ export interface Prepared {
 export interface AttackCount {
   runs: number
   bytes: number
-  /** Attacks that the server or the network ended with an error. */
+  /** Number of attacks that the server or the network ended with an error. */
   failed: number
   lastError?: string
 }
@@ -32,15 +32,15 @@ export interface AttackCount {
 export type AttackOutcome = { [name: string]: AttackCount }
 
 const webhookBytes = 4 * 1024 * 1024
-/** The period in which the attacks start one after the other instead of all at once. */
+/** The period over which the starts of the attacks are spread, so that they do not all start at once. */
 const spreadMs = 2_500
 const lowestPriority = 19
 
 /**
- * Gives this process only CPU time that no other process uses. A real attacker has separate machines, so the test must
- * measure the server and not how the kernel divides the cores (docs/decisions/0043). Even a process with the lowest
- * priority may finish its time slice of a few milliseconds before the server gets the core. The idle policy of Linux
- * avoids this delay.
+ * Gives this process only CPU time that no other process uses. A real attacker would use separate machines, so the test
+ * must measure the server rather than how the kernel divides the cores (docs/decisions/0043). Even a process with the
+ * lowest priority may finish its time slice of a few milliseconds before the server gets the core. The idle policy of
+ * Linux avoids this delay.
  */
 function yieldCores(): void {
   const chrt = spawnSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(process.pid)])

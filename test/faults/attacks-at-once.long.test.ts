@@ -2,7 +2,7 @@
  * Runs all known denial-of-service attacks at once, together with 32 ordinary clients. No request of an ordinary client
  * may fail, latencies stay close to those of an idle server, the server process survives, and its memory returns to the
  * previous level. `ORCH_ATTACKS=SPDY` runs only the attacks whose names contain the text. `ORCH_ATTACKS=none` measures
- * without attacks.
+ * without any attacks.
  */
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -40,15 +40,15 @@ const maxSlowdown = 3
 /**
  * A p99 below this value is never too slow. On an idle server, a request takes a few milliseconds, and three times that
  * duration is less than one iteration of the event loop may take (50 ms). A request needs several iterations: to be
- * read, to be written to the store and to be answered. In addition, the clients, the attackers and the server share the
- * cores of one machine.
+ * read, to be written to the store, and to be responded to. In addition, the clients, the attackers and the server
+ * share the cores of one machine.
  *
  * Measured in six runs on two cores: 29 to 36 ms, and 8 to 12 ms without attacks. Decision 0043 explains what the p99
  * consists of.
  */
 const maxWaitMs = 100
 /**
- * Factor by which memory may grow until one minute after the attacks, in addition to the noise below. The measured
+ * Factor by which memory may have grown one minute after the attacks, in addition to the noise below. The measured
  * memory was 247 MiB before the attacks and 267 MiB a minute later, or 238 MiB and 292 MiB three seconds later.
  */
 const maxGrowth = 1.2
@@ -72,7 +72,7 @@ test('ordinary clients are unaffected while all attacks run at once', { timeout:
   const attacker = await startAttacker(t, server)
   const pid = server.process.pid!
   const clients = await connectClients(t, server)
-  // Runs at full speed first, so that the memory before the attacks is the memory of a server in use.
+  // Run at full speed first, so that the memory before the attacks is the memory of a server in use.
   await measure(clients, pid, delay(warmUpSeconds * 1000), 0)
   const rest = await measure(clients, pid, delay(restSeconds * 1000))
   // Only retained memory counts. V8 does not collect a small heap for minutes, so the test forces a collection.
@@ -285,13 +285,13 @@ async function measure(
   return phase
 }
 
-/** Returns how long the main thread of a process was runnable without a core (Linux). */
+/** Returns how long the main thread of a process was runnable but had no core (Linux). */
 function starvedMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 }
 
 /**
- * Sends a request at each due time. If a request has to wait for the previous request, its time is measured from the
+ * Sends a request at each due time. If a request has to wait for the previous one, its duration is measured from the
  * due time.
  */
 async function sendSteadily(
@@ -326,7 +326,7 @@ function memoryBound(before: number): number {
   return maxGrowth * before + memoryNoise
 }
 
-/** Waits until the memory is back to the previous level, or until the timeout. */
+/** Waits until memory has returned to the previous level, or until a timeout. */
 async function recovered(pid: number, before: number): Promise<void> {
   const end = performance.now() + recoverySeconds * 1000
   // The memory must stay low for a moment, because a single sample may precede new allocations.

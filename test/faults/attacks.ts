@@ -18,7 +18,7 @@ const pods = `${core}/${hostileNamespace}/pods`
 const hostileMaps = `${core}/${hostileNamespace}/configmaps`
 const widgets = `/apis/stable.example.com/v1/namespaces/${hostileNamespace}/widgets`
 const authorization = 'Bearer alice-token'
-/** Time in milliseconds for which an attacker keeps a connection open, or waits for the end of a command. */
+/** Time in milliseconds for which an attacker keeps a connection open or waits for a command to end. */
 const heldMs = 2_000
 
 export interface Target {
@@ -27,9 +27,9 @@ export interface Target {
 }
 
 export interface Attack {
-  /** The delay between two attacks. */
+  /** The delay between two attacks, in milliseconds. */
   readonly gapMs: number
-  /** Attacks once, and returns the number of bytes sent, without TLS overhead. */
+  /** Attacks once, and returns the number of bytes sent, not counting TLS overhead. */
   readonly run: (target: Attacker, turn: number) => Promise<number>
 }
 
@@ -82,7 +82,9 @@ const numbers = (length: number) => Array.from({ length }, (_, i) => i)
 const many = (count: number, make: (i: number) => Buffer) => Buffer.concat(numbers(count).map(make))
 const byte = Buffer.from('x')
 
-/** Writes all parts unless the server closes the connection, keeps the connection open for a moment, and closes it. */
+/**
+ * Writes all parts unless the server closes the connection, then keeps the connection open for a moment and closes it.
+ */
 async function sendAndHold(socket: Duplex, parts: readonly (Buffer | string)[], holdMs = heldMs): Promise<number> {
   let bytes = 0
   const held = delay(holdMs)
@@ -99,7 +101,7 @@ async function sendAndHold(socket: Duplex, parts: readonly (Buffer | string)[], 
   return bytes
 }
 
-// Commands in simulated containers.
+// Creates an attack that runs a command in a simulated container.
 
 function execAttack(pod: string, command: readonly string[]): Attack['run'] {
   return async (attacker) => {
@@ -129,7 +131,7 @@ export const victims: { readonly [name: string]: object } = {
   doubling: container({ env: doubling }),
 }
 
-/** Creates the user's own objects that the attacks refer to. */
+/** Creates the user's own objects to which the attacks refer. */
 export async function prepare({ client }: Attacker): Promise<void> {
   const create = async (path: string, body: object) => {
     const { status, text } = await client.post(path, body)
@@ -178,7 +180,7 @@ function customAttack(prefix: string, members: object): Attack['run'] {
 
 const embedded = { apiVersion: 'v1', kind: 'A', metadata: { labels: { a: 'b' }, annotations: { c: 'd' } } }
 
-// Sends bodies in tiny parts.
+// Send bodies in tiny parts.
 
 const post = { ':path': hostileMaps, ':method': 'POST', authorization, 'content-type': 'application/json' }
 const postHead = (...lines: readonly string[]) =>
@@ -190,7 +192,7 @@ function onConnection(alpn: 'h2' | 'http/1.1', parts: readonly (Buffer | string)
   return async (attacker) => await sendAndHold(await attacker.open(alpn), parts)
 }
 
-// Frames of unauthenticated clients without a request.
+// Frames from unauthenticated clients that do not belong to a request.
 
 const window = (value: number) => Buffer.concat([Buffer.from([0, 4]), number(value)])
 const heldStreams = many(250, (i) => frame('headers', endHeaders, 2 * i + 1, plainHeaders))
@@ -257,7 +259,7 @@ const bytesOf = (buffer: Buffer) => numbers(buffer.length).map((i) => buffer.sub
 const inParts = (buffer: Buffer, size: number) =>
   numbers(Math.ceil(buffer.length / size)).map((i) => buffer.subarray(i * size, (i + 1) * size))
 
-/** Connections of one user that stay open during the whole attack. */
+/** Connections of one user that remain open during the whole attack. */
 const heldConnections: TLSSocket[] = []
 const maxHeldConnections = 1_000
 

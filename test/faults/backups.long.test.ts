@@ -1,7 +1,8 @@
 /**
- * Tests backups that are made during concurrent writes and then restored into a new store. According to the records
- * of the clients, the content of a backup must be a state that existed, and must include all writes acknowledged before
- * the backup started. The tests run on the embedded store and on etcd. With ORCH_LONG=1, they make a hundred backups.
+ * Tests backups that are made during concurrent writes and then restored into a new store. According to the clients'
+ * records, the content of a backup must be a state that existed, and must include all writes that were acknowledged
+ * before the backup started. The tests run on the embedded store and on etcd. With ORCH_LONG=1, they make a hundred
+ * backups.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

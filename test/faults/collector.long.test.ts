@@ -1,7 +1,7 @@
 /**
- * Tests the garbage collector in separate processes, as users run it: a kind is defined while the collector starts,
- * after kill -9, and during a change of the leader. Also tests that `orch controller-manager` continues to run while
- * the etcd of its server is restored.
+ * Tests the garbage collector in separate processes, as users run it. A kind is defined while the collector is
+ * starting, after kill -9, and during a change of the leader. Also tests that `orch controller-manager` continues to
+ * run while the etcd of its server is restored.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -58,7 +58,7 @@ async function define(client: Client, kind: string): Promise<ResourceType> {
   return type
 }
 
-/** Defines a kind, and deletes two owners: one orphans its dependents, and the other deletes them. */
+/** Defines a kind, and deletes two owners: one with orphaning of its dependents, and one with their deletion. */
 async function orphanAndCollect(server: Served): Promise<void> {
   const client = new Client(server.transport())
   const kind = `Widget${++kinds}`

@@ -1,8 +1,8 @@
 /**
  * Tests power loss at any moment. Regardless of which unsynced writes have reached the disk, the store opens and
  * contains a prefix of the commits that includes every acknowledged commit. SIGKILL cannot test this because the page
- * cache survives it. The test therefore records the disk writes and builds the possible disk contents. With
- * ORCH_LONG=1, the test builds more of them.
+ * cache survives it. The test therefore records the disk writes and constructs the possible disk contents. With
+ * ORCH_LONG=1, it constructs more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
  * Tests that a server that is repeatedly killed under load loses no acknowledged write, reuses no revision, and lets
- * watches resume without gaps or duplicates. The server is ready again within three seconds. With ORCH_LONG=1, the test
- * uses more kills, more clients and longer runs.
+ * watches resume without gaps or duplicates. The server must be ready again within three seconds. With ORCH_LONG=1,
+ * there are more kills, more clients and longer runs.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,12 +14,12 @@ import type { Recorder } from './recorder.ts'
 import { assertSurvives } from './survival.ts'
 
 const lives = long ? 50 : 2
-/** One out of this number of starts is also killed during startup. */
+/** One in this many starts is also interrupted by a kill. */
 const brokenStarts = 4
 /** Maximum number of acknowledged writes per run of the server. */
 const maxLifeMs = long ? 2_000 : 80
 const longestStartMs = 400
-/** Maximum startup time in milliseconds of CPU time, because other programs may keep the cores busy. */
+/** Maximum startup time in milliseconds. Measured as CPU time, because other programs may keep the cores busy. */
 const maxStartMs = 3_000
 
 test('a server killed under load loses no acknowledged write, and watches resume without gaps', {
@@ -44,7 +44,7 @@ test('a server killed under load loses no acknowledged write, and watches resume
   })
 })
 
-/** Runs the server once. The server serves requests for a while, is killed, and starts again. */
+/** Lets the server serve requests for a while, kills it, and starts it again. */
 async function live(
   server: ServerHandle,
   recorder: Recorder,

@@ -1,7 +1,7 @@
 /**
  * Tests with three workers on the embedded store. While clients write and watch, the test ends each worker in every
  * possible way, then all workers at once, then the store's thread, and finally the process itself. The responses to the
- * clients must be consistent with a single server that never failed.
+ * clients must be consistent with those of a single server that never failed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ test('clients see consistent data when workers, the store thread or the process 
   })
 })
 
-/** Ends workers, and waits until the given number of replacements run. */
+/** Terminates workers, and waits until the given number of replacements are running. */
 async function replace({ server, end }: Fragile, how: string, count: number): Promise<void> {
   const replaced = () => countOf(server.output(), /replaced a worker that exited/g)
   const before = replaced()
@@ -64,7 +64,7 @@ async function replace({ server, end }: Fragile, how: string, count: number): Pr
   )
 }
 
-/** Ends the store's thread. The process then ends too and is restarted. */
+/** Terminates the store's thread. The process then also ends and is restarted. */
 async function endStore({ server, end }: Fragile, recorder: Recorder): Promise<void> {
   const exit = once(server.process, 'exit')
   end('hub')

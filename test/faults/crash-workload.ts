@@ -1,5 +1,5 @@
 /**
- * The program whose disk writes are recorded. A few writers use one store, with occasional compaction and a journal
+ * The program whose disk writes are recorded. A few writers share one store, with occasional compaction and a journal
  * that retains part of the history. The program writes one line to the acknowledgement file for each acknowledged
  * commit, before the writer continues. `crash-workload.ts <data directory> <acknowledgement file> <seed>`
  */
@@ -18,7 +18,7 @@ export interface Acknowledged {
 const writers = 4
 const commitsPerWriter = 100
 const keysPerWriter = 12
-/** The limit is so small that part of the journal is dropped. The journal retains no values for one of the writers. */
+/** The limit is so low that part of the journal is dropped. For one of the writers, the journal retains no values. */
 const retention: Retention = { time: 3_600_000, bytes: 100_000, withoutValues: ['writer/0/'] }
 
 async function writeSome(

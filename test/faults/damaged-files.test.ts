@@ -1,6 +1,6 @@
 /**
- * Tests that open damaged data files in a separate process: flipped bits, zeroed or swapped pages, or a truncated end.
- * The store must return the data that was written, report an object as unreadable, or report that the
+ * Tests damaged data files, with flipped bits, zeroed or swapped pages, or a truncated end, which are opened in a
+ * separate process. The store must return the data that was written, report an object as unreadable, or report that the
  * file is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the
  * test opens more files.
  */
@@ -24,7 +24,10 @@ const filesPerKind = long ? 48 : 2
 const pageSize = 4096
 const retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
 
-/** Creates objects of several sizes, and changes and deletes some of them after the revision that it returns. */
+/**
+ * Creates objects of several sizes. Then changes and deletes some of them, and returns the revision before these
+ * changes.
+ */
 async function makeData(directory: string): Promise<number> {
   const store = await LmdbStore.open({ directory, retention })
   const written = new Map<string, number>()

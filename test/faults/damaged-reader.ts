@@ -2,10 +2,10 @@
  * Opens possibly damaged data directories, one after another. Reads all data in each directory in the same way as a
  * server (the caches, an exact list, the log, the journal), writes, deletes and compacts, and prints the results as a
  * line of JSON: `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports
- * are printed as text. Any other error ends the process, as it would end a server.
+ * are printed as text. Any other error terminates the process, as it would terminate a server.
  *
- * With `--background`, the pages are checked while the store is in use. The report is then a sentence if that check, or
- * a read before it, has found damage.
+ * With `--background`, the pages are checked while the store is in use. In that case, the report is a sentence if the
+ * check, or a read before it, has found damage.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/storage/cache/caches.ts'
@@ -21,7 +21,7 @@ export interface Read {
   readonly exact: { readonly [key: string]: string }
   /** The log, starting at the requested revision. */
   readonly log: readonly string[]
-  /** The changes of each key according to the journal. */
+  /** The changes to each key according to the journal. */
   readonly past: { readonly [key: string]: readonly string[] }
 }
 

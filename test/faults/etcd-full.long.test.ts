@@ -1,7 +1,7 @@
 /**
  * Tests with an etcd that has reached its quota. The server rejects writes with a Status, while reads, watches and
- * deletes continue. After the compaction, defragmentation and alarm disarm described in etcd's manual, writes succeed
- * again without a restart. ORCH_LONG=1 keeps etcd full for a minute.
+ * deletes continue. After compacting, defragmenting and disarming the alarm as described in etcd's manual, writes
+ * succeed again without a restart. ORCH_LONG=1 keeps etcd full for a minute.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -103,7 +103,7 @@ async function* deletedNames(events: AsyncIterable<{ type: string; object: { met
   for await (const { type, object } of events) if (type === 'DELETED') yield object.metadata.name
 }
 
-/** Recovers etcd as its manual describes. */
+/** Frees space in etcd as its manual describes. */
 async function makeRoom(endpoint: string): Promise<void> {
   const { header } = await call(endpoint, 'kv/range', { key: Buffer.from('/').toString('base64') })
   await call(endpoint, 'kv/compaction', { revision: header.revision, physical: true })

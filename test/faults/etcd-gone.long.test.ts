@@ -16,7 +16,7 @@ import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWri
 import { Recorder } from './recorder.ts'
 
 const goneMs = 60_000
-/** The deadline of the store, plus the delay of a busy machine. */
+/** The store's deadline, plus an allowance for a busy machine. */
 const maxAnswerMs = 15_000
 const maxBackMs = 5_000
 const maxGrowth = 1.2

@@ -1,7 +1,7 @@
 /**
  * Tests with a failing disk. All concurrent commits are rejected together and never become visible, and the process
  * survives. After an out-of-space error, the store continues as soon as there is space again. After a failed write or
- * sync, the store writes nothing more.
+ * sync, it does not write anything anymore.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -47,7 +47,7 @@ describe('the store on a failing disk', () => {
         size,
       ))
 
-  // The pages of a failed sync are lost, whatever the reason. A later sync would succeed without them.
+  // The pages of a failed sync are lost, whatever the reason for the failure. A later sync would succeed without them.
   for (const error of [EIO, ENOSPC])
     test(`after the error ${error} in a sync, the store stops writing and the commits stay invisible`, () =>
       withDisk('s', error, async (outcomes, reopened) => {

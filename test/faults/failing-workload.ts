@@ -1,7 +1,7 @@
 /**
- * The program whose disk fails. Writes one key while the disk works, ten keys while the disk fails, and one key after
- * the disk works again. Prints the outcome of each write as JSON:
- * `failing-workload.ts <data directory> <control file> <letter> <error number> <bytes per value>`
+ * The program whose disk fails. Writes one key while the disk is working, ten keys while it is failing, and one key
+ * after it has recovered. Prints the outcome of each write as JSON: `failing-workload.ts <data directory> <control
+ * file> <letter> <error number> <bytes per value>`
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'

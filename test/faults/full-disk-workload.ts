@@ -29,7 +29,7 @@ export class FullDiskWorkload {
   readonly #random: RandomSource
   readonly #size: (random: RandomSource) => number
   readonly #held = new Map<string, Held>()
-  /** All changes, as a watch from the beginning receives them. */
+  /** All changes, as received by a watch from the beginning. */
   readonly #changes: Change[] = []
   #through: Revision = 1
   readonly #waiting: ((value: unknown) => void)[] = []
@@ -115,7 +115,7 @@ export class FullDiskWorkload {
   }
 
   /**
-   * Asserts that the store contains the acknowledged writes, before and after reopening, and that the watch has
+   * Asserts that the store contains the acknowledged writes, both before and after reopening, and that the watch has
    * received all of them.
    */
   async compare(): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * Tests an embedded store on a full disk, with values of all sizes. Every delete succeeds, even if other writes are
- * rejected and free pages are fragmented. No acknowledged write is lost. Lists are exact or report that the revision
- * has expired. Deletes immediately make space for new data, although history would otherwise be kept for minutes.
- * ORCH_LONG=1 runs 15 seeds of each size.
+ * Tests an embedded store on a full disk, with values of all sizes. Every delete must succeed, even if other writes are
+ * rejected and free pages are fragmented. No acknowledged write may be lost. Lists must be exact or report that the
+ * revision has expired. Deletes must immediately make space for new data, although history is otherwise kept for
+ * minutes. ORCH_LONG=1 runs 15 seeds for each size.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -3,13 +3,13 @@
  * failed in the meantime.
  *
  * The resourceVersion orders all writes, so the log of changes, read from the server at the end, defines a single
- * order. Everything else is compared with this order, in n log n steps. The guarantees are: no acknowledged write is
+ * order. Everything else is compared with this order, in O(n log n) time. The guarantees are: no acknowledged write is
  * lost or executed twice, rejected writes are not executed, and ambiguous writes are executed completely or not at all.
  * An operation that started after another operation had returned follows that operation. A read is an exact state, not
  * older than the writes acknowledged before it started, and not newer than the writes that started after it returned. A
  * watch reports every change once, in order.
  *
- * Time is the recorder's own counter, because only the order matters.
+ * Times are values of the recorder's own counter, because only the order matters.
  */
 
 /**
@@ -48,7 +48,7 @@ export interface Seen {
   readonly value: string
 }
 
-/** A most-recent read of one key. The value is undefined if the key was absent. */
+/** A most-recent read of a single key. The value is undefined if the key was absent. */
 export interface Get {
   readonly key: string
   readonly called: number
@@ -112,7 +112,7 @@ interface Effects {
   readonly revisions: ReadonlyMap<Write, number>
 }
 
-/** Finds the change of each write by its value, or for a delete by the UID of the deleted object. */
+/** Finds the change that each write caused, by the written value or, for a delete, by the UID of the deleted object. */
 function matchEffects({ log, writes }: History): Effects {
   const faults: string[] = []
   const revisions = new Map<Write, number>()
@@ -136,7 +136,7 @@ function matchEffects({ log, writes }: History): Effects {
 }
 
 /**
- * Checks that every change was requested: by a write of its value, or for a deletion by a delete that succeeded or may
+ * Checks that every change was requested: by a write of its value or, for a deletion, by a delete that succeeded or may
  * have succeeded.
  */
 function unexplained(log: readonly Change[], writes: readonly Write[], known: ReadonlySet<string>): string[] {
@@ -171,7 +171,9 @@ function revisionBounds(writes: readonly Write[], revisions: ReadonlyMap<Write, 
   return { acknowledgedBefore: (moment) => highest(moment), begunAfter: (moment) => lowest(-moment) }
 }
 
-/** Returns the best revision among the marks before the given time. The marks are ordered by time. */
+/**
+ * Returns a function that finds the best revision among the marks before a given time. The marks are ordered by time.
+ */
 function runningBest(
   marks: readonly { readonly at: number; readonly revision: number }[],
   better: (a: number, b: number) => number,

@@ -1,7 +1,8 @@
 /**
  * Tests many informers whose connections break at random, with a restart of the server in between. Half of the
- * informers are disconnected until their resourceVersions have expired. In the end, each copy equals a list, and no
- * informer has repeated its list unnecessarily. With `ORCH_LONG=1`, the test runs a hundred informers for a minute.
+ * informers are disconnected until their resourceVersions have expired. In the end, each copy must equal a list, and no
+ * informer may have repeated its list unnecessarily. With `ORCH_LONG=1`, the test runs a hundred informers for a
+ * minute.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -45,7 +46,7 @@ class Follower {
     })
   }
 
-  /** Breaks the open connections. If `away` is true, new connections are blocked until the next call. */
+  /** Breaks the open connections. If `away` is true, also blocks new connections until the next call. */
   cut(away: boolean): void {
     this.#away = away
     this.#cut.abort(new TransportError('cut'))

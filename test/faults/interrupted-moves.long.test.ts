@@ -1,7 +1,7 @@
 /**
  * Tests `orch migrate` and `orch restore` into both stores. The commands are repeatedly killed at random moments. An
  * incomplete store must not open, and repeating the command must resume the operation. In the end, every key and value
- * exists, and all revisions are above the old revisions.
+ * must exist, and all revisions must be higher than the old ones.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -112,7 +112,7 @@ async function killAgainAndAgain(command: readonly string[], newTarget: () => Ta
   return counts
 }
 
-/** Returns whether the store opens with all data. An incomplete store must not open, unless it is completely empty. */
+/** Returns whether the store opens with all data. An incomplete store must not open unless it is completely empty. */
 async function isComplete(target: Target): Promise<boolean> {
   let store: Store
   try {
@@ -152,7 +152,7 @@ async function orch(args: readonly string[]): Promise<void> {
   assert.equal(code, 0, `${args.join(' ')}: ${output}`)
 }
 
-/** Returns whether the process was killed. Otherwise it had already succeeded. */
+/** Kills the command after this time. Returns false if it had already succeeded. */
 async function killedAfter(args: readonly string[], ms: number): Promise<boolean> {
   const child = start(args)
   const exit = once(child, 'exit')

@@ -1,9 +1,9 @@
 /**
  * Tests that every object behaves like a single copy. Concurrent clients read, list, create, replace (unconditionally,
- * by resourceVersion, by a patch with a test) and delete a few objects, and the responses must be linearizable: on the
- * embedded store, and through two servers on one etcd. The checker itself is tested first, with linearizable histories,
- * with histories that are not linearizable, and against an exhaustive search. With ORCH_LONG=1, the test runs ten times
- * as many operations.
+ * by resourceVersion, or by a patch with a test) and delete a few objects. The responses must be linearizable, both on
+ * the embedded store and through two servers on one etcd. The checker itself is tested first, with linearizable
+ * histories, with histories that are not linearizable, and against an exhaustive search. With ORCH_LONG=1, the test
+ * runs ten times as many operations.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -153,7 +153,7 @@ function orders(left: readonly Operation[]): Operation[][] {
   return found
 }
 
-/** Returns the same operations in sequence, each with a response. */
+/** Returns the same operations in sequence, each with the response of a single copy. */
 function sequential(order: readonly Operation[]): Operation[] {
   return order.map((operation, i) => ({ ...operation, called: 2 * i, returned: 2 * i + 1 }))
 }
@@ -209,7 +209,7 @@ function overlapping(log: OperationLog): number {
   return count
 }
 
-/** The operations of all clients, with one clock that only defines their order. */
+/** The operations of all clients, with a clock that only defines their order. */
 class OperationLog {
   readonly #byKey = new Map<string, Operation[]>()
   #moment = 0
@@ -343,7 +343,9 @@ class Actor {
     return data.v
   }
 
-  /** Sends a request. In this test, only the state of the object may cause an error, and any other error is a fault. */
+  /**
+   * Sends a request. In this test, only the state of the object may cause an error, so any other error fails the test.
+   */
   async #ask(path: string, statuses: readonly number[], method = 'GET', body?: unknown): Promise<Answer> {
     const headers = method === 'PATCH' ? { 'content-type': 'application/json-patch+json' } : {}
     const answer = await this.#client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })

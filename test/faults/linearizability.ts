@@ -1,13 +1,12 @@
 /**
  * Checks whether a history of one key is linearizable: whether each operation can be assigned a moment between its call
  * and its return such that, in the order of these moments, every response is the response of a single copy of the
- * object. Implements the search of Wing and Gong, which tries every possible next operation and backtracks at dead
- * ends, with Lowe's cache of visited configurations (the same completed operations and the same state). Unlike the
- * other checker (`history.ts`), this checker does not use resourceVersions. Keys are independent, so each key is
- * checked separately.
+ * object. Implements Wing and Gong's search, which tries every possible next operation and backtracks at dead ends,
+ * with Lowe's cache of visited configurations (a set of completed operations and a state). Unlike the other checker
+ * (`history.ts`), this checker does not use resourceVersions. Keys are independent, so each key is checked separately.
  */
 
-/** The stored value, which is unique to one write, or undefined if the key is absent. */
+/** The stored value, which is unique to each write, or undefined if the key is absent. */
 export type State = string | undefined
 
 export type Operation = {
@@ -62,7 +61,7 @@ function effect(state: State, operation: Operation): { fits: boolean; next: Stat
 interface Entry {
   readonly operation: Operation
   readonly index: number
-  /** The event in which the call returned. */
+  /** For a call, the entry of its return. */
   readonly match: Entry | undefined
   readonly isCall: boolean
   before: Entry | undefined

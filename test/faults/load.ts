@@ -13,20 +13,22 @@ import type { Recorder } from './recorder.ts'
 
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
-/** Delay for writers that continue during a fault. Without the delay, the writers would keep every core busy. */
+/**
+ * Delay in milliseconds for writers that continue during a fault. Without it, the writers would keep every core busy.
+ */
 export const restMs = long ? 0 : 15
 
 interface Load {
   readonly random: RandomSource
   readonly signal: AbortSignal
   readonly reader?: Recorder
-  /** Delay after each call in milliseconds. Undefined means no delay. */
+  /** Delay after each call, in milliseconds. Undefined means no delay. */
   readonly restMs?: number
 }
 
 /**
  * Writes and reads at random, in sequence, until the signal aborts. Often reads a value back immediately with `reader`,
- * which detects a server that lags behind another server.
+ * to detect a server that lags behind another server.
  */
 export async function workload(recorder: Recorder, { random, signal, reader, restMs = 0 }: Load): Promise<void> {
   while (!signal.aborted) {
@@ -78,7 +80,7 @@ export class Follower {
   }
 }
 
-/** Reads the whole log, up to a final write made for this purpose. */
+/** Reads the whole log, up to a final write that is made for this purpose. */
 export async function readLog(recorder: Recorder, start: number): Promise<Change[]> {
   await recorder.create('last')
   const last = recorder.writes.at(-1)!.revision
@@ -90,7 +92,7 @@ export async function readLog(recorder: Recorder, start: number): Promise<Change
 
 /**
  * Measures how long it takes until a server acknowledges a new write, in milliseconds. These writes are not recorded.
- * Each has a timeout of one second, because a write that an etcd member has forwarded to a dead leader waits seven
+ * Each has a timeout of one second, because a write that an etcd member has forwarded to a dead leader waits for seven
  * seconds.
  */
 export async function untilWritable(client: HttpClient, patienceMs = 60_000): Promise<number> {

@@ -1,7 +1,7 @@
 /**
- * Tests concurrent increments: fifty clients increment a counter in one object, half of them with a PUT that
- * includes the resourceVersion, and half with a patch that tests the old value. The final value equals the number of
- * successful responses, and all other responses are conflicts.
+ * Tests concurrent increments: fifty clients increment a counter in one object, half of them with a PUT that includes
+ * the resourceVersion, and half with a patch that tests the old value. The final value must equal the number of
+ * successful responses, and all other responses must be conflicts.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,8 +1,8 @@
 /**
  * Tests ten thousand watches that receive the events of one writer, on 100 connections with 100 streams each. Every
- * watch receives every event, and 99% of the events arrive within two seconds. The memory of the server is limited.
- * After the watches end, the server has released its file descriptors and reset its counts. The short variant has 200
- * watches.
+ * watch must receive every event, and 99% of the events must arrive within two seconds. The server's memory must stay
+ * within a limit. After the watches end, the server must have released its file descriptors and reset its counts. The
+ * short variant has 200 watches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,8 +1,8 @@
 /**
  * Tests that a noisy user does not affect a quiet user. The noisy user writes from 400 connections as fast as responses
- * arrive, and the quiet user reads ten times a second. The quiet user, probes and the administrator get responses, and
- * the noisy user gets 429. The added latency of the quiet user is reported but not asserted: see
- * docs/understand/scorecard.md. The short variant floods with fewer connections for a moment.
+ * arrive, and the quiet user reads ten times a second. The quiet user, the probes and the administrator get responses,
+ * and the noisy user gets 429. The additional latency for the quiet user is reported but not asserted (see
+ * docs/understand/scorecard.md). The short variant floods only briefly and with fewer connections.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ test('other users get responses while one user floods the server', { timeout: 30
   const workerData: Flood = { port: server.port, path: configMaps, token: 'bob-token', connections }
   const flood = new Worker(join(import.meta.dirname, 'flood-program.ts'), { workerData })
   t.after(() => flood.terminate())
-  // Waits until the 400 handshakes are complete, because this test does not measure their cost.
+  // Wait until the 400 handshakes are complete, because this test does not measure their cost.
   await once(flood, 'message')
   const [quiet, ...others] = await Promise.all(callers.map((caller) => read(caller, rounds)))
   flood.postMessage('end')

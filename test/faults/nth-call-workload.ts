@@ -1,7 +1,7 @@
 /**
- * A program in which some disk calls fail. A few writers use one store and continue after a failure. The program writes
- * the outcome of each commit as a line to the outcome file before the writer continues. The last line contains the
- * readable data. `nth-call-workload.ts <data directory> <outcome file>`
+ * A program in which some disk calls fail. A few writers share one store and continue after a failure. The program
+ * writes the outcome of each commit as a line to the outcome file before the writer continues. The last line contains
+ * the readable data. `nth-call-workload.ts <data directory> <outcome file>`
  */
 import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
@@ -44,7 +44,7 @@ async function write(store: LmdbStore, prefix: string, tell: (line: Line) => voi
   }
 }
 
-/** Returns a StoreError. Throws any other error, because such an error is a bug of the program. */
+/** Returns the error if it is a StoreError. Throws any other error, because such an error is a bug in the program. */
 function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   throw error

@@ -1,8 +1,8 @@
 /**
- * Tests with a disk that fails permanently, or is full once, at one of the first 200 calls, with a separate run for
- * each call. Rejected writes never become visible, all acknowledged writes exist after a restart, and no signal ends
- * the process, although lmdb corrupts its memory if the disk fails between the trial write and lmdb's own write
- * (`lmdb/damaged-memory.ts`).
+ * Tests a disk that fails permanently, or is full once, at one of the first 200 calls, with a separate run for each
+ * call. Rejected writes must never become visible, all acknowledged writes must exist after a restart, and no signal
+ * may terminate the process, although lmdb corrupts its memory if the disk fails between the trial write and lmdb's own
+ * write (`lmdb/damaged-memory.ts`).
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,7 +1,7 @@
 /**
- * Tests lists of 5,000 objects in pages of 100 objects during concurrent writes. All pages of a list have one
- * resourceVersion and together form exactly the state at that version, or the client gets a 410. The expected state is
- * computed from the records of the writers.
+ * Tests lists of 5,000 objects in pages of 100 objects during concurrent writes. All pages of a list must have the same
+ * resourceVersion and together form exactly the state at that version, or the client must get a 410. The expected state
+ * is computed from the records of the writers.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

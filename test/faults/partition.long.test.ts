@@ -1,8 +1,8 @@
 /**
- * Tests with two servers on an etcd of three members, with a network partition: the leader and one server are on one
- * side, the other members and the other server on the other side. The first server serves neither writes nor
- * most-recent reads, whereas the other server serves both. After the partition heals, both servers work again, and all
- * recorded results are consistent. ORCH_LONG=1 runs five rounds of 20 seconds.
+ * Tests two servers on an etcd of three members during a network partition: the leader and one server are on one side,
+ * and the other members and the other server are on the other side. The first server must serve neither writes nor
+ * most-recent reads, whereas the other server must serve both. After the partition heals, both servers must work again,
+ * and all recorded results must be consistent. ORCH_LONG=1 runs five rounds of 20 seconds.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -113,8 +113,8 @@ async function startWired(t: Ending, endpoints: readonly string[]): Promise<Wire
 }
 
 /**
- * Sends writes and most-recent reads for the given time, and asserts that the server executes none of them. Returns
- * their number.
+ * Sends writes and most-recent reads for the given time, and asserts that the server executes none of them. Returns the
+ * number of requests.
  */
 async function askInVain(client: HttpClient, forMs: number): Promise<number> {
   const end = performance.now() + forMs

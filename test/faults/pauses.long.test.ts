@@ -1,12 +1,12 @@
 /**
- * Tests with suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a
- * pause is older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
+ * Tests processes that are suspended and resume later: first the etcd leader, then a server. No most-recent read after
+ * a pause may be older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
  *
  * Etcd itself had such a bug: since 3.4.20, a suspended member could respond to a linearizable read with an old state.
  * The bug was fixed in 3.4.42, 3.5.28 and 3.6.9 (etcd-io/etcd#20418; a server warns about affected versions at
- * startup). If a response is older than the store's own knowledge (its own writes and its watch), the store asks
- * another member, which covers these cases. Etcd 3.4.23 in Debian has the bug. If this test detects a stale read,
- * repeat the test with a fixed version first.
+ * startup). If a response is older than what the store itself knows (from its own writes and its watch), the store asks
+ * another member, which covers these cases. Debian's etcd 3.4.23 has the bug. If this test detects a stale read, repeat
+ * the test with a fixed version first.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -53,7 +53,7 @@ test('no read is stale after the etcd leader or a server is paused', { timeout: 
     stop.abort()
     for (const follower of watching) follower.stop()
   })
-  // Uses writers that read nothing from the other server, because they continue while that server is suspended.
+  // Use writers that read nothing from the other server, because they continue while that server is suspended.
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
       workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, restMs }),

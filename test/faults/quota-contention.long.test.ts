@@ -1,8 +1,8 @@
 /**
- * Tests with fifty clients (twenty in the short variant) that compete for one quota. The number of objects reaches the
- * quota but never exceeds it. The test runs on the embedded store, where the server is then killed and its remaining
- * charges are repaired. It also runs on two servers with one etcd, one of which is killed while the other continues to
- * write.
+ * Tests fifty clients (twenty in the short variant) that compete for one quota. The number of objects must reach the
+ * quota but never exceed it. The test runs on the embedded store, where the server is then killed and the charges that
+ * it left behind are repaired. It also runs on two servers with one etcd, one of which is killed while the other
+ * continues to write.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -197,7 +197,9 @@ async function leftCharged(client: HttpClient): Promise<number> {
   return (await usedBy(client)) - (await countOf(client))
 }
 
-/** Kills the server when a charge for several creates becomes visible. The responses to these creates are lost. */
+/**
+ * Kills the server as soon as a charge for several creates becomes visible. The responses to these creates are lost.
+ */
 async function killAmongCreates(
   server: ServerHandle,
   { round, seenBy, creates }: { round: number; seenBy: HttpClient; creates: number },

@@ -12,7 +12,7 @@ const collection = '/api/v1/namespaces/default/configmaps'
 // biome-ignore lint/suspicious/noExplicitAny: tests read members of any object
 type AnyObject = any
 
-/** The clients that a watch uses in turn, and the duration of each connection. */
+/** The clients that a watch uses in turn, and how long each connection lasts. */
 interface Turns {
   readonly clients?: readonly HttpClient[]
   readonly seconds?: number
@@ -159,7 +159,7 @@ const broken = [
   'HTTP_504',
 ]
 
-// The object contains the value twice, so that a partial write would be visible.
+// Returns an object that contains the value twice, so that a partial write would be visible.
 function objectOf(name: string, value: string) {
   return { metadata: { name }, data: { a: value, z: value } }
 }

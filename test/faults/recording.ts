@@ -29,9 +29,7 @@ export async function compilePreload(source: string, library: string): Promise<v
   await writeFile(library, await content)
 }
 
-/**
- * The test requires a compiler. If none is installed, the test fails with a message that says what to install.
- */
+/** Requires a compiler. If none is installed, the test fails with a message that says what to install. */
 async function compile(source: string, library: string): Promise<Buffer> {
   const path = fileURLToPath(new URL(source, import.meta.url))
   try {

@@ -1,7 +1,7 @@
 /**
- * Tests with two servers on one etcd, with 20,000 repetitions. A write that one server has acknowledged can be read
- * from the other server immediately, both as the most recent state and as a state not older than the version of the
- * write. A watch on the other server reports the write within a second.
+ * Tests two servers on one etcd, with 20,000 repetitions. A write that one server has acknowledged must be readable
+ * from the other server immediately, both as the most recent state and as a state that is not older than the write's
+ * version. A watch on the other server must report the write within a second.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -64,7 +64,8 @@ async function writeAndRead(writer: HttpClient, reader: HttpClient, { name, turn
 }
 
 /**
- * Returns the time between the acknowledgement of a write and its event in the watches, or 0 if the events were faster.
+ * Measures the time between the acknowledgement of a write and its event in the watches, or 0 if the event arrived
+ * first.
  */
 class Lags {
   readonly told: number[] = []

@@ -1,8 +1,8 @@
 /**
- * Tests with two servers on one etcd of three members, whose leader is killed every few seconds. No acknowledged write
- * is lost, and no most-recent read on either server is older than a write that the other server acknowledged before.
- * Watches that resume on alternating servers report everything once, and both servers accept writes again soon.
- * ORCH_LONG=1 repeats the test thirty times.
+ * Tests two servers on an etcd of three members, whose leader is killed every few seconds. No acknowledged write may be
+ * lost, and no most-recent read on either server may be older than a write that the other server acknowledged before.
+ * Watches that resume on alternating servers must report everything once, and both servers must soon accept writes
+ * again. ORCH_LONG=1 repeats the test thirty times.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,7 +33,7 @@ const absenceMs = 1_500
 const restWrites = long ? 200 : 80
 /** Maximum time without writes after a kill. */
 const gapMs = 3_000
-/** Additional time on a busy machine, on which the election takes longer. */
+/** Additional time on a busy machine, where the election takes longer. */
 const slackMs = 10_000
 
 test('two servers stay consistent while etcd repeatedly loses its leader', { timeout: 300_000 }, async (t) => {
@@ -95,9 +95,7 @@ function rotate<T>(all: readonly T[], first: number): T[] {
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
-/**
- * Measures after a kill how long it takes until both servers accept writes, and until the other members have a leader.
- */
+/** How long it took after a kill until both servers accepted writes, and until the other members had a leader. */
 interface Gap {
   readonly ms: number
   readonly electionMs: number

@@ -1,8 +1,8 @@
 /**
- * `npm run test:seeds`: inserts each bug of `seeds.ts` into a copy of this repository, runs the test that must detect
- * it, and reports whether that test failed, within two minutes and by the expected name. The tests first run once
- * without a bug, because a test that always fails proves nothing. `npm run test:seeds -- cache` tries the bugs whose
- * text contains `cache`. Ends with `N caught, M not`.
+ * `npm run test:seeds`: inserts each bug in `seeds.ts` into a copy of this repository, runs the test that must detect
+ * it, and reports whether the test with the expected name failed within two minutes. The tests first run once without a
+ * bug, because a test that always fails proves nothing. `npm run test:seeds -- cache` tries the bugs whose text
+ * contains `cache`. The last line of the output is `N caught, M not`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,8 +1,8 @@
 /**
  * Tests caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs generated from
- * seeds. The final state of readers that list and watch equals the store. All pages of a list show one exact state.
- * Reads are not older than the writes acknowledged before them. Watches report everything once, and bookmarks are
- * correct. ORCH_LONG=1 uses more seeds, and ORCH_TEST_SEED=N uses only the given seed.
+ * seeds. The final state of readers that list and watch must equal the store. All pages of a list must show one exact
+ * state. Reads must not be older than the writes acknowledged before them. Watches must report everything once, with
+ * correct bookmarks. ORCH_LONG=1 uses more seeds, and ORCH_TEST_SEED=N uses only the given seed.
  */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
@@ -162,7 +162,7 @@ async function persistently(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Checks that the recorded truth is consistent and equals the contents of the store. */
+/** Asserts that the recorded changes are consistent and match the contents of the store. */
 async function assertWhole({ store, resource }: World): Promise<void> {
   for (const [i, { revision }] of store.log.entries()) assert.ok(revision > (store.log[i - 1]?.revision ?? 1), 'reused')
   const { entries } = await store.list({ prefix: resource.cache.prefix })
@@ -236,7 +236,7 @@ class Selected {
     this.#objects = new KindCache(resource.cache.prefix, ({ key, why }) => assert.fail(`${key}: ${why}`))
   }
 
-  /** Returns the objects of a state in the form in which a list returns them. */
+  /** Returns the objects of a state as a list request would return them. */
   listed(state: readonly Entry[]): string[] {
     return state.filter((entry) => this.#wants(entry)).map((entry) => this.#json(entry, entry.revision))
   }
@@ -264,7 +264,7 @@ function line(type: string, json: string): string {
   return `{"type":"${type}","object":${json}}\n`
 }
 
-/** Makes a call that may fail if the store fails or has compacted. Any other error is a fault. */
+/** Makes a call that may fail because the store fails or has compacted. Any other error fails the test. */
 async function refusable<T>({ counts, scheduler }: World, ask: () => Promise<T>): Promise<T | number> {
   try {
     return await ask()
@@ -286,7 +286,7 @@ const nothing: Omit<ListQuery, 'selection'> = {
   scope: 'list',
 }
 
-/** Lists in every way, complete or in pages, and compares each result with the truth. */
+/** Lists in every way, complete or in pages, and compares each result with the recorded changes. */
 async function pageThrough(world: World): Promise<void> {
   const { random, store, resource } = world
   for (let i = 0; i < 12; i++) {
@@ -309,7 +309,7 @@ async function pageThrough(world: World): Promise<void> {
   }
 }
 
-/** Checks repeatedly that the caches contain a true state, even while they are reloaded. */
+/** Repeatedly checks that the caches contain a state that existed, even while they are being reloaded. */
 async function glanceOften(world: World): Promise<void> {
   const { random, scheduler, resource } = world
   for (let i = 0; i < 150; i++) {
@@ -356,7 +356,7 @@ function assertListed({ store }: World, selected: Selected, pages: readonly List
   assert.deepEqual(seen, selected.listed(stateAt(store.log, revision)), `the list at ${revision}`)
 }
 
-/** Checks repeatedly that a most-recent get returns a value that the key had at some moment during the call. */
+/** Repeatedly checks that a most-recent get returns a value that the key had at some moment during the call. */
 async function getOften(world: World): Promise<void> {
   const { random, store, resource, counts } = world
   for (let i = 0; i < 20; i++) {

@@ -1,6 +1,6 @@
 /**
- * A store with faults in a deterministic world. A seed decides which pending call continues next, which calls fail,
- * when compaction happens, and how far the clock moves. The same seed produces the same run, step by step.
+ * A store with faults in a deterministic world. A seed determines which pending call continues next, which calls fail,
+ * when compaction happens, and how far the clock advances. The same seed produces the same run, step by step.
  *
  * Every change is also recorded outside the store with its previous value. This record is never compacted.
  */
@@ -24,8 +24,8 @@ import {
 import type { RandomSource } from '../storage/store/random-source.ts'
 
 /**
- * Resumes waiting calls one at a time, in an order that the seed determines. Advances the clock when no call waits, and
- * at random.
+ * Resumes waiting calls one at a time, in an order that the seed determines. Advances the clock whenever no call is
+ * waiting, and also at random.
  */
 export class Scheduler {
   /** The events of the run, for comparing two runs. */
@@ -65,7 +65,7 @@ export class Scheduler {
   }
 }
 
-/** Waits until all work that does not need the scheduler is done. */
+/** Waits until all work that does not depend on the scheduler is done. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

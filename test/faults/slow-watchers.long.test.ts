@@ -1,7 +1,7 @@
 /**
- * Tests watches that stop reading under a heavy write load. Half of the watches stop reading. The other watches
- * receive every event, the slow watches are closed, and memory grows by at most the backlog limit. With `ORCH_LONG=1`,
- * the test runs 200 watches and 500 writes of 2 kB per second.
+ * Tests watches that stop reading under a heavy write load. Half of the watches stop reading. The other watches must
+ * receive every event, the slow watches must be closed, and memory may grow by at most the backlog limit. With
+ * `ORCH_LONG=1`, the test runs 200 watches and 500 writes of 2 kB per second.
  */
 import assert from 'node:assert/strict'
 import { on, once } from 'node:events'
@@ -19,8 +19,8 @@ const each = long ? 100 : 10
 const writes = long ? 20_000 : 250
 const size = long ? 2000 : 100_000
 /**
- * Allowed growth in bytes. Even a short run leaves much uncollected garbage, but separate copies for each slow reader
- * would take twice as much memory.
+ * Allowed growth in bytes. Even a short run leaves a lot of uncollected garbage, but separate copies for each slow
+ * reader would take twice as much memory.
  */
 const allowed = (long ? 64 : 110) * 1024 ** 2
 
@@ -62,7 +62,7 @@ test('watches whose clients stop reading are closed without affecting other watc
   const server = await startServer(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'hot' } })
-  // Fills the window of recent changes, which the server keeps even without watches.
+  // Fill the window of recent changes, which the server keeps even without watches.
   const version = await writeAll(client, 'y')
   const path = `${configMaps}?watch=1&resourceVersion=${version}`
   const stalled = await Promise.all(Array.from({ length: each }, () => openStalled(t, server, path)))

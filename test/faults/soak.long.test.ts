@@ -1,8 +1,8 @@
 /**
- * Soak test with all optional features enabled: audit of every request to a rotated file, fairness, history, encryption
- * at rest, and occasional metric scrapes. Queues fill and drain, watches break and resume, and clients reconnect with
- * certificates. No request may fail, memory must stabilize, and the store and audit files must stay within their
- * limits. The long variant takes ten minutes, and the short variant takes seconds.
+ * Soak test with all optional features enabled: auditing every request to a rotated file, fairness, history, encryption
+ * at rest, and occasional scrapes of the metrics. Queues fill and drain, watches break and resume, and clients
+ * reconnect with certificates. No request may fail, memory must stabilize, and the store and audit files must stay
+ * within their limits. The long variant takes ten minutes, and the short variant takes seconds.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -28,11 +28,11 @@ const auditMegabytes = 5
 const auditBackups = 2
 
 /**
- * Collects garbage periodically, because only retained memory counts. The memory of closed connections is released only
+ * Collect garbage periodically, because only retained memory counts. The memory of closed connections is released only
  * when their small objects are collected, which V8 delays while its own heap is small.
  *
- * Limits the C library to two arenas, like the unit and the image of `deploy/`. With one arena for each of a dozen
- * threads, freed memory stays in its arena, and memory use keeps growing.
+ * Limit the C library to two arenas, as the systemd unit and the image in `deploy/` do. With one arena for each of a
+ * dozen threads, freed memory stays in its arena, and memory use keeps growing.
  */
 const collector = 'data:text/javascript,setInterval(()=>globalThis.gc?.(),5000).unref()'
 
@@ -52,7 +52,7 @@ test('memory and files stay stable during churn with all features enabled', { ti
     connectAgain(server, signal),
   ]
   const failed = Promise.all(churn)
-  // The error is reported below. No code awaits the promise before that.
+  // The error is reported below. Until then, no code awaits the promise.
   failed.catch(() => stop.abort())
   const samples = await sample(server, directory, signal)
   stop.abort()
@@ -79,14 +79,14 @@ function everythingOn(directory: string): string[] {
     `--audit-log-path=${join(directory, 'audit', 'audit.log')}`,
     `--audit-log-maxsize=${auditMegabytes}`,
     `--audit-log-maxbackup=${auditBackups}`,
-    // Fills the retained data to its full size before the middle of the soak.
+    // With this retention, the retained data reaches its full size before the middle of the soak.
     '--history-retention=1m',
     '--history-duration=1m',
     `--encryption-provider-config=${encryptionFile}`,
   ]
 }
 
-/** Creates objects one by one and deletes them immediately, the pattern that made LMDB files grow. */
+/** Creates objects one by one and deletes them immediately, a pattern that once made LMDB files grow. */
 async function fillAndEmpty(client: HttpClient, queue: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (let i = 0; i < perQueue && !signal.aborted; i++) {
@@ -174,8 +174,8 @@ function sizeOf(directory: string): number {
 }
 
 /**
- * Warm-up time, in which caches, history and the pools of the C library fill up: five minutes at hundreds of writes a
- * second.
+ * Warm-up time as a fraction of the run. During this time, caches, history and the pools of the C library fill up,
+ * which takes five minutes at hundreds of writes a second.
  */
 const warmUp = 0.6
 

@@ -1,7 +1,7 @@
 /**
- * Clients write to and watch a server while the test makes it fail. In the end, all recorded results must be consistent
- * (`history.ts`): no acknowledged write is lost or executed twice, no revision is reused, and watches resume without
- * gaps or duplicates.
+ * Runs clients that write to and watch a server while the test makes it fail. In the end, all recorded results must be
+ * consistent (`history.ts`): no acknowledged write is lost or executed twice, no revision is reused, and watches resume
+ * without gaps or duplicates.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -14,7 +14,7 @@ import { Recorder } from './recorder.ts'
 interface Trial {
   readonly writers: number
   readonly watchers: number
-  /** Makes the server fail repeatedly and leaves it running. Returns counts for the report. */
+  /** Makes the server fail repeatedly, and finally leaves it running. Returns counts for the report. */
   readonly fail: (recorder: Recorder, random: RandomSource) => Promise<{ readonly [name: string]: number }>
 }
 

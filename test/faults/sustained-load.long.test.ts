@@ -1,6 +1,6 @@
 /**
  * Tests a sustained load with seven reads to three writes, by clients that know the expected content of their own
- * objects. No request fails, every response is correct, and performance does not degrade. The long variant
+ * objects. No request may fail, every response must be correct, and performance must not degrade. The long variant
  * (ORCH_LONG=1) first measures the capacity of the server, and then sends requests at four fifths of this rate for two
  * minutes. A request may cost at most a fifth more CPU time in the last third than in the first, and memory growth is
  * limited. The short variant sends a fixed number of requests.
@@ -73,7 +73,8 @@ async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, 
 }
 
 /**
- * Sends requests at a steady rate. Each client sends when its next request is due, and a late client sends immediately.
+ * Sends requests at a steady rate. Each client sends its next request when it is due, and a late client sends it
+ * immediately.
  */
 async function paced({ actors, perSecond }: Pace, forMs: number): Promise<number> {
   const gapMs = (1000 * actors.length) / perSecond

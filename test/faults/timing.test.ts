@@ -1,6 +1,6 @@
 /**
  * Tests that the duration of a secret comparison does not reveal how much of a guess was right. This applies to static
- * tokens, to bootstrap tokens and to the signature of continue tokens. For bootstrap tokens, the duration does not
+ * tokens, to bootstrap tokens and to the signature of continue tokens. For bootstrap tokens, the duration must not
  * reveal whether the ID exists either. The long variant (ORCH_LONG=1) measures: it alternates guesses that differ in
  * the first character with guesses that differ only in the last character, and Welch's t-test must not distinguish them
  * in any of three runs. The short variant checks the implementation, and tests the measurement itself on a leaky
@@ -26,18 +26,20 @@ import { root } from '../support/server.ts'
 const samples = 20_000
 const runs = 3
 const bound = 4.5
-/** Calls per sample, because a single call is too short for the clock. */
+/** Number of calls per sample, because a single call is too short for the clock to measure. */
 const callsPerSample = 10
 
 const token = 'S'.repeat(200)
 const bootstrapSecret = 's'.repeat(16)
-/** Many guesses of each kind, because one guess may take longer than another merely because of its hash. */
+/** Many guesses of each kind, because a guess may take longer than another merely due to its hash. */
 const guesses = {
   early: Array.from({ length: 256 }, (_, i) => flat(`${name(i)}${token.slice(4)}`)),
   late: Array.from({ length: 256 }, (_, i) => flat(`${token.slice(0, -4)}${name(i)}`)),
 }
 
-/** Returns a flat string, like one from a socket, because the internal structure of a string affects the time. */
+/**
+ * Returns a flat string, like a string read from a socket, because the internal structure of a string affects the time.
+ */
 function flat(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
@@ -71,8 +73,8 @@ test('a bootstrap token is compared completely even if its ID is unknown', () =>
 })
 
 test('the timing measurement detects a comparison that stops at the first difference', () => {
-  // A leaky comparison that is slow enough to be detected on a busy machine. An eighth of the samples is sufficient for
-  // its detection.
+  // A leaky comparison that is slow enough to be detected on a busy machine. An eighth of the samples is sufficient to
+  // detect it.
   const naive = (guess: string) => {
     let same = 0
     for (let i = 0; i < guess.length && guess[i] === token[i]; i++) same += guess.charCodeAt(i)
@@ -178,8 +180,8 @@ function measure(t: { diagnostic(text: string): void }, classes: Classes): void 
 }
 
 /**
- * Returns Welch's t of both durations, measured alternately in random order. Excludes the slowest tenth, during which
- * other programs were running.
+ * Returns Welch's t for the two kinds of durations, which are measured alternately in random order. Excludes the
+ * slowest tenth, because other programs were running at that time.
  */
 function distinguish({ early, late, ask }: Classes, count: number): number {
   const times: { early: number[]; late: number[] } = { early: [], late: [] }

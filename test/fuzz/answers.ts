@@ -7,7 +7,7 @@ export class Counts {
   readonly #byCode = new Map<number, number>()
   #tried = 0
   #wrong = 0
-  /** The first faults that the test has found. */
+  /** The first few faults that the test has found. */
   readonly faults: string[] = []
 
   add(code: number): void {
@@ -26,7 +26,9 @@ export class Counts {
   }
 }
 
-/** Runs `total` iterations in `atOnce` concurrent lanes. Timing decides which lane runs the next iteration. */
+/**
+ * Runs `total` iterations in `atOnce` concurrent lanes. The next iteration runs in whichever lane becomes free first.
+ */
 export async function everyOne(total: number, atOnce: number, run: (lane: number) => Promise<void>): Promise<void> {
   let begun = 0
   const lane = async (number: number) => {
@@ -49,8 +51,8 @@ const reasons: { readonly [code: number]: readonly string[] } = {
 }
 
 /**
- * Returns what is wrong with an error response, or undefined if the response is correct. The response must be a Status
- * with its code, a reason and a message.
+ * Returns a description of what is wrong with an error response, or undefined if the response is correct. The response
+ * must be a Status with its code, a reason and a message.
  */
 export function faultOfStatus({ status, text, headers }: Answer): string | undefined {
   if (!headers['content-type']?.startsWith('application/json')) return `a refusal as ${headers['content-type']}`

@@ -100,7 +100,7 @@ function writeOptions(random: RandomSource): URLSearchParams {
   return query
 }
 
-/** Whether the write options are valid. */
+/** Whether the write options in the query are valid. */
 function areSound(query: URLSearchParams): boolean {
   const manager = query.get('fieldManager') ?? ''
   return (
@@ -111,14 +111,14 @@ function areSound(query: URLSearchParams): boolean {
   )
 }
 
-/** Returns what is wrong if the server accepted a JSON body that is not valid JSON. */
+/** Returns an error if the server accepted a JSON body that is not valid JSON. */
 function faultOfBody(type: string, body: Body): string | undefined {
   return type === json && sentValue(body) === undefined ? 'accepted, but it is not JSON' : undefined
 }
 
 /**
- * Returns what is wrong unless the response contains the sent strings in the maps that every kind has, and in a
- * ConfigMap's data.
+ * Returns an error unless the response contains the sent strings in the maps that every kind has and in a ConfigMap's
+ * data.
  */
 function faultOfKept({ body }: Answer, sent: Body): string | undefined {
   const value = sentValue(sent)
@@ -242,7 +242,7 @@ function anyOperations(random: RandomSource, before: Members): ModelOperation[] 
   return randomOperations(() => random.below(2 ** 32) / 2 ** 32, before).map((one) => textual(random, one))
 }
 
-/** Replaces values with strings, because most fields take strings. */
+/** Replaces values with strings, because most fields are strings. */
 function textual(random: RandomSource, operation: ModelOperation): ModelOperation {
   return operation.op !== 'test' && operation.value !== undefined && random.chance(0.7)
     ? { ...operation, value: random.pick(['x', '', 'y']) }
@@ -279,7 +279,7 @@ async function tryDelete(target: Target): Promise<Tried> {
   return { ...tried, fault }
 }
 
-/** Returns what is wrong if an executed deletion does not match its options and preconditions. */
+/** Returns an error if an executed deletion does not match its options and preconditions. */
 function faultOfOptions(type: string, body: Body, { body: before }: Answer): string | undefined {
   const value = sentValue(body)
   if (value === undefined) return body.text.length > 0 ? faultOfBody(type, body) : undefined
@@ -315,7 +315,7 @@ test('random bodies are rejected or stored as a simple model predicts', { timeou
     const { answer, sent, fault } = await way(target)
     counts[name]!.add(answer.status)
     if (fault !== undefined) counts[name]!.wrong(`${sent.slice(0, 3000)}: ${fault}`)
-    // If an object can no longer be changed, the test replaces it.
+    // Replace the object from time to time, because it may have become impossible to change.
     if (target.random.chance(0.05)) await renew(target)
   })
   for (const [name, count] of Object.entries(counts)) tell(`${name} to a server`, count.reportedCounts())

@@ -1,6 +1,6 @@
 /**
- * Tests decoders with random and damaged documents. An accepted document survives a round trip in any format, and
- * all other documents are rejected. Label selectors are compared with their meaning.
+ * Tests decoders with random and damaged documents. An accepted document must survive a round trip in any format, and
+ * all other documents must be rejected. The results of label selectors are compared with their meaning.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

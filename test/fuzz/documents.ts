@@ -80,7 +80,7 @@ function randomPoint(random: RandomSource): number {
 }
 
 /**
- * Returns the value as JSON text in a random notation. Whitespace and escapes vary, but the order of members does not.
+ * Returns the value as JSON text in a random notation. White space and escapes vary, but the order of members does not.
  */
 export function spellJson(random: RandomSource, value: Json): string {
   const space = () => random.pick(['', '', '', ' ', '\n', '  '])

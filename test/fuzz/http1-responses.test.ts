@@ -1,7 +1,7 @@
 /**
- * Tests random bytes that resemble HTTP/1.1 responses, in random pieces, with our client and with Node's independent
- * implementation. A response that our client accepts as complete must be the response that Node's client reads. The
- * result must not depend on how the bytes are split.
+ * Tests random bytes that resemble HTTP/1.1 responses, in random pieces, with this project's client and with Node's
+ * independent implementation. A response that this client accepts as complete must be the response that Node's client
+ * reads. The result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
@@ -18,7 +18,7 @@ import { rounds, seed, tell } from './scale.ts'
 /** A complete response. Undefined if the response was rejected or truncated. */
 type Read = { readonly status: number; readonly headers: readonly string[]; readonly body: string } | undefined
 
-/** A connection to a server that answers the first request with these pieces and then closes the connection. */
+/** A connection to a server that responds to the first request with these pieces and then closes the connection. */
 class Answering extends Duplex {
   readonly #pieces: readonly Buffer[]
   #isAsked = false
@@ -79,7 +79,7 @@ function readByNode(method: string, pieces: readonly Buffer[]): Promise<Read> {
   })
 }
 
-/** Unlike Node, our parser ignores the syntax of chunk extensions and blanks before them, as Go does. */
+/** Like Go, and unlike Node.js, the tested parser ignores the syntax of chunk extensions and the blanks before them. */
 const looseChunkLine = /\r\n[0-9a-fA-F]+[ \t;]/
 
 // Generates the bytes of random responses.

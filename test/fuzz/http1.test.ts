@@ -1,7 +1,7 @@
 /**
- * Tests random bytes that resemble HTTP/1.1 requests, in random pieces, with our parser and with Node's independent
- * implementation. Our server must execute the same requests as Node's server, up to the point at which our parser finds
- * an error and stops. The result must not depend on how the bytes are split.
+ * Tests random bytes that resemble HTTP/1.1 requests, in random pieces, with this server's parser and with Node's
+ * independent implementation. This server must execute the same requests as Node's server, up to the point at which its
+ * parser finds an error and stops. The result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -102,7 +102,7 @@ async function listen(t: TestContext, server: Server): Promise<number> {
 
 /**
  * Number of quiet turns of the event loop after which a server that has read all data counts as waiting for more. A
- * time limit would also expire while the machine does not run this process.
+ * time limit could also expire while the machine does not run this process at all.
  */
 const quietTurns = 30
 
@@ -214,7 +214,7 @@ function inPieces(random: RandomSource, sent: string): Buffer[] {
   const all = Buffer.from(sent, 'latin1')
   const most = random.pick([1, 3, 20, 100, 100_000])
   const pieces: Buffer[] = []
-  // Sends only the first bytes separately, to save time.
+  // Send only the first bytes individually, to save time.
   for (let at = 0; at < all.length; ) {
     const size = pieces.length > 60 ? all.length : 1 + random.below(most)
     pieces.push(all.subarray(at, at + size))
@@ -241,7 +241,7 @@ test('random bytes that resemble HTTP/1.1 requests are rejected or parsed in the
     ])
     const shown = JSON.stringify(sent)
     assert.deepEqual(again, here, `in other pieces: ${shown}`)
-    // Our parser accepts methods that Node does not know. Later steps reject them.
+    // This server's parser accepts methods that Node.js does not know. Later steps reject them.
     const unknown = here.findIndex(({ method }) => !METHODS.includes(method))
     const common = unknown < 0 ? here : here.slice(0, unknown)
     assert.deepEqual(common, there.slice(0, common.length), shown)

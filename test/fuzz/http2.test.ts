@@ -1,8 +1,8 @@
 /**
- * Tests that compare our HTTP/2 implementation with Node's, which is independent of ours. Requests from Node's client,
- * with any settings, must arrive as sent, and so must the responses. For damaged and split requests, our server must
- * execute nothing that Node's server does not parse in the same way. The connection may end, but the server must keep
- * running.
+ * Tests that compare this server's HTTP/2 implementation with Node's independent implementation. Requests from Node's
+ * client, with any settings, must arrive as sent, and so must the responses. For damaged and split requests, this
+ * server must execute nothing that Node's server does not parse in the same way. The connection may end, but the server
+ * must keep running.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -111,7 +111,7 @@ function someHeaders(random: RandomSource): [name: string, value: string][] {
 
 const sizes = [0, 0, 1, 10, 1_000, 16_384, 16_385, 65_535, 65_536, 200_000]
 
-/** Returns a request as the client sent it. */
+/** Sends a random request, and returns it as the client sent it. */
 async function exchange(session: http2.ClientHttp2Session, random: RandomSource, i: number): Promise<Read> {
   const method = random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
   const headers = someHeaders(random)

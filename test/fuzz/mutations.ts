@@ -57,7 +57,7 @@ function holdersIn(holder: Holder): Holder[] {
 function mutateOnce(random: RandomSource, holder: Holder): void {
   if (Array.isArray(holder)) {
     const at = random.below(holder.length)
-    // The list around the document keeps its single element.
+    // The list that contains the document must keep its single element.
     if (holder.length > 0 && random.chance(0.5)) holder[at] = strange(random)
     else holder.splice(at, 0, holder.length > 0 ? structuredClone(holder[at]!) : strange(random))
     return

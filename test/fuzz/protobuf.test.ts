@@ -1,7 +1,7 @@
 /**
- * Tests damaged messages of every kind. Each message is either rejected as the client's fault or parsed, and a
- * parsed message survives a round trip. If a damaged message is sent to a server, it never causes a 500 or a slow
- * response, and the stored object equals the response.
+ * Tests damaged messages of every kind. Each message must either be rejected as the client's fault or be parsed, and a
+ * parsed message must survive a round trip. A damaged message that is sent to a server must never cause a 500 or a slow
+ * response, and the stored object must equal the response.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -98,7 +98,7 @@ test('damaged Protobuf messages are rejected or survive a round trip', () => {
   for (let i = 0; i < counts.messages; i++) {
     const { kind, valid } = random.pick(messages)
     const bytes = mutated(random, random.pick(valid))
-    // Reading the CPU time is expensive, so only some runs are timed.
+    // Time only some of the runs, because reading the CPU time is expensive.
     const value = i % 20 === 0 ? slowest.run(() => read(kind, bytes)) : read(kind, bytes)
     if (value === undefined) continue
     counts.accepted++

@@ -53,7 +53,7 @@ async function makeNamespaces(client: HttpClient): Promise<void> {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
 }
 
-/** Creates objects of one kind, one after another, and deletes every third of them. */
+/** Creates objects of one kind, one after another, and deletes every third one. */
 async function makeWorld(client: HttpClient, kind: Kind, random: RandomSource): Promise<World> {
   const lives = await livesOf(client, kind)
   for (const namespace of namespaces.filter((one) => !one.includes('.')))
@@ -88,8 +88,8 @@ async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Li
 }
 
 /**
- * Returns the version of a deletion, which is the version of the collection right after the deletion, because there are
- * no other writers.
+ * Returns the version of a deletion, which is the version of the collection right after the deletion, because nothing
+ * else writes to it.
  */
 async function removed(client: HttpClient, path: string, plural: string): Promise<number> {
   assert.equal((await client.delete(path, { gracePeriodSeconds: 0 })).status, 200)
@@ -175,7 +175,7 @@ function sentText(random: RandomSource, query: URLSearchParams): string {
     .replaceAll(/[^!-"$-~]/g, (unit) => encodeURIComponent(unit))
 }
 
-/** Limits a long watch to one second. */
+/** Limits the timeout of a long watch to one second. */
 function shortened(text: string): string {
   const query = new URLSearchParams(text)
   const watch = query.get('watch')
@@ -257,7 +257,7 @@ test('random queries return what a simple model predicts', { timeout: 9 * 60_000
   await assertAlive()
 })
 
-/** Remembers continue tokens from the server, to send them with their own list and with other lists. */
+/** Remembers continue tokens from the server, to send them in requests for their own list and for other lists. */
 function remember(
   tokens: Map<string, Token>,
   place: Place,

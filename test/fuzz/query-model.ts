@@ -253,7 +253,7 @@ function listed(world: World, place: Place, query: URLSearchParams): string[] {
     .map(({ name }) => name)
 }
 
-/** Returns events such as `ADDED a`: for the existing objects, or for creations and deletions after a version. */
+/** Returns events such as `ADDED a`: for the objects that exist, or for creations and deletions after a version. */
 function events(world: World, place: Place, query: URLSearchParams): string[] {
   const version = Number(query.get('resourceVersion') ?? '')
   if (version === 0) return listed(world, place, query).map((name) => `ADDED ${name}`)

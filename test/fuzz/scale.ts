@@ -1,6 +1,6 @@
 /**
- * The number of iterations of fuzz tests: a few in every test run, and many with `npm run test:fuzz`. Each test prints
- * its seed, and `ORCH_FUZZ_SEED` repeats a run.
+ * The number of iterations of fuzz tests: a few in an ordinary test run, and many with `npm run test:fuzz`. Each test
+ * prints its seed, and `ORCH_FUZZ_SEED` repeats a run.
  */
 import { ApiError } from '../../src/api/model/api-error.ts'
 import { cpuMs } from '../support/effort.ts'
@@ -29,9 +29,10 @@ export function unlessRefused<T>(run: () => T): T | undefined {
 }
 
 /**
- * Returns the CPU time of the slowest of many runs in milliseconds, independent of the load on the machine. A run that
- * appears slower than all before it is repeated, and its shortest time counts. Querying the CPU time takes longer than
- * most runs. The CPU time is therefore queried only if the wall clock does not already rule out a slower run.
+ * Determines the CPU time in milliseconds of the slowest of many runs, independently of the load on the machine. A run
+ * that appears slower than all earlier runs is repeated, and its shortest time counts. Querying the CPU time takes
+ * longer than most runs. The CPU time is therefore queried only if the wall clock does not already rule out a slower
+ * run.
  */
 export class Slowest {
   ms = 0

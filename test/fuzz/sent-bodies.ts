@@ -106,8 +106,8 @@ export function bodyOf(random: RandomSource, value: Value, type: string): Body {
 }
 
 /**
- * Returns the value as YAML without anchors and with literal keys. Values that are too deep for the library are written
- * as JSON, which is valid YAML.
+ * Returns the value as YAML without anchors and with literal keys. Values that are nested too deeply for the library
+ * are written as JSON, which is valid YAML.
  */
 function asYaml(value: Value): string {
   if (depthOf(value) > 100) return JSON.stringify(value)

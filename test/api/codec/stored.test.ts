@@ -40,7 +40,7 @@ const refused: { readonly [name: string]: ApiObject } = {
   '513 levels of nesting in metadata': objectWith({}, { managedFields: nested(511) }),
 }
 
-/** The member orders of user-defined kinds and of kinds that the server defines. */
+/** The member orders of user-defined kinds and of the server's own kinds. */
 const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
 
 for (const [memberOrder, order] of Object.entries(orders))

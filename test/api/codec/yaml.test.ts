@@ -239,8 +239,7 @@ test(`${texts.length} strings survive a YAML round trip as keys and as values, e
 })
 
 /**
- * kubectl prints these values unquoted: a UID can consist of digits at the start, or look like a number with an
- * exponent.
+ * kubectl prints these values unquoted, such as a UID that starts with digits or looks like a number with an exponent.
  */
 const plainTexts = [
   ...['87642691-3d9b-4d3c-8f65-0123456789ab', '12e45678-1234-1234-1234-0123456789ab', '12345678-1234-5678-9abc-1'],
@@ -280,7 +279,7 @@ const fill = (bytes: number, line: (i: number) => string) => {
   return lines
 }
 
-/** Bodies of about this size in shapes for which some parsers take quadratic time. */
+/** Functions that return bodies of about this size, with shapes for which some parsers take quadratic time. */
 const shapes: { readonly [name: string]: (bytes: number) => string } = {
   'keys of a map': (bytes) => fill(bytes, (i) => `k${i}: v`).join('\n'),
   'keys of a flow map': (bytes) => `{${fill(bytes, (i) => `k${i}: v`).join()}}`,
@@ -319,8 +318,8 @@ for (const [name, shape] of Object.entries(shapes))
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)
-    // Compares with a body of sixteen times the size, which would take 256 times as long in quadratic time. Times of a
-    // few milliseconds cannot be measured reliably.
+    // Compares with a body of sixteen times the size, for which a quadratic parser would take 256 times as long. Times
+    // of a few milliseconds cannot be measured reliably.
     await assertBelow(80, 'times as much for 1.6 MB as for 100 KB', () => {
       const once = cpuMs(() => tryRead(small))
       return cpuMs(() => tryRead(large)) / Math.max(once, 8)

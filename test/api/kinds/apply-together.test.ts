@@ -53,8 +53,8 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   } catch (error) {
     return `seed ${from}: ${(error as Error).message.slice(0, 1500)}`
   }
-  // Some kinds require fields that manager b gives up. The server may therefore reject this apply as invalid, but never
-  // with a conflict.
+  // Some kinds require fields that manager b gives up. The server may therefore reject this apply as invalid, but must
+  // not report a conflict.
   const empty = await apply(kind, bare, 'b')
   return [200, 422].includes(empty.status) ? undefined : `seed ${from}: ${empty.text.slice(0, 1500)}`
 }

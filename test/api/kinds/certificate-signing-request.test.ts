@@ -361,7 +361,7 @@ test('a running server enforces the rules for CertificateSigningRequests', async
         codes.push((await put(`several-${i}`, '/approval', approved)).status)
         codes.push((await put(`several-${i}`, '/approval', { conditions: [is('Denied')] })).status)
       }
-      // The request for the other signer can be approved. It cannot be denied afterwards, because a decision is final.
+      // The request for the other signer can be approved. Afterwards, it cannot be denied, because a decision is final.
       assert.deepEqual(codes, [201, 422, 200, 201, 200, 422])
     },
   )

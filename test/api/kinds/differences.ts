@@ -124,7 +124,9 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
   })
 }
 
-/** Whether the value counts as unset: null, or a zero value of a field that the encoder omits if it is zero. */
+/**
+ * Whether the value counts as unset, because it is null or is a zero value in a field that the encoder omits if zero.
+ */
 function isUnsent(value: Json, { zeroValue: zero }: Field): boolean {
   return value === null || (zero === 'omit' && isZero(value))
 }
@@ -135,8 +137,7 @@ function isZero(value: Json): boolean {
 }
 
 /**
- * Whether a zero value was added because the field is always written. An object counts as zero if all its members are
- * zero.
+ * Whether a zero value was added because the field is always written. An object counts as zero if all its members do.
  */
 function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
   const isNothing = (item: Json): boolean =>

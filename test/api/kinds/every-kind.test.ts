@@ -1,7 +1,8 @@
 /**
- * Tests the lifecycle of an object of every stored kind and version. One profile covers all kinds. The other profile
- * covers some kinds, or all kinds in the long form. The test creates, reads, lists and prints the object in a table,
- * changes it with a PUT and every patch type, writes its status and deletes it. A watch must report all changes.
+ * Tests the lifecycle of an object of every stored kind and version. With one profile, the test covers all kinds. With
+ * the other profile, it covers some kinds, or all kinds in the long form. The test creates, reads, lists and prints the
+ * object in a table, changes it with a PUT and every patch type, writes its status and deletes it. A watch must report
+ * all changes.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -77,8 +78,8 @@ function collectionOf({ profile, kind }: Case): string {
 }
 
 /**
- * Returns the object of the manifest. If the manifest uses another version than the kind, the server converts the
- * object: the function creates it, reads it in the version of the kind and deletes it.
+ * Returns the object in the manifest. If the manifest uses a different version than the kind, the server converts the
+ * object: the function creates it, reads it in the kind's version and deletes it.
  */
 async function newObject(at: Case): Promise<ApiObject> {
   const { client, profile, kind } = at
@@ -103,7 +104,7 @@ async function newObject(at: Case): Promise<ApiObject> {
 
 type Change = (step: string) => Promise<Answer>
 
-/** Returns the ways to set the label `step`. */
+/** Returns the ways of setting the label `step`. */
 function changes({ client, kind, profile }: Case, path: string): [string, Change][] {
   const patch = async (type: string, body: unknown, query = '') => {
     const headers = { 'content-type': `application/${type}` }

@@ -235,7 +235,7 @@ describe('conversion to older versions and back', () => {
   }
 
   /**
-   * Moves the metric for which v1 has a field to the end, after the metrics in the annotation, as a write through v1
+   * Moves the metric that has a field in v1 to the end, after the metrics in the annotation, as a write through v1
    * does.
    */
   function withCpuLast(object: ApiObject): ApiObject {
@@ -338,7 +338,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
     const inV1 = await client.get(path('v1', '/h'), table)
     const inV2 = await client.get(path('v2', '/h'), table)
-    // Ignores the last cell, which contains the age, because the age changes every second.
+    // Ignore the last cell, which contains the age, because the age changes every second.
     for (const { body } of [inV1, inV2])
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })

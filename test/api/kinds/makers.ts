@@ -1,4 +1,4 @@
-/** Generators of values that random objects of many kinds need: names, addresses, labels and choices. */
+/** Generators of values that are needed for random objects of many kinds: names, addresses, labels and choices. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { freeText, type MakeField, type Making } from './random-object.ts'
 
@@ -42,7 +42,7 @@ export const modes: MakeField = ({ pick }) =>
 export const fullSecret = maybe((making) => ({ name: subdomain(making)!, namespace: word(making)! }))
 export const namedSecret = maybe((making) => ({ name: subdomain(making)! }))
 
-/** Keeps one of these fields and removes the others. */
+/** Keeps one of these fields, chosen at random, and removes the others. */
 export function keepOne(object: JsonObject, names: readonly string[], { pick }: Making): void {
   const there = names.filter((name) => object[name] !== undefined)
   if (there.length < 2) return

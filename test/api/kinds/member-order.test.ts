@@ -1,7 +1,7 @@
 /**
- * Tests the order of fields in the definitions, which determines the order of members in JSON responses and must
- * equal the order in the Go types of Kubernetes. For most types, this is the order of the Protobuf numbers.
- * `member-order.json` contains the order for all other types.
+ * Tests the order of fields in the definitions, which determines the order of members in JSON responses and must be the
+ * same as in the Go types of Kubernetes. For most types, this is the order of the Protobuf numbers. `member-order.json`
+ * contains the order for all other types.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -45,8 +45,7 @@ function parentOf(name: string): string {
 }
 
 /**
- * Compares two fields by number. A field that Protobuf encodes in a nested message is sorted by the number of that
- * message.
+ * Compares two fields by number. A field that Protobuf encodes in a nested message is sorted by the message's number.
  */
 function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Field]): number {
   const [first, second] = [numbersOf(a), numbersOf(b)]

@@ -276,7 +276,7 @@ test('a volume with a capacity above 64 bits is rejected', () => {
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])
   assert.deepEqual(faults('9223372036854775807'), [])
-  // Kubernetes treats a value with a large suffix that exceeds 64 bits as zero bytes, and accepts it.
+  // Kubernetes accepts a value with a large suffix that exceeds 64 bits, and treats it as zero bytes.
   for (const storage of ['12E', '100P', '1e30']) assert.deepEqual(faults(storage), [], storage)
   assert.deepEqual(faults('-12E'), ['Invalid spec.capacity[storage]'])
 })

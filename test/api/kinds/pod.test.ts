@@ -668,7 +668,7 @@ test('the seccomp annotations and fields of a pod always have the same values', 
     'Forbidden spec.securityContext.seccompProfile.type',
     `Invalid metadata.annotations.${podKey}`,
   ])
-  // The server checks only new pods.
+  // The server validates only new pods in this way.
   assert.deepEqual(
     updateBy(pod, createBy(pod, asPod({ containers: [main], securityContext: local })).object, both).faults,
     [],

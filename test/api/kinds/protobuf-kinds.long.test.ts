@@ -1,7 +1,7 @@
 /**
- * Tests every stored kind in Protobuf, in every version and both profiles, with a client derived from the recorded
- * facts alone. The client must read the same object as in the JSON response. An object that the client sends is stored
- * like the same object in JSON. Writing an unchanged object back changes nothing.
+ * Tests every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the
+ * recorded facts alone. The client must read the same object as in the JSON response. An object that it sends must be
+ * stored like the same object in JSON. Writing an unchanged object back changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -139,7 +139,7 @@ function withoutIdentity(object: Loose): Loose {
 }
 
 /**
- * Removes the types of nested objects. In Protobuf only the envelope contains a type, so claims in a StatefulSet have
+ * Removes the types of nested objects. In Protobuf, only the envelope contains a type, so claims in a StatefulSet have
  * none.
  */
 function withoutInnerTypes({ apiVersion, kind, ...rest }: Loose): Loose {

@@ -1,4 +1,6 @@
-/** Tests the published API: an API version loses fields and types only according to the deprecation rules. */
+/**
+ * Tests the published API: fields and types may be removed from an API version only according to the deprecation rules.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * Generates random objects for a schema from a seed. The same seed generates the same object. `valid-values.ts` adds
  * rules that a schema cannot express, such as the format of a name or mutually exclusive fields. These rules follow the
- * published API rather than our code: Kubernetes 1.23 accepts every generated object.
+ * published API rather than this repository's code, and Kubernetes 1.23 accepts every generated object.
  */
 import { type Json, type JsonObject, setKey } from '../../../src/api/json/json.ts'
 import type { Field, ListSchema, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
@@ -24,7 +24,7 @@ export interface ValidValues {
   readonly fields: { readonly [typeAndField: string]: MakeField }
   /** Fields that are always set because they are required, although the schema does not require them. */
   readonly needed: readonly string[]
-  /** Maximum number of elements of lists that need more than two for good coverage. */
+  /** Maximum number of elements for lists that need more than two elements for good coverage. */
   readonly longest: { readonly [typeAndField: string]: number }
   /** Functions by type that make the fields of a generated object consistent. They modify the object. */
   readonly agree: { readonly [type: string]: (object: JsonObject, making: Making) => void }
@@ -148,7 +148,10 @@ function makeField(
   return made ? makeOne(schema, { ...place, depth: place.depth + 1 }) : undefined
 }
 
-/** Returns the zero value of a type. A field that distinguishes zero from unset must keep a sent zero. */
+/**
+ * Returns the zero value of a type. A field that distinguishes zero from unset must preserve a zero that a client
+ * sends.
+ */
 function zeroOf(schema: Schema): Json | undefined {
   if (schema.type === 'string' && schema.values === undefined) return ''
   if (schema.type === 'boolean') return false

@@ -1,6 +1,6 @@
 /**
- * Tests random valid objects of every kind, in every served version. The server accepts each object, stores it as
- * sent except for defaults, and returns the same content in all versions. Writing the returned object back changes
+ * Tests random valid objects of every kind, in every served version. The server must accept each object, store it as
+ * sent except for defaults, and return the same content in all versions. Writing the returned object back must change
  * nothing. The same applies to the status.
  */
 import assert from 'node:assert/strict'
@@ -44,8 +44,8 @@ const most: { readonly [kind: string]: number } = {
 }
 const fewest = 20
 /**
- * Number of objects of each kind that are always sent. Unless ORCH_LONG is 1, further objects are sent only if they
- * have a field that was not sent before.
+ * Number of objects of each kind that are always sent. Unless ORCH_LONG is 1, further objects are sent only if they set
+ * a field that was not sent before.
  */
 const always = 2
 /** Number of concurrent requests. */
@@ -89,7 +89,7 @@ function draw(kind: Kind, from: number): Drawn {
   return { from, sent, status }
 }
 
-/** Whether the object sets a required field that no earlier object has set. */
+/** Whether the object sets a field that the test still needs and that no earlier object has set. */
 function isNews(kind: Kind, { sent, status }: Drawn, wanted: ReadonlySet<string>): boolean {
   const fields = new Set<string>()
   fieldsIn(kind.schema, sent, fields)
@@ -194,7 +194,8 @@ async function faultsOfStatus(kind: Kind, at: string, drawn: JsonObject): Promis
   const schema = statusOf(kind)
   const { body } = await client.get(at)
   const status = { ...drawn }
-  // Only Services of type LoadBalancer have a load balancer status. An update of other types would remove it.
+  // Only Services of type LoadBalancer have a load balancer status. Updating a Service of any other type would remove
+  // it.
   if (kind.kind === service.kind && body.spec.type !== 'LoadBalancer') delete status.loadBalancer
   fieldsIn(schema, status, sentFields)
   const written = await client.put(`${at}/status`, { ...body, status })

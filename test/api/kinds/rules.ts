@@ -37,7 +37,7 @@ export interface Outcome {
   readonly faults: readonly string[]
 }
 
-/** Allocator without pools, for kinds that allocate no values. */
+/** An allocator without pools, for kinds that do not allocate values. */
 const noPools: Allocator = { pools: [], maxValues: 0, draw: () => undefined, refuse: () => 'there is no pool' }
 
 /** The parameters of a write other than the kind and the object. */

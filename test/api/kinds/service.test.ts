@@ -17,8 +17,8 @@ const v4 = 'cluster-ips-v4'
 const v6 = 'cluster-ips-v6'
 
 /**
- * Returns the values in order, starting at 10.0.0.1, fd00::1 and 30001. The values in `taken` are reserved by other
- * Services.
+ * An allocator that returns values in order, starting at 10.0.0.1, fd00::1 and 30001. The values in `taken` are
+ * reserved by other Services.
  */
 function pools(families: readonly string[], taken: readonly string[] = []): Allocator {
   const drawn = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** Tests StatefulSet: defaults, validation, the pod template, which is not validated, and immutable fields. */
+/** Tests StatefulSet: defaults, validation, immutable fields, and a pod template that is not validated. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -281,8 +281,8 @@ const metric: MakeField = (making) => {
       object: {
         metric: named,
         describedObject: scaled(making)!,
-        // Earlier versions show an unset value as 0, which clients must not send back. The target therefore always has
-        // a value.
+        // Earlier versions return an unset value as 0, which clients must not send back. The target therefore always
+        // has a value.
         target: making.pick([
           { ...(target(making) as JsonObject), value: '10' },
           { type: 'Value', value: '10' },
@@ -336,7 +336,7 @@ const services: ValidValues['fields'] = {
   'LoadBalancerIngress.hostname': maybe(subdomain),
 }
 
-/** Moves the metric of CPU utilization to the end of the list, as the server does. */
+/** Moves the CPU utilization metric to the end of the list, as the server does. */
 function processorsLast(make: MakeField): MakeField {
   const isOfProcessors = (metric: Json) =>
     /"name":"cpu"/.test(JSON.stringify(metric)) && /[aA]verageUtilization/.test(JSON.stringify(metric))
@@ -503,7 +503,7 @@ function newerEvent(event: JsonObject, { pick }: Making): void {
   if (event.series !== undefined) event.series = { count: 2, lastObservedTime: '2030-01-02T03:04:06.000000Z' }
 }
 
-/** Fields that are only valid for some types of Service. */
+/** Fields that are valid only for some types of Service. */
 const ofBalancers = ['loadBalancerSourceRanges', 'loadBalancerClass', 'allocateLoadBalancerNodePorts']
 const ofExternalNames = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
 
@@ -541,7 +541,7 @@ const agree: ValidValues['agree'] = {
     ])
   },
   NodeSpec: (spec) => {
-    // `podCIDR` must equal the first entry of `podCIDRs`.
+    // `podCIDR` must equal the first entry in `podCIDRs`.
     if (Array.isArray(spec.podCIDRs)) spec.podCIDR = spec.podCIDRs[0]!
   },
   ServiceSpec: agreeInService,

@@ -39,7 +39,7 @@ test('v1 and v1beta1 webhook configurations have different defaults', () => {
   }
 })
 
-/** Changes of a valid webhook, with the expected errors. Paths are relative to the webhook. */
+/** Changes to a valid webhook, with the expected errors. Paths are relative to the webhook. */
 const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])[] = [
   [{}, []],
   [{ name: '' }, ['Required name']],

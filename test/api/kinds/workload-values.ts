@@ -7,7 +7,7 @@ type Agree = ValidValues['agree'][string]
 
 const count: MakeField = ({ below }) => below(50)
 
-/** Makes the selector match the template, and shared disks read-only. Returns the pod spec of the template. */
+/** Makes the selector match the template, and makes shared disks read-only. Returns the pod spec of the template. */
 function fit(spec: JsonObject, { pick }: Making): JsonObject {
   const template = spec.template as JsonObject & { spec: JsonObject }
   template.metadata = { labels: { app: 'a', tier: pick(['b', '']) }, annotations: { note: 'x' } }

@@ -42,7 +42,7 @@ function forEachSeed(title: string, check: (draw: Draw) => void): void {
   })
 }
 
-/** Applies a configuration. The object is frozen, so an apply that modifies its input fails. */
+/** Applies a configuration. The object is frozen, so an apply that modifies its input throws an error. */
 function apply(world: World, by: string, config: JsonObject, force = true): World {
   const next = take(world, { by, apply: config as { [field: string]: never }, ...(force ? { force: true } : {}) })
   freeze(next.live)

@@ -1,4 +1,6 @@
-/** Tests applies that are rejected with a 400 or 422 that names the field, and the contents of conflicts. */
+/**
+ * Tests applies that are rejected with a 400 or 422 error that names the field, and the contents of conflict errors.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson } from '../../../src/api/codec/json.ts'

@@ -1,4 +1,4 @@
-/** Tests managers that used other versions of an object, for versions with different structures. */
+/** Tests managers that used other versions of an object, where the versions differ in structure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -111,7 +111,10 @@ test('the next change removes managers whose API version no longer exists from t
   )
 })
 
-/** Writes the object with a PUT in the version of the fields. The managers are then derived from the difference. */
+/**
+ * Writes the object with a PUT in the version to which the fields belong. The managers are then derived from the
+ * difference.
+ */
 function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
   const apiVersion = String(fields.apiVersion)
   const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2

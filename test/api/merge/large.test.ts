@@ -50,7 +50,7 @@ const members: { readonly [name: string]: (random: Random) => Json } = {
   any: (random) => Object.fromEntries(some(random, (i) => [`k${i}`, [i]] as const)),
 }
 
-/** Returns most items of a list, some of them in another position. */
+/** Returns most items of a list, some of them at different positions. */
 function some<T>(random: Random, item: (i: number) => T): T[] {
   const numbers = Array.from({ length: many }, (_, i) => i).filter(() => random(50) > 0)
   if (random(2) === 0) numbers.push(...numbers.splice(random(many / 2), 5))

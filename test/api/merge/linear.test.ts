@@ -1,7 +1,6 @@
 /**
  * Tests that no client input makes merging quadratic. The tests compare CPU times, each the best of a few runs. Eight
- * times the input may take up to thirty times as long, whereas a quadratic algorithm would take sixty-four times as
- * long.
+ * times as much input may take up to thirty times as long. A quadratic algorithm would take sixty-four times as long.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

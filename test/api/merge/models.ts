@@ -111,7 +111,7 @@ export function modelMergePatch(target: Value | undefined, patch: Value): Value 
   return Object.fromEntries(members)
 }
 
-/** Returns a text for each value. Equal values have equal texts, regardless of the order of their keys. */
+/** Returns a text for a value. Equal values have equal texts, regardless of key order. */
 export function canonical(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (!isMap(value)) return JSON.stringify(value)
@@ -121,7 +121,9 @@ export function canonical(value: Value): string {
 
 export type Random = () => number
 
-/** Returns numbers from 0 to below 1, reproducible from a seed (a 32-bit xorshift). */
+/**
+ * Returns a generator of numbers from 0 (inclusive) to 1 (exclusive) that depend only on the seed (a 32-bit xorshift).
+ */
 export function seeded(seed: number): Random {
   let state = seed * 2654435761 || 1
   return () => {
@@ -170,7 +172,7 @@ function randomPath(random: Random, document: Value): string {
   return path
 }
 
-/** Freezes a value with all its parts, so that every attempt to modify it is an error. */
+/** Freezes a value with all its parts, so that any attempt to modify it is an error. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

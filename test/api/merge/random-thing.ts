@@ -20,8 +20,8 @@ const names = ['a', 'b', 'c', 'd', '__proto__', 'constructor']
 const fieldNames = ['f1', 'f2', 'f3', 'f4', 'f5']
 
 /**
- * Whether a schema is within an atomic value. An atomic value has no inner defaults, because an inner default would
- * change the whole value.
+ * Whether a schema is within an atomic value. Atomic values have no inner defaults, because such a default would change
+ * the whole value.
  */
 type Within = 'whole' | 'parts'
 
@@ -123,7 +123,7 @@ function shuffled<T>(random: Random, items: readonly T[]): T[] {
     .map(([, item]) => item)
 }
 
-/** Freezes a value with all its parts, so that every attempt to modify it is an error. */
+/** Freezes a value with all its parts, so that any attempt to modify it is an error. */
 export function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

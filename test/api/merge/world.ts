@@ -37,9 +37,9 @@ export interface Step {
   readonly subresource?: string
   readonly readOnly?: readonly string[]
   readonly apiVersion?: string
-  /** The schema of the object from this step on. */
+  /** The schema of the object from this step onwards. */
   readonly schema?: ObjectSchema
-  /** The emulated version from this step on. */
+  /** The emulated version from this step onwards. */
   readonly emulated?: EmulatedVersion
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tests prepared selectors of any length. Each result is compared with an evaluation of the selector's requirements
- * one by one.
+ * Tests prepared selectors of any length. Each result is compared with the result of evaluating the selector's
+ * requirements one by one.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests the CA in a data directory: created once, read later, renewed when due, and with clear errors for damaged
- * files.
+ * Tests the CA in a data directory: it is created once, read later and renewed when due, and damaged files cause clear
+ * errors.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -30,7 +30,7 @@ function place(t: TestContext): Place {
   return { directory: join(temporaryDirectory(t), 'data', 'pki'), clock }
 }
 
-/** Opens the CA and both certificates, like a start of the server. */
+/** Opens the CA and both certificates, as a server does when it starts. */
 async function openAll(at: Place, wanted = names) {
   const authority = await openAuthority(at)
   const serving = await authority.servingCertificate(wanted)
@@ -209,7 +209,7 @@ test('a certificate expires no later than its CA', async (t) => {
   assert.equal(new X509Certificate(serving.certificate).validToDate.getTime(), now + 3650 * day)
 })
 
-/** Damages a complete directory and expects that the next start reports `file` with this message. */
+/** Damages a complete directory and expects the next start to report `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
   test(`the error for a damaged certificate directory names ${file}: ${what}`, async (t) => {
     const at = place(t)

@@ -66,7 +66,7 @@ test('mutated certificates are accepted or rejected without unexpected errors', 
       if (!(error instanceof MalformedInput)) throw error
     }
   }
-  // A certificate with a different signature or name is still a certificate, but the bytes are not a certificate after
-  // a change of a length or tag.
+  // After a change to the signature or a name, the bytes are still a certificate. After a change to a length or a tag,
+  // they are not.
   assert.ok(taken > 0 && taken < 3000)
 })

@@ -33,7 +33,7 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 const key = generateKey()
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const none = der(0x05)
-/** Uses the RSA key above, because generating a key for each request would take half a second each time. */
+/** Uses the RSA key above, because generating a new key would take half a second for each request. */
 const ownKey = ['-key', 'KEYFILE']
 /** Creates a request with the openssl program. */
 function made(t: TestContext, options: readonly string[]): string {
@@ -91,7 +91,7 @@ test('the parsed public key is the key of the certificate request', () => {
   assert.ok(read(requestPem({ key })).publicKey.equals(publicKeyOf(key)))
 })
 
-/** Returns a request attribute that asks for these extensions. */
+/** Returns a request attribute that requests these extensions. */
 function asking(...extensions: Buffer[]): RequestParts {
   return { key, rest: [der(0xa0, sequence(identifier('2a864886f70d01090e'), der(0x31, sequence(...extensions))))] }
 }

@@ -39,7 +39,7 @@ export function pem(label: string, bytes: Buffer): string {
 export interface RequestParts {
   readonly subject?: Buffer[]
   readonly key?: KeyObject
-  /** The SubjectPublicKeyInfo of the request. Defaults to the SubjectPublicKeyInfo of the key. */
+  /** The SubjectPublicKeyInfo in the request. Defaults to the SubjectPublicKeyInfo of the key. */
   readonly publicKey?: Buffer
   /** The part of the request after the key. Defaults to the attributes. */
   readonly rest?: Buffer[]

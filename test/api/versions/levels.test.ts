@@ -42,7 +42,7 @@ test('each emulated Kubernetes version has the feature gates of its release, wit
   assert.deepEqual(differing, [])
 })
 
-/** Returns the types that only the specification has: v1beta1 of the webhook configurations at 1.23. */
+/** Whether a type exists only in the specification, which applies to the webhook configurations in v1beta1 at 1.23. */
 const beyondKubernetes = (version: string, group: string) =>
   group === 'admissionregistration.orch.io' && version === 'v1beta1'
 
@@ -137,7 +137,7 @@ function typeText(schema: Schema, home: string): string {
   }
 }
 
-/** Describes a field of a later version. Both apply and strategic merge patches use the recorded merge keys. */
+/** Describes a field from a later version. Both apply and strategic merge patches use the recorded merge keys. */
 function describe({ schema, tag }: Field, home: string) {
   const list = schema.type === 'list' ? schema : undefined
   const strategy = list?.patch === undefined ? undefined : `${list.patch}${list.retainKeys ? ',retainKeys' : ''}`
@@ -233,7 +233,7 @@ const inlinedLater: { readonly [type: string]: { readonly [field: string]: reado
   DeviceAllocationConfiguration: { opaque: [3] },
 }
 
-/** Returns the field numbers of the nested messages that contain each field which JSON has inline. */
+/** For each field that is inline in JSON, returns the field numbers of the nested messages that contain it. */
 function inlinedFields(name: string): { readonly [field: string]: readonly number[] } {
   const { inlined = {}, fields = {} } = facts[name]!
   const unnumbered = Object.keys(fields).filter((field) => fields[field]!.tag === undefined)

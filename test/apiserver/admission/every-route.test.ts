@@ -1,6 +1,6 @@
 /**
  * Tests that every request that changes an object passes admission. The routes come from discovery: every type in every
- * version, all subresources and writing verbs, all patch and apply formats, creation by PUT and apply, single and
+ * version, all subresources and write verbs, all patch and apply formats, creation by PUT and apply, single and
  * collection deletion, and connections to nodes. An admission plugin that rejects everything must reject each of them
  * after the mutating plugins have run, and nothing may change.
  */
@@ -32,7 +32,7 @@ const open = '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,P
 const server = await serve({ after }, [open])
 let client = server.client()
 const types: { readonly prefix: string; readonly resources: readonly Discovered[] }[] = []
-/** Path of an object of each type, keyed by collection: `/api/v1/configmaps`. */
+/** Path of an object of each type, keyed by collection path, such as `/api/v1/configmaps`. */
 const objects = new Map<string, string>()
 /** The object that was sent for each type, keyed by collection path. */
 const sent = new Map<string, ApiObject>()
@@ -188,7 +188,7 @@ function connection(place: string): Route {
   return { what: 'connect', operation: 'CONNECT', send: (by) => by.get(`${place}?command=x&ports=80`) }
 }
 
-/** Returns the number of admission calls by phase and operation: `admit CREATE`. */
+/** Returns the number of admission calls by phase and operation, such as `admit CREATE`. */
 async function steps(): Promise<Map<string, number>> {
   const { text } = await client.get('/metrics')
   const counts = new Map<string, number>()

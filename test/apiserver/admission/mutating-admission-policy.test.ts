@@ -23,7 +23,7 @@ function create(kind: string, name: string, spec: object) {
 const config = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
 const patch = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
 
-/** Creates a policy with a binding. The policy applies only to objects with the name prefix that is returned. */
+/** Creates a policy with a binding. The policy applies only to objects whose names start with the returned prefix. */
 async function install(mutations: object[], policy: object = {}, binding: object = {}): Promise<string> {
   const name = `p${++names}`
   const own = { name: 'own', expression: `request.name.startsWith('${name}-')` }

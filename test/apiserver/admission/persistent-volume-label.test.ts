@@ -1,4 +1,4 @@
-/** Tests PersistentVolumeLabel: new volumes get the labels of the table and a matching node affinity. */
+/** Tests PersistentVolumeLabel: new volumes get the labels from the table and a matching node affinity. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

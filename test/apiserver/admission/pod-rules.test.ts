@@ -1,6 +1,7 @@
 /**
- * Tests admission plugins that check only the pod, each enabled on a server: AlwaysPullImages, SecurityContextDeny,
- * LimitPodHardAntiAffinityTopology, ExtendedResourceToleration. Also DenyServiceExternalIPs, which checks Services.
+ * Tests the admission plugins that check only the pod, each of them enabled on a server: AlwaysPullImages,
+ * SecurityContextDeny, LimitPodHardAntiAffinityTopology, ExtendedResourceToleration. Also DenyServiceExternalIPs, which
+ * checks Services.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -120,7 +121,8 @@ describe('admission plugins for pods and Services', async () => {
       { key: 'a.example/fpga', operator: 'Exists', effect: 'NoSchedule' },
       { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
     ])
-    // An existing toleration is not added again. A broader toleration does not replace the added toleration.
+    // A toleration that already exists is not added again. A broader existing toleration does not replace the added
+    // toleration.
     const taint = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
     for (const own of [taint, { ...taint, effect: undefined }, { operator: 'Exists' }]) {
       const tolerant = await create({

@@ -202,7 +202,7 @@ const kinds = ['containers', 'initContainers', 'ephemeralContainers'] as const
 const container = { name: 'c', image: 'i', ...context({}) }
 const extra = { name: 'e', image: 'i', ...context({}) }
 
-/** Returns a pod with these fields in a container of this kind. */
+/** Returns a pod with these fields in a container of this kind or in the pod itself. */
 function podWith(kind: (typeof kinds)[number] | 'spec', fields: Fields, annotations: Fields = {}) {
   const spec: { [list: string]: unknown } = { containers: [container] }
   if (kind === 'spec') Object.assign(spec, fields)
@@ -323,7 +323,8 @@ async function admit(client: HttpClient, namespace: string, asked: Asked): Promi
 }
 
 /**
- * Ports of ephemeral containers and mixed host processes are already invalid, so they are checked without the server.
+ * Ports in ephemeral containers, and mixing host processes with other containers, are already invalid, so they are
+ * checked without the server.
  */
 function judged({ kind, fields, notes, level, version }: Asked): string {
   const { spec } = podWith(kind, fields, notes) as { spec: object }

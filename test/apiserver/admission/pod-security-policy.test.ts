@@ -1,4 +1,6 @@
-/** Tests PodSecurityPolicy: rejections and defaults of each field, permission to use policies, and selection. */
+/**
+ * Tests PodSecurityPolicy: rejections and defaults for each field, permission to use policies, and policy selection.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

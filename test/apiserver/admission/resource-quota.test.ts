@@ -20,7 +20,7 @@ const patchOf = (body: object) => ({
 
 let createdCount = 0
 
-/** Creates a namespace with quotas whose status is set as the control loop would. */
+/** Creates a namespace with quotas whose status is set as the control loop would set it. */
 async function limited(...quotas: { name?: string; hard: object; spec?: object; used?: object }[]) {
   const namespace = `quota-${createdCount++}`
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: namespace } })).status, 201)

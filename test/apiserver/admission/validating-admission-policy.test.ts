@@ -1,4 +1,4 @@
-/** Tests ValidatingAdmissionPolicy: stored policies and bindings decide about requests. */
+/** Tests ValidatingAdmissionPolicy: stored policies and bindings decide whether requests are admitted. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -18,7 +18,9 @@ function create(kind: string, name: string, spec: object) {
   return client.post(`/apis/${group}/${plural}`, { apiVersion: group, kind, metadata: { name }, spec })
 }
 
-/** Creates a policy with a binding. The policy applies only to ConfigMaps with the name prefix that is returned. */
+/**
+ * Creates a policy with a binding. The policy applies only to ConfigMaps whose names start with the returned prefix.
+ */
 async function install(policy: object, binding: object = {}): Promise<string> {
   const name = `p${++names}`
   const own = { name: 'own', expression: `request.name.startsWith('${name}-')` }

@@ -1,4 +1,4 @@
-/** Tests with the front proxy's certificate and key from files. A backend that trusts only their CA accepts them. */
+/** Tests a front-proxy certificate and key from files. A backend that trusts only their CA accepts them. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

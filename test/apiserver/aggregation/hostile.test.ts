@@ -68,7 +68,7 @@ test('a forwarded request ends with its response, and the backend detects a trun
     [`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Transfer-Encoding: chunked', '', '5', 'begin', ''].join('\r\n'),
   )
   await new Promise((done) => socket.once('data', done))
-  // The client discards the rest of the response, and the connection stays usable.
+  // The client discards the rest of the response, and the connection remains usable.
   socket.write(`3\r\nend\r\n0\r\n\r\nGET ${root}/echo HTTP/1.1\r\nHost: a\r\n${bearer}\r\nConnection: close\r\n\r\n`)
   assert.deepEqual(statusesOf(await untilClosed(socket)), [200])
   await untilTrue(async () => backend.bodies.length > 0)

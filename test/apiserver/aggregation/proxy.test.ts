@@ -1,4 +1,7 @@
-/** Tests requests forwarded to an aggregated API server in another process that trusts only the front proxy. */
+/**
+ * Tests requests that are forwarded to an aggregated API server, which runs in another process and trusts only the
+ * front proxy.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 const tracing = join(directory, 'tracing.yaml')
 const kind = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\n'
-// Records traces for a collector that does not exist.
+// Record traces for a collector that does not exist.
 writeFileSync(tracing, `${kind}endpoint: 127.0.0.1:1\n`)
 
 const server = await serve({ after }, ['--authorization-mode=RBAC', `--tracing-config-file=${tracing}`])

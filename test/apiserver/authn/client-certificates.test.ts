@@ -1,5 +1,5 @@
 /**
- * Tests client certificates made by openssl: several CAs, intermediates sent by the client, and a CA file that
+ * Tests client certificates created with openssl: several CAs, intermediates sent by the client, and a CA file that
  * changes while connections are open.
  */
 import assert from 'node:assert/strict'
@@ -101,7 +101,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
       (await authenticatedUser(server, { certificate: make({ subject: '/O=dev', issuer: one! }) })).status,
       401,
     )
-    // The value does not match its string type, but openssl signs the certificate anyway.
+    // The value does not match its declared string type, but openssl signs the certificate anyway.
     const bad = attribute(oid.cn, 0x13, Buffer.from([0xe9]))
     const identity = await authenticatedUser(server, { certificate: sign([rdn(bad)]) })
     assert.equal(identity.status, 401, identity.text)

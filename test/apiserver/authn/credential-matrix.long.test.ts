@@ -15,7 +15,10 @@ import { authorityExtensions, certificatesIn, serverExtensions } from '../../sup
 import type { Served } from '../../support/server.ts'
 import { says, TokenService } from '../../support/token-service.ts'
 
-/** The user of each certificate. Undefined if no certificate is sent, and 'refused' if the certificate is invalid. */
+/**
+ * The user of each certificate. Undefined means that no certificate is sent, and 'refused' that the certificate is
+ * invalid.
+ */
 const certificates = {
   none: undefined,
   'of a client': 'carl',
@@ -28,7 +31,7 @@ const certificates = {
   'of a proxy that is not allowed': 'refused',
 } as const
 
-/** The user of each token. 'refused' if the token is invalid. */
+/** The user of each token. 'refused' means that the token is invalid. */
 const tokens = {
   static: 'bob',
   'accepted by the webhook': 'wendy',
@@ -43,7 +46,10 @@ const tokens = {
   __proto__x: 'refused',
 } as const
 
-/** The content of each header format, in which * is the token: the token, an unknown token, nothing, or an error. */
+/**
+ * What each header format, in which * stands for the token, contains: the token, an unknown token, nothing, or an
+ * error.
+ */
 const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' } = {
   'Bearer *': 'token',
   'bearer *': 'token',

@@ -1,5 +1,5 @@
 /**
- * Tests denied and expiring certificates: effects on requests, on open connections and watches, and on other
+ * Tests denied and expiring certificates: their effects on requests, on open connections and watches, and on other
  * servers.
  */
 import assert from 'node:assert/strict'
@@ -69,8 +69,8 @@ test('certificate deny lists reject client certificates', { timeout: 300_000 }, 
         const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
         session.on('error', () => {})
         await once(session, 'connect')
-        // The client considers itself connected before the server has verified its certificate. A response to a ping
-        // proves that the server has verified the certificate.
+        // The client considers itself connected before the server has verified its certificate. A ping response proves
+        // that the server has done so.
         await new Promise((resolve) => session.ping(resolve))
         let asked = false
         session.on('goaway', () => {

@@ -21,7 +21,7 @@ const path = '/api/v1/namespaces/default/secrets/holder'
 const lastUsed = 'orch.io/legacy-token-last-used'
 const invalidSince = 'orch.io/legacy-token-invalid-since'
 
-/** Returns a server with a legacy token, which a Secret contains. */
+/** Starts a server with a legacy token that is stored in a Secret. */
 async function start(version: string) {
   const server = await serve({ after }, [`--emulated-version=${version}`, `--service-account-key-file=${keyFile}`])
   const admin = server.client()

@@ -1,6 +1,6 @@
 /**
- * Tests OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens signed with the
- * provider's key, key rotation and an unavailable provider.
+ * Tests OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens that are signed with
+ * the provider's key, key rotation and an unavailable provider.
  */
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
@@ -265,7 +265,7 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
     ['padded', `${token}=`],
     ['an extra leading segment', `x${token}`],
   ]
-  // Changes one character. The last character of a part is skipped because it has unused bits.
+  // Change one character. Skip the last character of each part, because it has unused bits.
   for (let i = 0; found.length < 230; i++) {
     const at = (i * 37) % (token.length - 2)
     const was = token[at]!
@@ -276,7 +276,7 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
   return found
 }
 
-/** Signs this text as the claims of a token with the provider's key. */
+/** Signs a token whose claims are this text with the provider's key. */
 async function signText(provider: OpenidProvider, text: string): Promise<string> {
   const { CompactSign, importJWK } = await import('jose')
   const key = provider.keys[0]!

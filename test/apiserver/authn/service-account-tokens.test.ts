@@ -67,7 +67,7 @@ async function tokenOf(name: string, spec: object = {}): Promise<string> {
   return body.status.token
 }
 
-/** Uses the same connection repeatedly. */
+/** Returns the status of a request with the token. All requests use the same connection. */
 async function statusWith(token: string, client = server.client(token)): Promise<number> {
   return (await client.get('/api')).status
 }

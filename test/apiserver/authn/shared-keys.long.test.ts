@@ -158,7 +158,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     assert.equal((await used.get('/api')).status, 200)
     proxy.set('cut')
     await servers[0].client().delete(`${accounts}/cut-off`)
-    // The server uses its caches until they may be stale, and then contacts the store, which is unreachable.
+    // The server relies on its caches until they may be stale, and then contacts the store, which is unreachable.
     await until(
       async () => (await used.get('/api?timeout=1s')).status,
       (status) => status !== 200,

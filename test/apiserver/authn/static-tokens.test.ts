@@ -1,5 +1,5 @@
 /**
- * Tests changes to the static token file while the server is running. Changes also apply to open connections, and
+ * Tests changes to the static token file while the server is running. Changes also take effect on open connections, and
  * are never applied partially.
  */
 import assert from 'node:assert/strict'

@@ -55,7 +55,7 @@ async function tokenFrom(client: HttpClient): Promise<string> {
   return body.status.token
 }
 
-/** Returns a token whose Secret and account do not exist. */
+/** Returns a token that is not bound to an existing Secret or account. */
 async function unheldToken(): Promise<string> {
   const claims = {
     iss: 'orch/serviceaccount',

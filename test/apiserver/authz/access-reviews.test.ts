@@ -1,5 +1,5 @@
 /**
- * Tests queries about permissions: identity, explanation and allowed subjects. Each of them requires a separate
+ * Tests queries about permissions: identity, explanation and allowed subjects. Each kind of query requires a separate
  * permission.
  */
 import assert from 'node:assert/strict'

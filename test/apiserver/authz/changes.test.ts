@@ -1,6 +1,6 @@
 /**
- * Tests that permissions follow roles and bindings: on the same server for the next request, and on another server
- * within a second.
+ * Tests that permissions follow roles and bindings: with the next request on the same server, and within a second on
+ * another server.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

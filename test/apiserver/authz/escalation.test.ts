@@ -38,7 +38,7 @@ const rule = (verbs: string, groups: string, resources: string, names?: string) 
   ...(names === undefined ? {} : { resourceNames: names.split(' ') }),
 })
 
-/** The rules that bob tries to grant, and whether the server allows each of them. */
+/** The rules that bob tries to grant, and whether the server allows him to grant each of them. */
 const table: readonly (readonly [title: string, rules: readonly object[], allowed: boolean])[] = [
   ['nothing', [], true],
   ['one of the held permissions', [rule('get', 'core', 'configmaps')], true],

@@ -50,8 +50,8 @@ async function ask(token: string, headers: Headers, path = '/api/v1/secrets') {
 const jane = ['Impersonate-User', 'jane'] as const
 
 /**
- * The headers that alice sends, and the expected rejection. If there is no rejection, alice acts as jane, who may not
- * list Secrets either.
+ * The headers that alice sends, and the expected rejection. Without a rejection, alice acts as jane, who may not list
+ * Secrets either.
  */
 const table: readonly (readonly [title: string, headers: Headers, refused: string | undefined])[] = [
   ['a user', [jane], undefined],
@@ -108,7 +108,7 @@ test('impersonation headers that are duplicated, incomplete or lack a user are r
     [['Impersonate-Uid', 'u-1']],
     [['Impersonate-Extra-scopes', 'view']],
     [['Impersonate-Unknown', 'x']],
-    // The identity that the server uses as a client of node agents. API requests never come from this user.
+    // The server's own identity as a client of node agents. No API request may come from this user.
     [['Impersonate-User', 'system:apiserver-node-client']],
     [['Impersonate-Group', '']],
     [['Impersonate-Extra-scopes', '']],

@@ -1,4 +1,4 @@
-/** Tests with a user who has tens of thousands of rules. Listing or granting them does not block the server. */
+/** Tests a user who has tens of thousands of rules. Listing or granting them must not block the server. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertBrief } from '../../support/effort.ts'

@@ -1,7 +1,8 @@
 /**
- * Tests the access matrix: every user of a small set of users and objects (`world.ts`), with every verb, resource,
- * scope, name and request type, as real requests. The expected results come from the independent model in `world.ts`.
- * All writes are dry runs. In the short form, each user sends every second request, and the next user sends the others.
+ * Tests the access matrix with real requests: every user in a small world of users and objects (`world.ts`), with every
+ * verb, resource, scope, name and request type. The expected results come from the independent model in `world.ts`. All
+ * writes are dry runs. In the short form, each user sends every second request, and the next user sends the others in
+ * between.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -45,8 +46,8 @@ const patches = [
 ] as const
 
 /**
- * Returns the patch types to test. The world has no pods, and an apply of a missing object is a create: see
- * create-by-update.test.ts.
+ * Returns the patch types to test. Not all types apply: the world has no pods, and applying a missing object is a
+ * create (see create-by-update.test.ts).
  */
 function patchesOf({ resource }: Type) {
   return resource === 'pods' ? patches.slice(0, 2) : patches
@@ -178,7 +179,8 @@ async function carryOut(person: Person, all: readonly Attempt[]): Promise<string
 
 /**
  * Returns what is wrong with a response, or undefined if the response is correct. An allowed request may fail for any
- * reason except authorization. The response to a forbidden request must be a 403 that names user, action and scope.
+ * reason except authorization. The response to a forbidden request must be a 403 that names the user, the action and
+ * the scope.
  */
 function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   if (mayHave(person, wish)) return status === 401 || isRefusal(text) ? `refused: ${text.slice(0, 200)}` : ''

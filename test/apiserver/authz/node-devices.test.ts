@@ -77,7 +77,7 @@ test('a node agent can list and delete ResourceSlices only with a field selector
 test('before 1.32, a node agent may list ResourceSlices without a field selector; before 1.30, it has no access to them', async () => {
   const headers = { 'impersonate-user': 'system:node:one', 'impersonate-group': 'system:nodes' }
   for (const [version, status] of [
-    // The version of the API does not exist, but the request is authorized first.
+    // The API version does not exist, but requests are authorized first.
     ['1.31', 404],
     ['1.29', 403],
   ] as const) {
@@ -162,7 +162,7 @@ test('a node agent can request tokens only for audiences in the volumes of the p
     })
   for (const audience of ['of-volume', 'of-inline', 'of-bound'])
     assert.equal((await request([audience])).status, 201, audience)
-  // No volume uses the default audience, which the API server accepts.
+  // No volume uses the default audience, which is the one that the API server accepts.
   for (const audiences of [[], ['vault'], ['of-volume', 'of-inline']]) {
     const refused = await request(audiences)
     assert.equal(refused.status, 403, audiences.join())

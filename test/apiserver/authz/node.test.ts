@@ -1,6 +1,6 @@
 /**
- * Tests the Node authorizer. A node agent can read only the objects that the pods on its node need, and cannot
- * detect other objects.
+ * Tests the Node authorizer. A node agent can read only the objects that the pods on its node need, and cannot find out
+ * whether other objects exist.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

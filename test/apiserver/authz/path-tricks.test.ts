@@ -1,7 +1,7 @@
 /**
- * Tests path tricks: more than two hundred spellings by a user who may read a single resource. The authorizer and
- * the router use the same decoded path. A forbidden resource is therefore never returned, and an allowed resource is
- * returned only for equivalent spellings.
+ * Tests path tricks: more than two hundred spellings of paths, sent by a user who may read a single resource. The
+ * authorizer and the router use the same decoded path. A forbidden resource is therefore never returned, and an allowed
+ * resource is returned only for equivalent spellings.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

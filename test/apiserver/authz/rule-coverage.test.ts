@@ -13,7 +13,8 @@ const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most =
   runToCompletion(coverage(held.map(ruleOf), given, most))
 
 /**
- * Whether the rule is covered, by brute force: every single permission of the rule must be in one of the user's rules.
+ * Determines by brute force whether the rule is covered: each individual permission in the rule must be in one of the
+ * user's rules.
  */
 function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
@@ -105,7 +106,7 @@ test('many narrow RBAC rules together cover a wide rule', () => {
 test('a check of RBAC rules that is too expensive yields to other work and ends without a result', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
-  // A rule with a single verb grants each of the 64 million permissions.
+  // Each of the 64 million permissions is granted by a rule with a single verb.
   const held = words('v').map((verb) => ruleOf({ ...wide, verbs: [verb] }))
   const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, [wide], 20)))
   assert.deepEqual(result, { uncovered: [], decided: false })

@@ -101,7 +101,7 @@ test('constrained impersonation allows only the named actions', async () => {
   const alice = server.client('alice-token')
   const messageOf = async (path: string, headers: { [name: string]: string }) =>
     (await alice.get(path, headers)).body.message as string
-  // The impersonation is allowed, but the impersonated user may not list.
+  // The impersonation is allowed, but the impersonated user may not list ConfigMaps.
   assert.match(await messageOf('/api/v1/configmaps', { 'impersonate-user': 'eve' }), /User "eve" cannot list/)
   assert.match(
     await messageOf('/api/v1/secrets', { 'impersonate-user': 'eve' }),

@@ -1,7 +1,7 @@
 /**
  * A small world of users, roles and bindings for the access tests, and a model of each user's permissions. The model
- * follows the RBAC documentation and imports nothing from the sources. It expands every binding into single grants and
- * searches them for a match.
+ * follows the RBAC documentation and imports nothing from the sources. It expands each binding into individual grants
+ * and searches them for a match.
  */
 export interface Person {
   readonly name: string
@@ -49,7 +49,7 @@ const reading = ['get', 'list', 'watch']
 
 export const roles: readonly Role[] = [
   { namespace: 'a', name: 'reader', rules: [{ verbs: reading, apiGroups: [''], resources: ['configmaps'] }] },
-  // The role has the same name as a ClusterRole with other rules.
+  // The role has the same name as a ClusterRole with different rules.
   { namespace: 'b', name: 'shared', rules: [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }] },
   { namespace: '', name: 'shared', rules: [{ verbs: ['list'], apiGroups: [''], resources: ['secrets'] }] },
   {
@@ -100,7 +100,7 @@ export const bindings: readonly Binding[] = [
   { namespace: '', name: 'remover', role: clusterRole('remover'), to: [group('ops')] },
   { namespace: 'a', name: 'patcher', role: clusterRole('patcher'), to: [group('system:serviceaccounts')] },
   { namespace: '', name: 'urls', role: clusterRole('urls'), to: [user('dave'), group('system:unauthenticated')] },
-  // Paths have no namespace, so a namespaced binding grants nothing here.
+  // Paths have no namespace, so a namespaced binding does not grant access to them.
   { namespace: 'a', name: 'urls', role: clusterRole('urls'), to: [user('carol')] },
   { namespace: '', name: 'nodes', role: clusterRole('nodes'), to: [user('dave')] },
   { namespace: 'b', name: 'nodes', role: clusterRole('nodes'), to: [user('carol')] },
@@ -125,7 +125,7 @@ export interface Wish {
   readonly path?: string
 }
 
-/** Whether the user is allowed to make the request. */
+/** Whether the user may make the request. */
 export function mayHave(person: Person, wish: Wish): boolean {
   const general = person.groups.includes(everybody) ? [...byDefault, ...byDefaultToAll] : byDefaultToAll
   if (general.some((rule) => grants(rule, wish))) return true

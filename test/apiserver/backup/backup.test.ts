@@ -1,6 +1,6 @@
 /**
  * Tests backing up a running store and restoring it. The copy is a consistent state, the revisions of the restored
- * store are above all earlier revisions, and bad input is rejected without writing anything.
+ * store are higher than all earlier revisions, and invalid input is rejected before anything is written.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -267,7 +267,7 @@ test('backup commands do not crash if standard output is closed, and an incomple
   assert.match(said, /^orch: the backup is incomplete: cannot write to standard output: .*EPIPE\n$/)
 })
 
-/** Runs `orch` with a closed standard output. */
+/** Runs `orch` with standard output closed. */
 async function runUnread(...args: string[]): Promise<{ code: number; said: string }> {
   const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.destroy()
@@ -380,7 +380,7 @@ test('backups with a date in the future count as the oldest backups', async (t) 
   const ours = () => readdirSync(backups).sort()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h', '--backup-keep=2'])
   await untilTrue(async () => server.output().includes('backup completed'))
-  // The watch ends when the old backups are deleted.
+  // Stopping the server waits until the old backups have been deleted.
   await server.stop()
   const [made, ...others] = ours()
   assert.notEqual(made, future[0])

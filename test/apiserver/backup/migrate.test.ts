@@ -1,6 +1,7 @@
 /**
- * Tests migration between stores. From the embedded store to etcd and back, only revisions change. An interrupted
- * migration resumes, foreign keys are preserved, and the etcd of a kube-apiserver is served unchanged.
+ * Tests migration between stores. When objects are migrated from the embedded store to etcd and back, only the
+ * revisions change. An interrupted migration resumes, unrelated keys are preserved, and the server can serve a
+ * kube-apiserver's etcd unchanged.
  */
 
 import assert from 'node:assert/strict'
@@ -103,7 +104,7 @@ test('a store with an interrupted migration cannot be opened, and the migration 
   assert.match(lines.join('\n'), /resuming an interrupted load after 250 entries/)
   assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
 
-  // A migration from another state starts from the beginning and removes the old state.
+  // A migration from a different state starts from the beginning and removes the old state.
   const other = newPrefix()
   const stale = await loadEtcd({ ...options, prefix: other }, { id: 'another', above: 10 })
   await stale.write([{ key: 'objects/left/behind/x', revision: 1, value: Buffer.from('x') }])

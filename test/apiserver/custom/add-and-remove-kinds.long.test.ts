@@ -1,5 +1,5 @@
 /**
- * Tests that creating and removing many kinds leaks nothing, even if the kinds are in use, and that clients are
+ * Tests that creating and removing many kinds leaks no memory, even if the kinds are in use, and that clients are
  * notified.
  */
 import assert from 'node:assert/strict'

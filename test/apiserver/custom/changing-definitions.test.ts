@@ -1,5 +1,5 @@
 /**
- * Tests a definition that gains a field while its objects are being written. After the change is acknowledged, no
+ * Tests a definition that gains a field while its objects are being written. Once the change has been acknowledged, no
  * write silently drops the field, not even a write that was already in flight.
  */
 import assert from 'node:assert/strict'
@@ -96,7 +96,7 @@ test('a write that starts after an acknowledged schema change keeps the field th
   await undefine(client, name)
 })
 
-/** Sends the head of a request. The returned function sends the body and completes the request. */
+/** Sends the head of a request, and returns a function that sends the body and completes the request. */
 async function sendSlowly(
   method: string,
   path: string,

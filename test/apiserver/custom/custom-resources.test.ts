@@ -337,7 +337,7 @@ longTest('a restarted server completes a deletion that a kill interrupted', asyn
   const again = server.client()
   await isGone(again, name)
   assert.equal((await again.get(path)).status, 404)
-  // The new definition has no objects from before.
+  // The new definition has none of the old objects.
   await define(again)
   assert.deepEqual((await again.get(path)).body.items, [])
 })
@@ -360,7 +360,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     assert.equal(made.status, 201, made.text)
     assert.equal((await one.get(`${collectionOf()}/a`)).status, 200)
     await undefine(two, name)
-    // The other server removes the type when it has received the deletion.
+    // The other server removes the type once it has received the deletion.
     await isGone(one, name)
     const watched = one.watch(`${collectionOf()}?watch=1`, AbortSignal.timeout(120_000))
     // Either the type no longer exists, or a watch on it ends now.
@@ -384,7 +384,7 @@ describe('a CustomResourceDefinition on two servers', () => {
       })
       const seen = new Map<string, number>()
       await defining
-      // A watch ends if the type is not served yet or its definition is changing. The next watch then returns all
+      // A watch ends if the type is not served yet or its definition is being changed. The next watch then returns all
       // events.
       for (let attempt = 0; seen.size < count; attempt++) {
         assert.ok(attempt < 600, `only ${seen.size} of ${count} were told`)

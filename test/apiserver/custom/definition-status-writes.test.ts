@@ -1,6 +1,6 @@
 /**
- * Tests that a definition cannot take the path of a built-in type, regardless of its status. The built-in type may be
- * enabled or disabled, and the definition may be older than the type.
+ * Tests that a definition cannot take over the path of a built-in type, regardless of the definition's status. The
+ * built-in type may be enabled or disabled, and the definition may be older than the type.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ function approvedDefinition(wanted: DefinitionOptions) {
   return { ...definition, metadata: { ...definition.metadata, ...approved } }
 }
 
-/** Creates a definition and resolves when the server has checked its names. */
+/** Creates a definition and resolves once the server has checked its names. */
 async function ask(
   client: HttpClient,
   wanted: DefinitionOptions,

@@ -50,7 +50,7 @@ export function definitionOf(options: DefinitionOptions = {}) {
   }
 }
 
-/** Creates a definition and resolves when it is established. */
+/** Creates a definition and resolves once it is established. */
 export async function define(client: HttpClient, options: DefinitionOptions = {}): Promise<string> {
   const definition = definitionOf(options)
   const made = await client.post(definitions, definition)
@@ -71,7 +71,7 @@ export function conditionOf({ status }: Conditioned, type: string): string | und
   return status?.conditions?.find((condition) => condition.type === type)?.status
 }
 
-/** Deletes a definition and resolves when the definition no longer exists. */
+/** Deletes a definition and resolves once it no longer exists. */
 export async function undefine(client: HttpClient, name: string): Promise<void> {
   const deleted = await client.delete(`${definitions}/${name}`)
   assert.equal(deleted.status, 200, deleted.text)
@@ -88,7 +88,7 @@ function only(name: string): string {
   return `fieldSelector=metadata.name%3D${name}`
 }
 
-/** Resolves with the first matching event of a definition. The watch fails after a timeout. */
+/** Resolves with the first matching event about a definition, and fails after a timeout. */
 export async function waitForEvent(
   client: HttpClient,
   name: string,

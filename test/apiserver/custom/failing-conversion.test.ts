@@ -55,7 +55,7 @@ afterEach(() => {
   converter.answer = honest
 })
 
-/** Returns the response of a correct webhook in which each object is changed. */
+/** Returns a correct webhook's response after applying a change to each object. */
 const changed = (change: (object: Loose) => Loose) => (review: ConversionReview) =>
   answerWith(
     review,
@@ -160,7 +160,7 @@ test('a failed conversion stores nothing, and writes in the storage version stil
     [500, `conversion webhook for ${group}/v2, Kind=Widget failed: not now`],
   )
   assert.equal((await client.get(`${collection('v1')}/never`)).status, 404)
-  // Field ownership is recorded in both versions. Without the webhook, ownership cannot be computed and stays
+  // Field ownership is recorded in both versions. Without the webhook, ownership cannot be computed, so it stays
   // unchanged.
   const written = await merged(`${path('v1')}?fieldManager=one`, { spec: { color: 'green' } })
   assert.deepEqual([written.status, written.body.spec], [200, { size: 1, color: 'green' }])
@@ -242,13 +242,13 @@ test('a call to a conversion webhook that never responds times out together with
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  // A call that the server has given up may reach the webhook only now.
+  // A call on which the server has already given up may reach the webhook only now.
   const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
 
 test('namespaces and definitions can be deleted while the conversion webhook is unavailable', async (t) => {
-  // Runs the loops that delete the contents of a namespace.
+  // Run the loops that delete the contents of a namespace.
   const client = (await serveUp(t)).client()
   const settled = await Converter.start({ after })
   const wanted = { plural: 'doomed', kind: 'Doomed', versions: widgetVersions('v1'), conversion: settled.conversion() }

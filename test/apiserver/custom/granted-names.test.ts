@@ -1,6 +1,6 @@
 /**
  * Tests that a name is granted only once, even if a server lags behind. Two servers share a store, and one of them has
- * not received the latest changes. Its reads of the latest state wait until it has caught up.
+ * not received the latest changes. When it reads the latest state, it waits until it has caught up.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

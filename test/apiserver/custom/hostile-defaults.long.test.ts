@@ -1,6 +1,6 @@
 /**
- * Tests with hostile defaults that turn small inputs into large objects. Values that defaults add count towards the
- * limits of a body, so that the server neither runs out of memory nor blocks. Objects that were stored earlier remain
+ * Tests with hostile defaults that turn small inputs into large objects. Values that defaults add count toward the
+ * limits on a body, so that the server neither runs out of memory nor blocks. Objects that were stored earlier remain
  * readable.
  */
 import assert from 'node:assert/strict'
@@ -12,9 +12,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
-/**
- * The goal is 50 ms. The limit is higher because the clock of the thread includes compilation and garbage collection.
- */
+/** The goal is 50 ms. The limit is higher because the thread's CPU time includes compilation and garbage collection. */
 const maxMs = 350
 
 let server: InProcess

@@ -1,7 +1,7 @@
 /**
  * Tests with hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names.
- * Each definition is rejected or bounded, and blocks other requests no longer than an ordinary request. The tests
- * measure the CPU time of the server's thread.
+ * Each definition is either rejected or limited in its cost, and blocks other requests no longer than an ordinary
+ * request does. The tests measure the CPU time of the server's thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -11,9 +11,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
-/**
- * The goal is 50 ms. The limit is higher because the clock of the thread includes compilation and garbage collection.
- */
+/** The goal is 50 ms. The limit is higher because the thread's CPU time includes compilation and garbage collection. */
 const maxMs = 350
 
 let server: InProcess
@@ -21,7 +19,7 @@ let client: HttpClient
 before(async () => {
   server = await startInProcess()
   client = server.client
-  // Excludes code that is loaded and compiled on first use from the measurement.
+  // Exclude from the measurement the time for loading and compiling code on first use.
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
   await undefine(client, await define(client, { schema }))
 })
@@ -135,7 +133,7 @@ test('schema fields named like JavaScript properties are ordinary fields', async
     schema: { type: 'object', properties: { spec } },
     version: { additionalPrinterColumns: [{ name: '__proto__', type: 'string', jsonPath: '.spec.__proto__' }] },
   }
-  // Sends the definition as text, because __proto__ is not a key in an object literal.
+  // Send the definition as text, because __proto__ is not a key in an object literal.
   const raw = JSON.stringify(definitionOf(hostileDefinition))
   assert.ok(raw.includes('"__proto__":{"type":"string"'))
   const made = await client.send(definitions, { method: 'POST', raw })

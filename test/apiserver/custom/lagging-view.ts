@@ -19,7 +19,7 @@ export class LaggingView extends MemoryStore {
   override get: MemoryStore['get'] = (key) => this.#store.get(key)
   override list: MemoryStore['list'] = (range) => this.#store.list(range)
 
-  /** Delivers the delayed events when the revision is read. */
+  /** Delivers the delayed events whenever the revision is read. */
   override revision: MemoryStore['revision'] = () => {
     this.#release?.resolve()
     return this.#store.revision()

@@ -1,6 +1,6 @@
 /**
- * Tests custom resources as Kubernetes 1.25 and later serve them: ratcheting validation, selectable fields, error
- * causes and formats.
+ * Tests custom resources as served by Kubernetes 1.25 and later: ratcheting validation, selectable fields, error causes
+ * and formats.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -80,7 +80,7 @@ describe('validation causes', () => {
     [{ d: 'today' }, ['FieldValueTypeInvalid spec.d', unchecked]],
     [{ n: 'A.B' }, ['FieldValueTypeInvalid spec.n', unchecked]],
     [{ b: 3_000_000_000 }, [unchecked]],
-    // Rules are evaluated although a value exceeds its bounds.
+    // Rules are evaluated even though a value exceeds its bounds.
     [{ i: 9 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec.i']],
     [{ i: 8 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec']],
     [{ z: null, i: 1 }, []],

@@ -1,4 +1,4 @@
-/** Tests that a schema is parsed once for validation and use, and that identical nodes are shared. */
+/** Tests that a schema is parsed only once for both validation and use, and that identical nodes are shared. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -15,7 +15,7 @@ const collection = collectionOf(definitionOptions)
 const rounds = long ? 40 : 4
 const writers = 4
 
-/** Returns a schema with one spec field whose default is its own name. */
+/** Returns a schema with a single spec field, whose default is its own name. */
 function schemaOf(member: string) {
   const spec = { type: 'object', default: {}, properties: { [member]: { type: 'string', default: member } } }
   return { type: 'object', properties: { spec } }
@@ -57,8 +57,8 @@ function membersOf({ spec }: Shown): string {
 }
 
 /**
- * Writes objects until the signal aborts. Each response must be an object of one schema, or report that the kind does
- * not exist.
+ * Writes objects until the signal aborts. Each response must be an object that conforms to one of the schemas, or
+ * report that the kind does not exist.
  */
 async function write(on: HttpClient, prefix: string, found: string[], signal: AbortSignal): Promise<void> {
   for (let i = 0; !signal.aborted; i++) {

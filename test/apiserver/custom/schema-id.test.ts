@@ -106,7 +106,7 @@ test('the server never uses the cached header of one stored object for another o
   assert.equal(said({ labels }), undefined)
 })
 
-/** Results for a schema with all features. If they change, increment `reading`. */
+/** Expected results for a schema with all features. If they change, increment `reading`. */
 const madeOf: readonly (readonly [Json, Json])[] = [
   [{}, { filled: { deep: 'x', list: [{ n: 1 }] } }],
   [{ filled: {} }, { filled: { deep: 'x' } }],

@@ -534,7 +534,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
     ['a set in an embedded object', { ...embedded, properties: { s: set } }, { ...object(), s: list((i) => `e${i}`) }],
   ]
 
-  /** Returns the number of interruptions and the result. */
+  /** Returns the result of the work and how often it yielded. */
   function run<T>(work: Sliced<T>): { steps: number; result: T } {
     for (let steps = 0; ; steps++) {
       const step = work.next()

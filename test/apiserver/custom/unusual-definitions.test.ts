@@ -1,6 +1,6 @@
 /**
- * Tests definitions that valid writes have put into unusual states. The server's own writes still work, so that the
- * definitions can be established, repaired and deleted.
+ * Tests definitions that valid writes have put into unusual states. The server's own writes must still succeed, so that
+ * the definitions can be established, repaired and deleted.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -38,7 +38,7 @@ test('invalid storedVersions in the status of a definition are repaired', async 
 test('a definition with the maximum number of values can be established and deleted', async () => {
   const many = (count: number) => definitionOf({ schema: about(Array.from({ length: count }, (_, i) => `${i}`)) })
   const about = (choices: string[]) => ({ type: 'object', properties: { a: { type: 'string', enum: choices } } })
-  // Uses the number that the server counts, which includes the fields that the server adds on creation.
+  // Use the number that the server counts, which includes the fields that the server adds on creation.
   const create = (count: number) => client.post(`${definitions}?dryRun=All`, many(count))
   let taken = 99_900
   let refused = 99_990

@@ -102,7 +102,7 @@ test('since Kubernetes 1.26, metrics show the seat limits of the priority levels
         newer!,
       )?.[1],
     )
-  // The pool has 600 seats and 245 shares. The level has 100 of the shares, and lends up to 90% of its seats.
+  // The pool has 600 seats and 245 shares. The level has 100 of the shares and lends up to 90% of its seats.
   assert.deepEqual(['nominal_limit', 'lower_limit', 'upper_limit', 'current_limit'].map(seats), [245, 24, 845, 245])
   assert.doesNotMatch(older!, /apiserver_flowcontrol_nominal_limit_seats\{/)
 })

@@ -7,10 +7,10 @@ import { TickBudget } from '../../../src/apiserver/flowcontrol/tick-budget.ts'
 
 const queuing = { queues: 64, handSize: 1, queueLengthLimit: 1000 }
 
-/** Returns a request without work, so that any number can start in a tick. */
+/** Returns a request without work, so that any number of requests can start in a single tick. */
 const seats = (count: number) => ({ seats: count, work: 0 })
 
-/** Runs the requests of several flows one after the other, each for its own duration. */
+/** Simulates the requests of several flows, each of which runs for its own duration. */
 class World {
   readonly pool: SeatPool
   /** The flows of the requests that started after waiting, in the order in which they started. */

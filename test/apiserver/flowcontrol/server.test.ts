@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 const group = '/apis/flowcontrol.apiserver.orch.io/v1beta2'
 const oneSeat = ['--authorization-mode=AlwaysAllow', '--max-requests-inflight=1', '--max-mutating-requests-inflight=1']
 
-/** Lets alice and bob share one seat, and configures queues in which ten requests of each user may wait. */
+/** Makes alice and bob share one seat, and configures queues in which up to ten requests of each user may wait. */
 async function shareOneSeat(server: Restartable): Promise<{ schema: string; level: string }> {
   const admin = server.client()
   const queuing = { queues: 1024, handSize: 2, queueLengthLimit: 5 }
@@ -226,7 +226,7 @@ test('without priority and fairness, the max-in-flight limits apply', async (t) 
   assert.equal((await bob.post(configMaps, { metadata: { name: 'more' } })).status, 201)
 })
 
-/** Responses that are built completely in memory, with the paths and formats for which they are long. */
+/** Paths and formats for which the server builds long responses completely in memory. */
 const longAnswers: readonly (readonly [path: string, accept: string])[] = [
   ['/openapi/v2', 'application/json'],
   [`${configMaps}/long`, 'application/yaml'],

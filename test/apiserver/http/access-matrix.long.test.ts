@@ -1,6 +1,7 @@
 /**
  * Tests the access matrix: every kind of credential, combined with every verb and every notation of the path. The
- * expected results are data. A different decision is an error, and so is any change to the stored objects.
+ * expected results are listed as data. The test fails if the server decides differently or if any stored object
+ * changes.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -73,7 +74,7 @@ const credentials: readonly {
 
 type Headers = { readonly [name: string]: string }
 
-/** All verbs: a request that has no effect even if it is allowed, and its expected status. */
+/** All verbs, each with a request that has no effect even if it is allowed, and with the expected status. */
 const verbs: readonly {
   verb: string
   method: string
@@ -139,7 +140,9 @@ const verbs: readonly {
   },
 ]
 
-/** All notations of a path. The server treats each notation like the plain path or rejects it before authentication. */
+/**
+ * All notations of a path. The server either treats a notation like the plain path or rejects it before authentication.
+ */
 const spellings: readonly { name: string; spell: (path: string) => string; refused?: number }[] = [
   { name: 'plain', spell: (path) => path },
   { name: 'trailing slash', spell: (path) => `${path}/` },

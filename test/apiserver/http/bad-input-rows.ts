@@ -1,8 +1,8 @@
 /**
- * Lists all kinds of bad input that are known to have broken similar servers, and where each kind is tested: in the
- * table in `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is
- * checked), with a feature that does not exist yet (`waits`), or not at all (`open`, with the missing part). A row may
- * have several of these entries. The numbers are those of public advisories.
+ * Lists all kinds of bad input that are known to have broken similar servers, and says where each kind is tested: in
+ * the table in `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is
+ * checked), together with a feature that does not exist yet (`waits`), or not at all (`open`, with the missing part). A
+ * row may have several of these entries. The numbers refer to public advisories.
  */
 export interface BadInput {
   readonly here?: readonly string[]

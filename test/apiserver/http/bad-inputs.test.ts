@@ -1,7 +1,8 @@
 /**
  * Tests a table of bad inputs and their expected responses. The table contains faults that are known from other API
  * servers. Longer series have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method).
- * `bad-input-rows.ts` lists all kinds and where they are tested. Prints the number of inputs and of wrong responses.
+ * `bad-input-rows.ts` lists all kinds of bad input and where they are tested. Prints the number of inputs and of wrong
+ * responses.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -109,7 +110,10 @@ const scope: readonly Row[] = [
   ]),
 ]
 
-/** Keys that some engines put into the same hash bucket: numbers that differ only in bits that the hash ignores. */
+/**
+ * Keys that some engines put into the same hash bucket, because they are numbers that differ only in bits that the hash
+ * ignores.
+ */
 const colliding = Array.from({ length: long ? 40_000 : 10_000 }, (_, i) => i * 256)
 const collisions: readonly Row[] = [
   [post(bodyWith(`"data":{${colliding.map((key) => `"${key}":""`).join()}}`)), 201],
@@ -360,7 +364,7 @@ const podOf = (item: object) =>
 const volumes: readonly Row[] = [
   ...series(['..', '../x', 'a/../b', '/a', '', '..a/../b'], (path): Row => [podOf({ path }), 422, /items\[0\].path/]),
   ...series([512, -1, 2 ** 31], (mode): Row => [podOf({ mode }), mode === 2 ** 31 ? 400 : 422, /mode/]),
-  // As in 1.23, a backslash is an ordinary character, and two dots are special only as a whole path element.
+  // As in 1.23, a backslash is an ordinary character, and two dots are special only as a complete path element.
   ...series(['a\\..\\b', 'a..b', 'a/b'], (path): Row => [podOf({ path }), 201]),
 ]
 

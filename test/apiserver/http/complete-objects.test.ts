@@ -1,6 +1,6 @@
 /**
- * Tests that the stored object is the same for every way to write it (create, PUT, each patch type, apply, in JSON or
- * YAML, through the stored or another version), including all defaults.
+ * Tests that the stored object, including all defaults, is the same however it is written (by create, PUT, each patch
+ * type or apply, in JSON or YAML, through the stored version or another).
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ interface Type {
   readonly apiVersion: string
   readonly kind: string
   readonly path: string
-  /** The spec of the object has only a few fields, so that the server sets many defaults. */
+  /** The spec of the object. It has only a few fields, so that the server sets many defaults. */
   readonly spec: JsonObject
   /** Another valid spec. Merging the first spec into this spec yields the first spec. */
   readonly before: JsonObject
@@ -49,7 +49,7 @@ const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '0a' }
 /** A duplicate owner and an unknown field. */
 const stated = { metadata: { ownerReferences: [owner, owner] }, stranger: { a: [1] } }
 
-/** Sends the spec as an update of an object that has another spec, or as a create. */
+/** Sends the spec, either in an update of an object with a different spec or in a create. */
 type Way = (client: HttpClient, at: string, sent: JsonObject) => Promise<Answer>
 
 const send = (method: string, type: string) => (client: HttpClient, path: string, raw: string) =>
@@ -59,8 +59,8 @@ const patch = (form: string) => send('PATCH', `application/${form}-patch+json`)
 const apply = send('PATCH', 'application/apply-patch+yaml')
 const collection = (at: string) => at.slice(0, at.lastIndexOf('/'))
 /**
- * Formats the object for apply. Removes the two errors, which apply rejects because an applied field is always
- * intentional.
+ * Formats the object for apply. Omits the duplicate owner and the unknown field, which apply rejects because an applied
+ * field is always intentional.
  */
 const applied = ({ stranger: _, metadata, ...sent }: JsonObject) =>
   JSON.stringify({ ...sent, metadata: { ...(metadata as JsonObject), ownerReferences: [owner] } })

@@ -1,6 +1,6 @@
 /**
- * Tests the pages for monitoring and diagnosis other than `/metrics`. Also tests that no page or type uses the media
- * types of CBOR.
+ * Tests the pages for monitoring and diagnosis other than `/metrics`. Also tests that no page or type uses the CBOR
+ * media types.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests lists at an older version, which are read from the store's history. The lists can have any length but cause
+ * Tests lists at an older version, which are read from the store's history. Such lists can have any length but require
  * only a few requests to the store.
  */
 import assert from 'node:assert/strict'

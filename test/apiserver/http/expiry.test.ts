@@ -1,7 +1,7 @@
 /**
- * Tests that Events expire. For clients, an expiry is an ordinary deletion. Watches report each deletion with the last
- * state and with a separate version, so a watch can be resumed between any two deletions. Both stores behave in the
- * same way.
+ * Tests that Events expire. For clients, an expiry is an ordinary deletion. Watches report each deletion with the
+ * object's last state and with a version of its own, so a watch can be resumed between any two deletions. Both stores
+ * behave in the same way.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -58,7 +58,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       const { resourceVersion } = event!.object.metadata
       assert.deepEqual(event!.object, { ...changed.body, metadata: { ...changed.body.metadata, resourceVersion } })
       assert.equal((await server.client.get(`${path}/one`)).status, 404)
-      // A late update does not recreate the Event, although a PUT may create an Event.
+      // A late update does not recreate the Event, even though a PUT can create Events.
       assert.equal((await server.client.put(`${path}/one`, changed.body)).status, 409)
       assert.deepEqual((await server.client.get(path)).body.items, [])
       const stays = await server.client.get(`${pathOf('one', 'configmaps')}/kept`)
@@ -88,7 +88,7 @@ function suite(name: string, flags: () => readonly string[]): void {
   })
 }
 
-// Runs the two suites concurrently, because both wait for time to pass.
+// Run the two suites concurrently, because both wait for time to pass.
 describe('Event expiry with each store', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {

@@ -1,4 +1,6 @@
-/** Tests bodies that try to break the server or bypass its checks. Each gets the expected response. */
+/**
+ * Tests bodies that are designed to break the server or bypass its checks. Each of them must get the expected response.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../../support/http-client.ts'
@@ -316,7 +318,10 @@ const forms: { [name: string]: Row } = Object.fromEntries(
 )
 
 const big = 'x'.repeat(megabyte)
-/** Number of bad members of a body. A response that lists all of them would exceed `maxRefusalBytes` either way. */
+/**
+ * Number of bad members in a body. With either number, a response that listed all of them would exceed
+ * `maxRefusalBytes`.
+ */
 const badMembers = long ? 90_000 : 12_000
 const badOwners = long ? 19_000 : 4_000
 const sizes: { [name: string]: Row } = {
@@ -385,7 +390,9 @@ const sizes: { [name: string]: Row } = {
   'a type named __proto__': { body: 'a=b', headers: { 'content-type': '__proto__' }, status: 415 },
 }
 
-/** Responses to rejected bodies are short, so that no input makes the server send much more than the client sent. */
+/**
+ * Maximum size of the response to a rejected body. No input may make the server send much more than the client sent.
+ */
 const maxRefusalBytes = 256 * 1024
 
 const table = { ...nesting, ...duplicates, ...numbers, ...text, ...base64, ...names, ...notObjects, ...forms, ...sizes }

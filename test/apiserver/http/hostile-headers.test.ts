@@ -131,8 +131,8 @@ test('a small HPACK header block that expands to many headers is rejected', asyn
 })
 
 /**
- * Returns a function that resolves to the status codes on a connection, by stream. In a response, a status code is an
- * entry of the static table, or digits.
+ * Returns a function that resolves to the status codes on a connection, by stream. In a response, a status code is
+ * either an entry in the static table or a sequence of digits.
  */
 function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   const numbered = new Map([
@@ -239,7 +239,7 @@ test('clients that disconnect in the middle of a body cause no server error', as
   assert.deepEqual((await server.client().get(configMaps)).body.items, [])
 })
 
-/** Resolves once the server has read all data that was sent before. */
+/** Resolves once the server has read all data that was sent earlier. */
 async function answered(client: { get(path: string): Promise<{ status: number }> }): Promise<void> {
   assert.equal((await client.get('/livez')).status, 200)
 }

@@ -94,7 +94,7 @@ const spellings = [
   `/api/v1/namespaces/${'a'.repeat(10_000)}/secrets`,
 ]
 
-/** Status 0 means that the server closed the connection, as HTTP/2 does for invalid paths. */
+/** Status 0 means that the server closed the connection, as it does over HTTP/2 for invalid paths. */
 const refused = [0, 400, 403, 404, 405]
 
 test(`${spellings.length} alternative spellings of a path grant no additional access`, {
@@ -240,7 +240,7 @@ async function byHttp1(server: Restartable, method: string, path: string, token:
 
 const sessions = new WeakMap<Restartable, ClientHttp2Session>()
 
-/** Uses one connection for all requests until the server closes it. */
+/** Uses the same connection for all requests until the server closes it. */
 async function byHttp2(server: Restartable, method: string, path: string, token: string): Promise<RawAnswer> {
   let session = sessions.get(server)
   if (session === undefined || session.closed || session.destroyed) {

@@ -8,7 +8,7 @@ import { survivalCheck } from '../../support/survival-check.ts'
 
 const e = encodeURIComponent
 
-/** Each query with the status codes that the test accepts. */
+/** The queries, each with the status codes that the test accepts. */
 const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
   ...['abc', '1e3', '1.5', '0x10', ' 1', '+1', '\u0661', '9'.repeat(20), '1\n', 'NaN', '__proto__'].map(
     (value) => [`limit=${e(value)}`, 400] as const,

@@ -1,6 +1,6 @@
 /**
- * Tests many concurrent changes to one object. All changes without a resourceVersion succeed one after another, on
- * one server and on two servers. A client that disconnects while it waits changes nothing.
+ * Tests many concurrent changes to one object. All changes without a resourceVersion succeed one after another, on one
+ * server and on two servers. A client that disconnects while its request is waiting changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -100,7 +100,10 @@ test('two servers on one etcd apply all concurrent changes, and a client that di
   )
 })
 
-/** Stops etcd while a request is being written. One of the waiting requests times out, and one of them disconnects. */
+/**
+ * Stops etcd while a request is being written. Of the waiting requests, one times out and one is abandoned by its
+ * client.
+ */
 async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const { server: url, authority } = server.credentials()
   const session = connect(url, { ca: authority as string })
@@ -111,7 +114,7 @@ async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const left = leaving(server, 'left')
   assert.equal(await statusOf(session, `${hot}?timeout=500ms`, 'late'), 504)
   left.destroy()
-  // Waits until the server must have noticed the disconnect.
+  // Wait until the server must have noticed the disconnect.
   await statusOf(session, `${hot}?timeout=200ms`, 'another')
   cluster.signal(0, 'SIGCONT')
   await first

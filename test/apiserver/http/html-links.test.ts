@@ -1,5 +1,5 @@
 /**
- * Tests that links in relayed pages are rewritten: links to a path of the same server change, regardless of how the
+ * Tests that links in relayed pages are rewritten: links to paths on the same server are changed, regardless of how the
  * page is split into chunks.
  */
 import assert from 'node:assert/strict'

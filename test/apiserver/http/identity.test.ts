@@ -96,7 +96,7 @@ const wrongTokens = [
   `Bearer ${'x'.repeat(100_000)}`,
 ]
 
-/** The token is the word after the scheme and one space. Any text after the token is ignored. */
+/** The token is the word that follows the scheme and one space. Any text after the token is ignored. */
 const rightTokens = [
   'Bearer admin-token',
   'bearer admin-token',

@@ -1,8 +1,8 @@
 /**
  * Tests bodies of about a megabyte with nearly the maximum number of values, in the formats that take longest. Other
  * requests can run in between, whether the body is accepted or rejected. The tests measure the CPU time between two
- * event-loop turns of an in-process server. The limit is above the time that a busy machine needs, and below the time
- * that an idle machine would need without slicing.
+ * event-loop turns of an in-process server. The limit is higher than the time that a busy machine needs, and lower than
+ * the time that an idle machine would need without slicing.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests Jobs since Kubernetes 1.26, whose pods have a finalizer until the Job has counted them: policies, failures
- * per index, and strict statuses.
+ * Tests Jobs as of Kubernetes 1.26, whose pods have a finalizer until the Job has counted them: policies, failures per
+ * index, and strict statuses.
  */
 
 import assert from 'node:assert/strict'
@@ -84,7 +84,7 @@ const conditionOf = (job: Job, type: string) =>
   job.status?.conditions?.find((each) => each.type === type && each.status === 'True')
 const has = (type: string) => (job: Job) => conditionOf(job, type) !== undefined
 
-/** Moves the clock, and changes the Job so that the loop reconciles it again. */
+/** Advances the clock, and changes the Job so that the loop reconciles it again. */
 async function later(name: string, ms: number): Promise<void> {
   shiftMs += ms
   const patch = { merge: { metadata: { annotations: { at: String(shiftMs) } } } }

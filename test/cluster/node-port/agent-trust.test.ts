@@ -47,7 +47,9 @@ function write(name: string, text: string): string {
   return file
 }
 
-/** Another server with the same CA, as if the servers shared an etcd. Its flags configure connections to nodes. */
+/**
+ * Another server with the same CA, as if the two servers shared an etcd. Its flags configure the connections to nodes.
+ */
 const given = issue('my-servers', ['system:masters'])
 const foreign = await openAuthority({ directory: join(api.directory, 'foreign'), clock: systemClock })
 const other = await startInProcess(
@@ -61,10 +63,11 @@ const other = await startInProcess(
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
   ],
   async (data) => {
-    // Without a data file, the server would reject the certificates as a directory that has lost its data.
+    // Without a data file, the server would treat a directory with certificates as one that has lost its data, and
+    // would reject it.
     await (await LmdbStore.open({ directory: data })).close()
     cpSync(pki, join(data, 'pki'), { recursive: true })
-    // Simulates a file that an earlier version has left.
+    // Simulates a file left behind by an earlier version.
     const old = issue('kube-apiserver-kubelet-client', ['system:masters'])
     writeFileSync(join(data, 'pki/node-client.crt'), old.certificate)
     writeFileSync(join(data, 'pki/node-client.key'), old.key, { mode: 0o600 })

@@ -1,6 +1,7 @@
 /**
- * Tests exec over a WebSocket with `v5.channel.k8s.io`, as in kubectl since version 1.31, on a node that speaks only
- * SPDY. The node ends its commands like a kubelet: it sends the outcome, resets the streams and closes the connection.
+ * Tests exec over a WebSocket with `v5.channel.k8s.io`, which kubectl has used since version 1.31, on a node that
+ * supports only SPDY. The node ends its commands as a kubelet does: it sends the outcome, resets the streams and closes
+ * the connection.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -23,7 +24,10 @@ writeFileSync(join(api.directory, 'ca.crt'), api.ca)
 const pods = '/api/v1/namespaces/default/pods'
 const large = 'x'.repeat(300_000)
 
-/** Copies stdin to stdout, reports to stderr, and exits with code 3. Prints a lot without stdin. */
+/**
+ * Runs a command that copies stdin to stdout, reports to stderr and exits with code 3. Without stdin, it prints a lot
+ * of output.
+ */
 async function serveCommand(socket: Duplex, url: string): Promise<void> {
   const is = (name: string) => url.includes(`${name}=1`)
   const options = { stdin: is('input'), stdout: is('output'), stderr: is('error') && !is('tty'), tty: is('tty') }

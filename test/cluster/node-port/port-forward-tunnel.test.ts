@@ -1,6 +1,6 @@
 /**
- * Tests port forwarding as in kubectl since version 1.31: SPDY in the binary messages of a WebSocket. The client is
- * in this file.
+ * Tests port forwarding as kubectl has done it since version 1.31: with SPDY in the binary messages of a WebSocket.
+ * This file contains the client.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ await addPod('web')
 const path = '/api/v1/namespaces/default/pods/web/portforward'
 const tunneled = 'SPDY/3.1+portforward.k8s.io'
 
-/** A connection whose bytes travel in masked binary messages. Supports only unfragmented frames. */
+/** A connection whose bytes are sent in masked binary messages. Supports only unfragmented frames. */
 class ClientTunnel extends Duplex {
   closeCode: number | undefined
   readonly #socket: Duplex
@@ -44,7 +44,7 @@ class ClientTunnel extends Duplex {
 
   frame(opcode: number, data: Buffer): void {
     const length = data.length < 126 ? [0x80 | data.length] : [0xfe, data.length >> 8, data.length & 0xff]
-    // With a mask of zeros, the data stays unchanged.
+    // With a mask of zeros, the data remains unchanged.
     this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...length, 0, 0, 0, 0]), data]))
   }
 

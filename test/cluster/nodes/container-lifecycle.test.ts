@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
-/** Runs a pod on a simulated clock, and records its states and events with their times in seconds. */
+/** Runs a pod with a simulated clock, and records its states and events with their times in seconds. */
 class Run {
   readonly log: string[] = []
   #pod: Pod

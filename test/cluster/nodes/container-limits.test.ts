@@ -1,5 +1,5 @@
 /**
- * Tests the limits for users who may create pods and run commands on simulated nodes. The effect of each attack is
+ * Tests the limits on users who may create pods and run commands on simulated nodes. The effect of each attack must be
  * bounded.
  */
 

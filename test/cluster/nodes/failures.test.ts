@@ -55,7 +55,7 @@ async function hasEvent(name: string, reason: string): Promise<boolean> {
   return items.some((event) => event.involvedObject?.name === name && event.reason === reason)
 }
 
-/** The failures of a running pod, with their effects and the Event that reports each failure. */
+/** The failures of a running pod, each with its effect and the Event that reports it. */
 const podPresets: readonly (readonly [failure: string, shows: (pod: Pod) => boolean, event: string])[] = [
   ['crash-loop', (pod) => (container(pod)?.restartCount ?? 0) >= 2 && lastExit(pod) === 'Error 1', 'BackOff'],
   ['oom', (pod) => (container(pod)?.restartCount ?? 0) >= 2 && lastExit(pod) === 'OOMKilled 137', 'BackOff'],

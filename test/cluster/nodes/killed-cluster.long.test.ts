@@ -1,7 +1,7 @@
 /**
  * Tests a simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and
- * rolled out. The cluster reaches the same final state as an undisturbed one, violates no limit, and creates no object
- * twice.
+ * rolled out. The cluster must reach the same final state as an undisturbed cluster, violate no limit, and create no
+ * object twice.
  */
 
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ import { namespace, selector, template } from '../../support/workloads.ts'
 
 const nodes = 5
 const replicas = 20
-/** The default of maxSurge and maxUnavailable, which is a quarter of the replicas. */
+/** The default value of maxSurge and maxUnavailable, a quarter of the replicas. */
 const surge = 5
 const completions = 24
 const kills = 15
@@ -55,7 +55,7 @@ test('a cluster that is killed repeatedly reaches its desired state and creates 
   t.diagnostic(`${kills} kills, ${seen.total()} pods`)
 })
 
-/** Records all pods that have ever existed, and the limits that were violated at any event. */
+/** Records all pods that have ever existed, and the limits that were violated at the time of any event. */
 function follow(t: TestContext, client: Client) {
   const made = new Map<string, Set<string>>()
   const faults: string[] = []

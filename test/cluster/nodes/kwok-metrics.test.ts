@@ -1,4 +1,4 @@
-/** Tests of Metric objects: files in KWOK's format determine the metrics that simulated nodes serve. */
+/** Tests Metric objects: files in KWOK's format determine the metrics that simulated nodes serve. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

@@ -31,7 +31,7 @@ before(async () => {
   )
 })
 
-/** Creates the objects of a YAML file and waits until the server has reported whether it supports them. */
+/** Creates the objects in a YAML file and waits until the server has reported whether it supports them. */
 async function apply(file: string): Promise<KwokObject[]> {
   const objects = parseYamlDocuments(file, 100_000).map(({ value }) => value as unknown as KwokObject)
   return await Promise.all(

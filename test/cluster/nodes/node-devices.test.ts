@@ -1,4 +1,4 @@
-/** Tests simulated devices: nodes publish the devices of a file, and the scheduler allocates them to pods. */
+/** Tests simulated devices: nodes publish the devices in a file, and the scheduler allocates them to pods. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

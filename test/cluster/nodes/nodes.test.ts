@@ -57,7 +57,7 @@ test('a simulated node registers like a kubelet and renews its Lease', async () 
     node.status?.addresses?.map(({ type }) => type),
     ['InternalIP', 'Hostname'],
   )
-  // Loops of the cluster also write to the node: taints and an annotation.
+  // Cluster loops also write to the node: they set taints and an annotation.
   assert.ok(node.metadata.managedFields?.some(({ manager }) => manager === 'nodeagent'))
   const lease = await until(
     async () =>
@@ -286,7 +286,7 @@ test('pods can request extended resources that were added to the capacity of a n
 
 test('a pod that exceeds its active deadline is terminated and not restarted', async () => {
   await makePod('limited', {}, { activeDeadlineSeconds: 1 })
-  // The exit code proves that the pod was running before. Polling may miss the phase Running.
+  // The exit code proves that the pod was running before, because polling may miss the phase Running.
   const { status } = await untilPod('limited', phaseIs('Failed'))
   assert.equal(status?.reason, 'DeadlineExceeded')
   assert.equal(status?.message, 'Pod was active on the node longer than the specified deadline')
@@ -369,7 +369,7 @@ test('heartbeats of many nodes are sent concurrently even if the server does not
     stages: { step: async () => undefined },
     sources: [],
   })
-  // Uses only the source with the names of the nodes, because the informer would send requests too.
+  // Use only the source with the names of the nodes, because the informer would also send requests.
   const sources = loop.sources.slice(0, 1)
   const records = { log, clock: systemClock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   const running = startLoops([{ ...loop, sources }], records)

@@ -1,6 +1,6 @@
 /**
- * Tests dynamic resource allocation by the scheduler, with its own account: each claim gets devices, or the Pod
- * reports why not.
+ * Tests dynamic resource allocation by the scheduler, with its own account: each claim gets devices, or the Pod's
+ * status explains why not.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

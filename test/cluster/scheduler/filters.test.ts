@@ -16,7 +16,7 @@ interface Row {
   readonly name: string
   readonly pod: PodParts
   readonly cluster: ClusterParts
-  /** The reason for which the filters reject each node, or '' if the node is feasible. */
+  /** The reason why the filters reject each node, or '' if the node is feasible. */
   readonly wanted: { readonly [node: string]: string }
 }
 

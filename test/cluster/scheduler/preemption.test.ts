@@ -1,4 +1,4 @@
-/** Tests the victims of preemption, which are the same as in kube-scheduler 1.23. */
+/** Tests that the victims of preemption are the same as in kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodDisruptionBudget } from '../../../src/api/kinds/policy/pod-disruption-budget.ts'

@@ -1,4 +1,6 @@
-/** Tests the order of scheduling attempts: by priority and time, after backoff, and after relevant changes. */
+/**
+ * Tests when scheduling attempts are made: in order of priority and time, after backoff, and after relevant changes.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Heap } from '../../../src/base/collections/heap.ts'

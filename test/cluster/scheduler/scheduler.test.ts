@@ -1,6 +1,6 @@
 /**
- * Tests the scheduler against a real server, with its own account and permissions. Each Pod gets a node, or the
- * reason why no node fits.
+ * Tests the scheduler against a real server, with its own account and permissions. Each Pod gets a node, or a status
+ * with the reason why no node fits.
  */
 
 import assert from 'node:assert/strict'
@@ -29,7 +29,7 @@ const priorities: ResourceType = {
   namespaced: false,
 }
 const owner = endOfFile()
-/** The backoff is short, so that no test waits a second. */
+/** The backoff is short, so that no test has to wait for a second. */
 const timing = { firstBackoffMs: 20, maxBackoffMs: 100, maxRestMs: 60_000 }
 const settings = { ...defaultSettings, timing, profiles: [profileOf('default-scheduler'), profileOf('second')] }
 const quick: ManagerOptions = { options: { scheduler: settings } }
@@ -184,7 +184,7 @@ test('many pods are distributed without overcommitting nodes', async () => {
 test('deleting a pod frees resources, and waiting pods are scheduled by priority', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // Disables the backoff. Otherwise, the Pod that has waited longer would be tried first.
+  // Disable the backoff. Otherwise, the Pod that has waited longer would be tried first.
   const eager = { ...settings, timing: { ...timing, firstBackoffMs: 0, maxBackoffMs: 0 } }
   server.run(['scheduler'], { options: { scheduler: eager } })
   await makePod('first', { cpu: '1' })
@@ -321,7 +321,7 @@ test('if the scheduler is killed at any write, the next scheduler binds all pods
 test('a lagging watch causes no overcommitment because scheduling decisions count immediately', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // The server responds to bindings late, so only the scheduler knows its decisions until then.
+  // The server responds to bindings late, so until then only the scheduler knows its decisions.
   const held = Promise.withResolvers<void>()
   server.run(['scheduler'], {
     ...quick,

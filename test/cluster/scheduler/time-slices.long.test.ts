@@ -1,5 +1,6 @@
 /**
- * Tests that Pods that require a lot of work are scheduled in steps, so that no turn of the event loop takes long.
+ * Tests that Pods that require a lot of work are scheduled in steps, so that no turn of the event loop takes a long
+ * time.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,14 +12,14 @@ import { type PodParts, pod, searchIn, sightOf } from '../../support/scheduling.
 
 const numbers = (length: number) => Array.from({ length }, (_, i) => i)
 
-/** Creates 100 nodes with the labels that constraints name, and 600 Pods with different labels. */
+/** Creates 100 nodes with the labels that the constraints use, and 600 Pods with different labels. */
 const names = numbers(100).map((i) => `n${i}`)
 const labels = Object.fromEntries(numbers(500).map((i) => [`place-${i}`, 'here']))
 const nodes = Object.fromEntries(names.map((name) => [name, { labels }]))
 const pods = numbers(600).map((i) => pod(`p${i}`, { labels: { app: `a${i}` }, on: names[i % names.length]! }))
 const sight = sightOf({ nodes, pods })
 
-/** A selector that no index narrows down, so it is compared with the Pods of every workload. */
+/** A selector that no index can narrow down, so that it is compared with the Pods of every workload. */
 const anyApp = { labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }
 const spread = (whenUnsatisfiable: string) =>
   numbers(500).map((i) => ({ ...anyApp, topologyKey: `place-${i}`, maxSkew: 5000, whenUnsatisfiable }))

@@ -1,4 +1,4 @@
-/** Tests of the collection of stored policies and bindings, which follows a cache. */
+/** Tests the collection of stored policies and bindings, which follows a cache. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Follower, Lookup, StoredType } from '../../../../src/api/model/lookup.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests with hostile webhooks. In every case, the failure policy decides within the timeout, other requests are
+ * Tests with hostile webhooks. In each case, the failure policy is applied within the timeout, other requests are
  * unaffected, memory is bounded, and only configured hosts are called.
  */
 import assert from 'node:assert/strict'
@@ -49,9 +49,7 @@ test('a webhook that closes the connection after reading the review is not calle
   assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
 })
 
-/**
- * The limit is generous, because the machine may be busy. The time that the webhook takes must not affect the duration.
- */
+/** The limit is generous, because the machine may be busy. The webhook's own run time must not affect the duration. */
 const maxMs = 15_000
 
 for (const path of failing)

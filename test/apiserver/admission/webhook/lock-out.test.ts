@@ -232,7 +232,8 @@ for (const sort of ['mutating', 'validating'] as const)
       const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
       const { status, body } = await make('1s')
       assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
-      // The webhook has enough time. If several webhooks shared the client's timeout, its share would be too short.
+      // The webhook has enough time here. If several webhooks shared the client's timeout, its share would be too
+      // short.
       if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
       const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
       assert.deepEqual(
@@ -255,7 +256,7 @@ test('a request whose client disconnects during a webhook call is not admitted w
   socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   await untilTrue(async () => webhooks.calls.length > 0)
   socket.destroy()
-  // When the webhook has denied a second request, the first request has ended too.
+  // Once the webhook has denied a second request, the first request has also ended.
   assert.equal((await client.post(maps, { metadata: { name: 'patient' } })).status, 403)
   await unconfigure(client, 'validating', 'slow')
   assert.equal((await client.get(`${maps}/hasty`)).status, 404)
@@ -332,7 +333,7 @@ test('every server that shares a store applies a new webhook configuration withi
     return performance.now() - began
   }
   await waitFor(false)
-  // Measures the direction that takes longer. Repeats the measurement if other programs disturbed it.
+  // Measure the direction that takes longer. Repeat the measurement if other programs disturbed it.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)

@@ -1,5 +1,5 @@
 /**
- * Tests local limits on webhook calls. A webhook's responses or delays must not cause the server to skip another
+ * Tests local limits on webhook calls. The responses or delays of one webhook must not cause the server to skip another
  * webhook that would deny the request, not even with `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'
@@ -45,14 +45,14 @@ test('a webhook response with a flood of trailers does not cause other webhooks 
 })
 
 test('a request that finds no free connection to a webhook fails with a retryable error instead of skipping the webhook', async () => {
-  // Both webhooks share the connections to one address.
+  // Both webhooks share connections to the same address.
   await configure(client, 'validating', 'hostile', [hostileWebhook(webhooks.clientConfig('/hang'))])
   await configure(client, 'validating', 'denied', [deny({ timeoutSeconds: 1 })])
   webhooks.taken()
   const patient = server.client()
   const hanging = Promise.allSettled(Array.from({ length: 64 }, () => create('hostile', patient)))
   await soon(() => webhooks.calls.length === 64)
-  // Makes more calls than are needed to open a breaker.
+  // Make more calls than are needed to open a breaker.
   const answers = await Promise.all(Array.from({ length: 10 }, () => create('denied')))
   for (const answer of [...answers, await create('denied')]) {
     assert.equal(answer.status, 429, answer.text)

@@ -166,7 +166,7 @@ test('admission reviews contain the grace period of a deletion and the pod of a 
       assert.equal((await client.delete(`${pods}/${path}`)).status, 200, path)
     const [bound, ...deleted] = webhooks.calls.splice(0).map(({ review }) => review.request)
     assert.deepEqual([bound.kind.kind, bound.name], ['Binding', 'gone'])
-    // A terminating pod keeps its grace period, and an unscheduled pod needs no grace period.
+    // A terminating pod keeps its grace period, whereas an unscheduled pod needs none.
     assert.deepEqual(
       deleted.map(({ options }) => options.gracePeriodSeconds),
       [12, 5, undefined, 0],
