@@ -2,6 +2,8 @@
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiVersionOf, vendorOf } from '../../api/model/vendor.ts'
+import { validatingFamily } from '../../apiserver/admission/policy/families.ts'
+import { Policies } from '../../apiserver/admission/policy/policies.ts'
 import { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
 import { KnownWebhooks } from '../../apiserver/admission/webhook/known-webhooks.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
@@ -225,6 +227,7 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const servedTypes = servedTypesIn(catalogue)
   const ownWrites = ownWritesIn({ catalogue, store: parts.store, admission: () => admission })
   const own = {
+    lookup,
     servedTypes,
     ownWrites,
     ownerType: ownerTypesIn(catalogue),
@@ -232,7 +235,8 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
     loadPatterns: loadRulePatterns,
   }
   const served = () => catalogue.all()
-  const reports = new PolicyReports({ ...own, vendor, lookup, clock, log, access: () => access, served })
+  const validating = { ...own, validatingPolicies: new Policies(validatingFamily, own) }
+  const reports = new PolicyReports({ ...validating, vendor, clock, log, access: () => access, served })
   parts.opened.defer(() => reports.stop())
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
@@ -246,10 +250,9 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const admissionParts = {
     vendor,
     emulation: emulationFrom(options),
-    lookup,
     authorizer,
     ...running,
-    ...own,
+    ...validating,
     ...webhookParts,
     ...counting,
     log,

@@ -15,6 +15,7 @@ import type { Address } from '../../outbound/service-address.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { OwnWrites } from '../own-writes.ts'
+import type { ValidatingPolicies } from '../policy/families.ts'
 import type { FindParameterType } from '../policy/parameters.ts'
 import type { LoadPatterns } from '../policy/policy-faults.ts'
 import type { QuotaActivity } from '../quota/activity.ts'
@@ -87,6 +88,8 @@ export interface ControlParts extends ImagePolicyParts {
   readonly findParameterType: FindParameterType
   /** Loads the engine for regular expressions in CEL. */
   readonly loadPatterns: LoadPatterns
+  /** The stored ValidatingAdmissionPolicies, which policy reports share. */
+  readonly validatingPolicies: ValidatingPolicies
   /** Sends requests to webhooks. */
   readonly caller: HttpsCaller
   /** Request timeout of this server in milliseconds. */

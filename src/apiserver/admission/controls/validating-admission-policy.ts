@@ -12,10 +12,9 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import type { Candidates } from '../policy/candidates.ts'
 import { policyExplainer } from '../policy/explain-policy.ts'
-import { isExempt, type ValidatingPolicy, validatingFamily } from '../policy/families.ts'
+import { isExempt, type ValidatingPolicy } from '../policy/families.ts'
 import { type Invocation, invocationsOf } from '../policy/invocations.ts'
 import { actionsFor, type Decision, evaluatePolicy, type Violation } from '../policy/judge-request.ts'
-import { Policies } from '../policy/policies.ts'
 import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
 import type { EnforcementAction, PolicyMetrics } from '../policy/policy-metrics.ts'
 import { type RequestData, requestData } from '../policy/request-data.ts'
@@ -26,7 +25,7 @@ const name = 'ValidatingAdmissionPolicy'
 
 /** Creates the ValidatingAdmissionPolicy control. Policies are compiled when they are first used. */
 export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
-  const policies = new Policies(validatingFamily, parts)
+  const policies = parts.validatingPolicies
   const isDisabled = !isAvailable({ gate: 'ValidatingAdmissionPolicy' }, parts.emulation)
   return {
     name,

@@ -13,12 +13,15 @@ import { groupName } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { type CompiledMutatingPolicy, compileMutatingPolicy } from './compiled-mutations.ts'
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts'
-import type { Policy, PolicyFamily } from './policies.ts'
+import type { Policies, Policy, PolicyFamily } from './policies.ts'
 
 /** A validating policy with its bindings. */
 export type ValidatingPolicy = Policy<CompiledPolicy>
+/** The stored validating policies. */
+export type ValidatingPolicies = Policies<ValidatingAdmissionPolicySpec, CompiledPolicy>
 export type MutatingPolicy = Policy<CompiledMutatingPolicy>
 
+/** The kinds and the compiler of ValidatingAdmissionPolicies. */
 export const validatingFamily: PolicyFamily<ValidatingAdmissionPolicySpec, CompiledPolicy> = {
   policies: validatingAdmissionPolicy,
   bindings: validatingAdmissionPolicyBinding,

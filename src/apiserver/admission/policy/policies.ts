@@ -37,7 +37,7 @@ export interface Binding {
 }
 
 /** Prepares a stored binding for matching. */
-export function bindingOf(name: string, { paramRef, validationActions = [], matchResources }: BindingSpec): Binding {
+function bindingOf(name: string, { paramRef, validationActions = [], matchResources }: BindingSpec): Binding {
   return { name, paramRef, actions: shareActions(validationActions), matcher: matcherOf(matchResources) }
 }
 
@@ -57,6 +57,8 @@ export interface Policy<C extends CommonExpressions = CommonExpressions> {
   readonly name: string
   readonly settings: PolicySettings
   readonly matcher: Matcher
+  /** Identifies the version of the policy and its bindings. */
+  readonly state: string
   /** The bindings in evaluation order. */
   readonly bindings: readonly Binding[]
   /** Compiles the expressions of the policy on first use. Returns a promise until they are compiled. */
@@ -89,7 +91,7 @@ export interface PolicyStoreParts {
 
 /** A stored policy. Its expressions are kept as a single text until a request needs them. */
 interface KnownPolicy<C extends CommonExpressions> extends Omit<Policy<C>, 'bindings' | 'compiled'> {
-  /** Identifies the version of the policy. */
+  /** Identifies the version of the policy without its bindings. */
   readonly state: string
   /** The spec as JSON. */
   readonly spec: string
@@ -100,8 +102,11 @@ interface KnownPolicy<C extends CommonExpressions> extends Omit<Policy<C>, 'bind
 interface BindingGroup {
   readonly policyName: string
   readonly bindings: Map<string, Binding>
+  /** The number of the last change to a binding of the group. */
+  lastChange: number
 }
 
+/** The stored policies of one family with their bindings, kept up to date and compiled on first use. */
 export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   readonly #family: PolicyFamily<S, C>
   readonly #loadPatterns: LoadPatterns
@@ -111,6 +116,8 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   readonly #groups = new Map<string, BindingGroup>()
   /** The group of each binding, by the name of the binding. */
   readonly #groupOf = new Map<string, BindingGroup>()
+  /** Number of changes to bindings so far. */
+  #bindingChanges = 0
   #candidates = new WeakMap<ObjectForms, Map<string, Candidates<Policy<C>>>>()
 
   /** Starts tracking the policies. Instances must be created before the caches are loaded. */
@@ -150,6 +157,27 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     return pending === undefined ? this.#candidatesFor(request) : pending.then(() => this.candidates(request))
   }
 
+  /** Returns the policy with the given name, or undefined if there is none. */
+  async find(name: string): Promise<Policy<C> | undefined> {
+    await this.#loaded()
+    const policy = this.#policies.get(name)
+    return policy && this.#withBindings(policy)
+  }
+
+  /** Returns the names of all policies with the state of each, ordered by name. */
+  async states(): Promise<ReadonlyMap<string, string>> {
+    await this.#loaded()
+    return new Map([...this.#policies.values()].sort(byName).map((policy) => [policy.name, this.#stateOf(policy)]))
+  }
+
+  async #loaded(): Promise<void> {
+    for (let pending = this.#index.current(); pending !== undefined; pending = this.#index.current()) await pending
+  }
+
+  #stateOf({ name, state }: KnownPolicy<C>): string {
+    return `${state} ${this.#groups.get(name)?.lastChange}`
+  }
+
   #candidatesFor(request: AdmissionRequest): Candidates<Policy<C>> {
     const { forms, operation, subresource, namespace } = request
     const ofForms = this.#candidates.get(forms) ?? new Map<string, Candidates<Policy<C>>>()
@@ -170,7 +198,8 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   #withBindings(policy: KnownPolicy<C>): Policy<C> {
     const { name, settings, matcher } = policy
     const bindings = [...(this.#groups.get(name)?.bindings.values() ?? [])].sort(byName)
-    return { name, settings, matcher, bindings, compiled: () => (policy.compiled ??= this.#compile(policy)) }
+    const state = this.#stateOf(policy)
+    return { name, settings, matcher, state, bindings, compiled: () => (policy.compiled ??= this.#compile(policy)) }
   }
 
   async #compile(policy: KnownPolicy<C>): Promise<C> {
@@ -199,8 +228,9 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     this.#removeBinding(name)
     if (spec === undefined) return
     const { policyName = '' } = spec
-    const group = this.#groups.get(policyName) ?? { policyName, bindings: new Map<string, Binding>() }
+    const group = this.#groups.get(policyName) ?? { policyName, bindings: new Map<string, Binding>(), lastChange: 0 }
     group.bindings.set(name, bindingOf(name, spec))
+    group.lastChange = ++this.#bindingChanges
     this.#groups.set(group.policyName, group)
     this.#groupOf.set(name, group)
   }
@@ -214,6 +244,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     if (group === undefined) return
     this.#groupOf.delete(name)
     group.bindings.delete(name)
+    group.lastChange = ++this.#bindingChanges
     if (group.bindings.size === 0) this.#groups.delete(group.policyName)
   }
 }

@@ -3,6 +3,7 @@ import type { Lookup } from '../../../api/model/lookup.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
+import type { ValidatingPolicies } from './families.ts'
 import type { FindParameterType } from './parameters.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
@@ -13,5 +14,7 @@ export interface PolicyControlParts {
   readonly authorizer: Authorizer
   readonly findParameterType: FindParameterType
   readonly loadPatterns: LoadPatterns
+  /** The stored ValidatingAdmissionPolicies, which policy reports share. */
+  readonly validatingPolicies: ValidatingPolicies
   readonly metrics: AdmissionMetrics
 }

@@ -8,6 +8,8 @@ import { type Admission, type AdmissionRequest, chain } from '../../../../apiser
 import { AdmissionMetrics } from '../../../../apiserver/admission/admission-metrics.ts'
 import { mutatingAdmissionPolicy } from '../../../../apiserver/admission/controls/mutating-admission-policy.ts'
 import { validatingAdmissionPolicy } from '../../../../apiserver/admission/controls/validating-admission-policy.ts'
+import { validatingFamily } from '../../../../apiserver/admission/policy/families.ts'
+import { Policies } from '../../../../apiserver/admission/policy/policies.ts'
 import type { PolicyControlParts } from '../../../../apiserver/admission/policy/policy-control-parts.ts'
 import { type Authorizer, allow, noOpinion, type Question } from '../../../../apiserver/authz/authorizer.ts'
 import { loadRulePatterns } from '../../../../apiserver/custom/schema/patterns.ts'
@@ -47,6 +49,7 @@ export class PolicyEvaluator {
         return type && { stored: storedTypeOf(type), group: type.group, namespaced: type.kind.scope === 'Namespaced' }
       },
       loadPatterns: loadRulePatterns,
+      validatingPolicies: new Policies(validatingFamily, { lookup: this.#lookup, loadPatterns: loadRulePatterns }),
       metrics: new AdmissionMetrics(systemClock),
     }
     this.#admission = chain([mutatingAdmissionPolicy(parts), validatingAdmissionPolicy(parts)], types.vendor)
