@@ -241,7 +241,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('a CustomResourceDefinition in a Kubernetes group needs the approval annotation of orch or of Kubernetes', async () => {
+  test('a CustomResourceDefinition in a Kubernetes group needs the approval annotation of either orch or Kubernetes', async () => {
     const definition = definitionOf({ plural: 'foreigns', kind: 'Foreign', group: 'x.k8s.io' })
     for (const [annotations, expected] of [
       [{}, 422],

@@ -453,7 +453,7 @@ export const requests: Rows = {
       ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
       [
         'apiserver/transport/connections.test.ts',
-        'an error in later data of a connection does not replace an earlier response',
+        'an error in later data on a connection does not replace an earlier response',
       ],
     ],
   },

@@ -175,7 +175,7 @@ test('data after an upgrade request is not parsed as a request', async (t) => {
   await survivalCheck(server)()
 })
 
-test('an error in later data of a connection does not replace an earlier response', async (t) => {
+test('an error in later data on a connection does not replace an earlier response', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const close = 'Connection: close\r\n'

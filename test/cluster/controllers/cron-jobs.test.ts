@@ -172,7 +172,7 @@ test('a CronJob removes a deleted Job from its status', async () => {
   await untilEvent('gone', 'MissingJob')
 })
 
-test('a CronJob creates no Job twice if the manager is killed at any write', async () => {
+test('a CronJob never creates a Job twice if the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeCronJob(name)

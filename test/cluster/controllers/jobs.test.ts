@@ -262,7 +262,7 @@ test('a Job adopts matching orphan pods and deletes surplus pods', async () => {
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
 })
 
-test('a Job creates no pod twice if the manager is killed at any write', async () => {
+test('a Job never creates a pod twice if the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 4 : 1).entries()) {
     const name = `killed-${i}`
     await makeJob(name, { completions: 2, parallelism: 2 })

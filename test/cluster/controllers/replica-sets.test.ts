@@ -167,7 +167,7 @@ test('a ReplicaSet reports an exhausted quota in an Event and a condition, and r
   assert.equal(healed.status?.fullyLabeledReplicas, 5)
 })
 
-test('a ReplicaSet creates and deletes no pod twice while the watch lags', async () => {
+test('a ReplicaSet never creates or deletes a pod twice while the watch lags', async () => {
   const lag = laggingWatch()
   const writes: string[] = []
   server.run(['replicaset'], {

@@ -220,7 +220,7 @@ test('StatefulSet revisions that exceed revisionHistoryLimit are deleted, and a 
   await until(revisions, (latest) => latest.join() === '3,4')
 })
 
-test('a StatefulSet creates no pod or claim twice while the watch lags or after the manager was killed', async () => {
+test('a StatefulSet never creates a pod or claim twice while the watch lags or after the manager was killed', async () => {
   const lag = laggingWatch()
   server.run(loops, { through: lag.through })
   lag.close()

@@ -30,7 +30,7 @@ const kills = 15
 const lifeMs = { shortest: 1500, longest: 5000 }
 const patienceMs = 180_000
 
-test('a cluster that is killed repeatedly reaches its desired state and creates no object twice', {
+test('a cluster that is killed repeatedly reaches its desired state and never creates an object twice', {
   timeout: 600_000,
 }, async (t) => {
   const random = seeded(Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32))
