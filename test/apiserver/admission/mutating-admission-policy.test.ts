@@ -53,7 +53,7 @@ test('the mutations of a policy are applied in order, and each mutation sees the
   assert.deepEqual(body.metadata.labels, { a: 'b', 'x.io/y': 'z' })
 })
 
-test('a mutation policy merges keyed lists', async () => {
+test('a mutating policy merges keyed lists', async () => {
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }]
   const added =
     "[Object.spec.containers{name: 'b', imagePullPolicy: 'Never'}, Object.spec.containers{name: 'c', image: 'c'}]"
@@ -79,7 +79,7 @@ test('a mutation policy merges keyed lists', async () => {
   assert.deepEqual(found, expected, text)
 })
 
-test('the failure policy of a mutation policy decides whether an error rejects the request or skips the policy', async () => {
+test('the failure policy of a mutating policy decides whether an error rejects the request or skips the policy', async () => {
   const rows: [object, RegExp][] = [
     [patch("[JSONPatch{op: 'remove', path: '/data/none'}]"), /JSON Patch: .*\/data\/none/],
     [config("Object{data: {'k': object.data.none}}"), /no such key: none/],
@@ -110,7 +110,7 @@ test('an ApplyConfiguration must not replace an atomic value', async () => {
   assert.match(text, /may not mutate atomic arrays, maps or structs: .spec.selector/)
 })
 
-test('a mutation policy with reinvocationPolicy IfNeeded is applied again after a later change', async () => {
+test('a mutating policy with reinvocationPolicy IfNeeded is applied again after a later change', async () => {
   const count = "Object{data: {'count': string('count' in object.data ? int(object.data.count) + 1 : 1)}}"
   const again = await install([config(count)], { reinvocationPolicy: 'IfNeeded' })
   assert.deepEqual((await write(`${again}a`, { k: '' })).body.data, { k: '', count: '2' })
@@ -118,7 +118,7 @@ test('a mutation policy with reinvocationPolicy IfNeeded is applied again after 
   assert.deepEqual((await write(`${once}a`, { k: '' })).body.data, { k: '', count: '1' })
 })
 
-test('a mutation policy gets its parameters from the objects that the binding names', async () => {
+test('a mutating policy gets its parameters from the objects that the binding names', async () => {
   const policy = {
     paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
     matchConstraints: {
@@ -146,7 +146,7 @@ test('the server validates the mutated object, and fields that a policy sets hav
   assert.match(metrics.text, /apiserver_mutating_admission_policy_check_total\{.*error_type="no_error"/)
 })
 
-test('invalid mutation policies and bindings are rejected', async () => {
+test('invalid mutating policies and bindings are rejected', async () => {
   const rows: [object, string][] = [
     [{ mutations: [] }, 'spec.mutations'],
     [{ mutations: [{ patchType: 'Merge' }] }, 'spec.mutations[0].patchType'],

@@ -61,7 +61,7 @@ test('a policy expression that evaluates to false rejects the request with its m
   }
 })
 
-test('the failure policy Ignore of a validation policy admits requests whose expressions fail', async () => {
+test('the failure policy Ignore of a validating policy admits requests whose expressions fail', async () => {
   const prefix = await install({ failurePolicy: 'Ignore', validations: [{ expression: "object.data.k == 'x'" }] })
   assert.equal((await write(`${prefix}a`, { other: '' })).status, 201)
   assert.equal((await write(`${prefix}b`, { k: 'y' })).status, 422)
@@ -122,7 +122,7 @@ test('missing parameters and failing audit annotations deny the request regardle
   assert.match(annotated.text, /no such key: absent/)
 })
 
-test('a validation policy gets its parameters from the objects that the binding names or selects', async () => {
+test('a validating policy gets its parameters from the objects that the binding names or selects', async () => {
   // A binding without parameters denies every request that its rules match, before any match condition is evaluated.
   const rule = { ...matchConstraints.resourceRules[0], resourceNames: ['named-a', 'named-b', 'named-c'] }
   const policy = {
@@ -164,7 +164,7 @@ test('policy expressions can query the authorizer', async () => {
   assert.equal(answer.status, 201, answer.text)
 })
 
-test('validation policies can exclude requests by rule, name and selector', async () => {
+test('validating policies can exclude requests by rule, name and selector', async () => {
   const excludeResourceRules = [{ ...matchConstraints.resourceRules[0], resourceNames: ['free'] }]
   const objectSelector = { matchLabels: { strict: 'yes' } }
   const spec = {
@@ -179,7 +179,7 @@ test('validation policies can exclude requests by rule, name and selector', asyn
   assert.equal((await client.post(configMaps, { metadata: { name: 'strict', labels } })).status, 422)
 })
 
-test('invalid validation policies and bindings are rejected', async () => {
+test('invalid validating policies and bindings are rejected', async () => {
   const policies: [object, string][] = [
     [{}, 'spec.validations'],
     [{ validations: [{ expression: 'object.' }] }, 'spec.validations[0].expression'],
@@ -230,7 +230,7 @@ test('policy expressions may contain line breaks, and parameter names may be any
   assert.equal((await write(`${prefix}a`, { a: 'b' })).status, 201)
 })
 
-test('the author of a validation policy must have permission to read its parameters', async () => {
+test('the author of a validating policy must have permission to read its parameters', async () => {
   const role = { rules: [{ apiGroups: ['admissionregistration.orch.io'], resources: ['*'], verbs: ['*'] }] }
   const rbac = '/apis/rbac.authorization.orch.io/v1'
   await client.post(`${rbac}/clusterroles`, { metadata: { name: 'policies' }, ...role })

@@ -14,7 +14,7 @@ const rule = (apiGroups: string[], apiVersions: string[], resources: string[]) =
 })
 const workloads = [rule(['apps'], ['v1'], ['statefulsets', 'deployments', 'deployments/scale', 'nothings'])]
 
-test('the status of a validation policy reports type errors in expressions for each matched kind', async (t) => {
+test('the status of a validating policy reports type errors in expressions for each matched kind', async (t) => {
   const { client, vendor, start } = await openLoopServer(t, ['--emulated-version=1.34'])
   start(['validatingadmissionpolicy-status'])
   const policies = inDomainOf(vendor, kinds.ValidatingAdmissionPolicy)
