@@ -13,7 +13,7 @@ import type { Entry, ListRange, Snapshot } from '../../../src/storage/store/stor
 const prefix = 'objects/core/widgets/'
 const objects = 2_500
 
-/** A store whose single reads can be delayed. */
+/** A store in which reads of single objects can be delayed. */
 class HeldStore extends MemoryStore {
   holdGet: Promise<void> | undefined
   listedKeys = 0

@@ -1,6 +1,7 @@
 /**
  * Tests that watches that resume from before the start of the server report all events in order, and that the store's
- * log is read once for all of them. The tests count the changes read from the store rather than measuring time.
+ * log is read once for all of them. The tests count the changes that are read from the store rather than measuring
+ * time.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -57,7 +58,7 @@ const configMaps = ['configmaps', 'ConfigMap'] as const
 const secrets = ['secrets', 'Secret'] as const
 const podTemplates = ['podtemplates', 'PodTemplate'] as const
 
-/** Starts a registry on the content of the store, like a restarted server. */
+/** Starts a registry on the existing content of the store, as a restarted server does. */
 async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Promise<Resource[]> {
   const listeners = {
     onError: (error: unknown) => assert.fail(String(error)),

@@ -1,5 +1,5 @@
 /**
- * Tests cached encodings of objects: there is one encoding per state, the memory is limited, and recently requested
+ * Tests cached encodings of objects: there is one encoding per state, memory is limited, and recently requested
  * encodings stay in the cache.
  */
 import assert from 'node:assert/strict'

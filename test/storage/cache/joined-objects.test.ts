@@ -1,6 +1,4 @@
-/**
- * Tests groups of joined objects. A group always contains the items of the given objects, and the memory is limited.
- */
+/** Tests groups of joined objects. A group always contains the items of the given objects, and memory is limited. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Header } from '../../../src/api/codec/stored.ts'

@@ -56,7 +56,7 @@ function textOf({ json }: CachedObject): string {
   return JSON.parse(String(json)).text
 }
 
-/** Whether both objects share the same memory, rather than only having equal bytes. */
+/** Whether both objects share the same memory, rather than merely having equal bytes. */
 function areOne(one: CachedObject | undefined, other: CachedObject | undefined): boolean {
   if (one === undefined || other === undefined || one === other) return false
   if (!(one.json.buffer instanceof SharedArrayBuffer) || !(other.json.buffer instanceof SharedArrayBuffer)) return false
@@ -136,8 +136,8 @@ test('bytes that differ or belong to another revision do not share memory', asyn
   }
   tell(Buffer.from(String(json).replace('mine', 'your')), revision)
   tell(Buffer.from(String(json)), revision - 1)
-  // Messages are processed in order. When this message has been processed, all earlier messages have been processed
-  // too.
+  // Messages are processed in order. When this message has been processed, all earlier messages have also been
+  // processed.
   tell(json, revision)
   await untilTrue(async () => cache.get(key)!.json.buffer instanceof SharedArrayBuffer)
   assert.equal(textOf(cache.get(key)!), 'mine')

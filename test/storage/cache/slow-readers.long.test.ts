@@ -1,6 +1,6 @@
 /**
- * Tests with clients that request a lot of data and read slowly. The server buffers only a limited amount for them, and
- * their responses are complete and consistent despite concurrent writes.
+ * Tests clients that request a lot of data and read slowly. The server buffers only a limited amount of data for them,
+ * and their responses are complete and consistent despite concurrent writes.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,14 +17,14 @@ import { type Served, type ServerHandle, startServer } from '../../support/serve
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
-/** The end of the event that contains the object with the text `the last one`. */
+/** The end of the event with the object that contains the text `the last one`. */
 const lastWords = '"the last one"}}}\n'
 
 function bodyOf(name: string, i: number, text = large) {
   return { metadata: { name }, data: { i: String(i), text } }
 }
 
-/** A request whose response is not read before `readAll`. */
+/** A request whose response is not read until `readAll` is called. */
 class Unread {
   readonly #socket: TLSSocket
 
@@ -41,7 +41,7 @@ class Unread {
     socket.on('error', () => {})
   }
 
-  /** Resolves when the first part of the response has arrived: the server has then decided what to send. */
+  /** Resolves when the first part of the response has arrived, which means that the server has decided what to send. */
   async begun(): Promise<void> {
     if (this.#socket.readableLength === 0) await once(this.#socket, 'readable')
   }
@@ -65,7 +65,7 @@ class Unread {
   }
 }
 
-/** Bodies here are ASCII, so byte lengths equal text lengths. */
+/** Decodes a chunked body. The bodies here are ASCII, so their lengths in bytes and in characters are equal. */
 function unchunked(text: string): string {
   let rest = text
   let body = ''
@@ -129,7 +129,7 @@ test('unread watches from an old resourceVersion use little memory and report ev
   t.diagnostic(`12 unread watches, 36 MB behind: ${Math.round(held / mega)} MB`)
   assert.ok(held < 150 * mega, `${Math.round(held / mega)} MB are held for 12 unread watches`)
 
-  // In the meantime, writes more data than the event buffer can hold. Some watches have not been read yet.
+  // In the meantime, write more data than the event buffer can hold. Some of the watches have not been read yet.
   for (let i = changes + 1; i <= changes + 40; i++) await client.put(`${configMaps}/hot`, bodyOf('hot', i))
   await client.put(`${configMaps}/hot`, bodyOf('hot', changes + 41, 'the last one'))
   const { body } = await unread[3]!.readAll((chunk) => chunk.includes(lastWords))

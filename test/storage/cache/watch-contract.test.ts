@@ -1,8 +1,8 @@
 /**
- * Tests the guarantees of watches under load, through a real server. Each watch reports every selected change once
- * and in order, regardless of where it starts and how often it resumes. A bookmark never precedes the events that it
- * covers. A watch whose client does not read is closed without affecting others. The expected events are computed from
- * the log. ORCH_LONG=1 runs forty times as much.
+ * Tests the guarantees of watches under load, through a real server. Each watch must report every selected change once
+ * and in order, regardless of where it starts and how often it resumes. A bookmark must never precede the events that
+ * it covers. A watch whose client does not read must be closed without affecting others. The expected events are
+ * computed from the log. ORCH_LONG=1 runs forty times as many operations.
  */
 import assert from 'node:assert/strict'
 import { connect, constants } from 'node:http2'
@@ -92,7 +92,7 @@ test('watches under load report every event once and in order', { timeout: 300_0
   await t.test('a watch whose client does not read is closed without affecting others', async () => {
     const reset = stopReadingHttp2(server)
     await stopReading(server.client(), client)
-    // The server ends the stream with an error, so that the incomplete stream cannot be mistaken for a complete stream.
+    // The server ends the stream with an error, so that the incomplete stream cannot be mistaken for a complete one.
     assert.equal(await reset, constants.NGHTTP2_INTERNAL_ERROR)
   })
 })
@@ -250,7 +250,7 @@ const bulk = '/api/v1/namespaces/default/configmaps'
 const bulkWrites = 70
 const large = 'x'.repeat(500_000)
 
-/** Writes far more data than all buffers between the server and the client can hold. */
+/** Writes far more data than all the buffers between the server and a client that does not read can hold. */
 async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> {
   const body = (i: number) => ({ metadata: { name: 'bulk', labels: {} }, data: { value: `${i}`, large } })
   const made = await client.post(bulk, body(0))
@@ -276,7 +276,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
   assert.deepEqual(rest, versions.slice(seen.length - 1))
 }
 
-/** Opens a watch over HTTP/2 that reads nothing. Resolves to the code with which the server resets it. */
+/** Opens a watch over HTTP/2 without reading it. Resolves to the code with which the server resets it. */
 async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<number> {
   const { authority = '' } = credentials()
   const session = connect(url, { ca: authority })

@@ -185,7 +185,7 @@ for (const [place, stored] of Object.entries(storedValues))
     const configuredProviders = encrypted!.get(place.startsWith('meta/') ? place : 'objects/core/secrets/')!
     const right = configuredProviders[0]!
     assert.deepEqual(decrypt(configuredProviders, place, right.encrypt(place, stored))!.plain, stored)
-    // Under a wrong key, one in 256 values has valid padding, so the test repeats until it has found some.
+    // With a wrong key, one in 256 values has valid padding, so repeat until some such values are found.
     const wrong = aescbc(right.marker, Buffer.alloc(32, 8))
     const unchecked = aescbc(right.marker, key)
     for (let found = 0; found < 3; ) {

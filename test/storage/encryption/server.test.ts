@@ -40,7 +40,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
     })
 
   const make = (name: string) => server.client().post(path, { metadata: { name }, data: { a: encoded } })
-  /** Moves the old values, including the secret that the test searches for, into the history window. */
+  /** Move the old values, including the secret for which the test searches, into the history window. */
   const change = async (name: string) => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     const raw = JSON.stringify({ data: { a: encoded, b: Buffer.from(name).toString('base64') } })
@@ -81,7 +81,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
   assert.ok(!existsSync(aside), 'what is only encrypted is not damaged')
   assert.match(check(flag).stdout, /all sound/)
 
-  // With a second key, everything is still readable. After a rewrite, the first key is not needed.
+  // With a second key, everything is still readable. After a rewrite, the first key is no longer needed.
   configure('second', 'first')
   assert.match(rewrite(), /rewrote [1-9]\d* values; 0 were/)
   configure('second')
@@ -89,7 +89,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
   assert.equal((await server.client().get(path)).body.items.length, 2)
   await server.stop()
 
-  // With two keys of the same name, it would be unclear which key is still needed.
+  // If two keys had the same name, it would be unclear which of them is still needed.
   const shared = [randomBytes(32).toString('base64'), secrets.second!].map((secret) => ({ name: 'second', secret }))
   writeFileSync(config, readFileSync(config, 'utf8').replace(/"keys":\[[^\]]*\]/, `"keys":${JSON.stringify(shared)}`))
   assert.throws(rewrite, /two aesgcm keys have the name "second"/)

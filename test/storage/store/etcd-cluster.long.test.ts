@@ -1,5 +1,5 @@
 /**
- * Tests the store over three etcd members with TLS: several servers, members that crash and return, and failures to
+ * Tests the store on three etcd members with TLS: several servers, members that crash and restart, and failures to
  * open.
  */
 import assert from 'node:assert/strict'
@@ -18,7 +18,7 @@ const freshPrefix = () => `/space-${spaces++}/`
 const openRaw = ({ endpoints, tls }: Cluster, options: Partial<EtcdOptions> = {}) =>
   EtcdStore.open({ endpoints, tls: tls!, prefix: freshPrefix(), historyMs: 300_000, deadlineMs: 8_000, ...options })
 
-/** Returns the members in an order that starts with another member. */
+/** Returns the members in an order that starts with the given member. */
 const from = ({ endpoints }: Cluster, first: number) => endpoints.map((_, i) => endpoints[(first + i) % 3]!)
 
 describe('etcd store on three members with TLS', { timeout: 300_000 }, () => {
@@ -211,7 +211,7 @@ interface Written {
   readonly revision: Revision
 }
 
-/** Creates keys one after another. Keys whose response is lost do not count. */
+/** Creates keys one after another. Keys for which the response is lost do not count. */
 async function writeUntil(store: Store, stem: string, signal: AbortSignal): Promise<Written[]> {
   const written: Written[] = []
   for (let i = 0; !signal.aborted; i++) {

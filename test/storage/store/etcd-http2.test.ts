@@ -1,6 +1,6 @@
 /**
  * Tests the HTTP/2 client for etcd, with Node's implementation as the server, and with a peer that sends individual
- * frames, many of them invalid.
+ * frames, many of which are invalid.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -80,7 +80,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
     await withSession(server, async (session) => {
       for (const [i, text] of texts.entries()) {
-        // The minutes select the text, so that a pause of the machine does not change it.
+        // The timeout in minutes selects the text, so that a pause of the machine does not change it.
         const error = await failureOf(call(session, message(1), (i + 1) * minute))
         assert.equal(error.code, 5)
         assert.equal(error.message, text)
@@ -110,7 +110,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
       const messages = session.stream(methods.watch, message(1), new AbortController().signal)
       assert.equal((await messages.next()).value?.length, 50_000)
       for (let i = 0; i < 10; i++) assert.equal((await call(session)).length, 100_000)
-      // Less than 2 MiB plus Node's own buffers.
+      // This is less than 2 MiB plus Node's own buffers.
       assert.ok(sentCount < 80, `${sentCount} messages were sent ahead`)
       let count = 1
       for await (const next of messages) {
@@ -128,7 +128,7 @@ describe("etcd's HTTP/2 client with individual frames", { timeout: 60_000 }, () 
   const data = (text: string) => frame('data', 0, 1, seal(Buffer.from(`.....${text}`)))
   const done = frame('headers', endHeaders | endStream, 1, headerBlock({ 'grpc-status': '0' }))
 
-  /** Sends `greeting` immediately, and `answer` after a request has arrived. */
+  /** Starts a peer that sends `greeting` immediately, and `answer` after a request has arrived. */
   function peer(answer: Buffer | ((socket: Socket) => void), greeting = hello): Server {
     return createServer((socket) => {
       socket.on('error', () => {})

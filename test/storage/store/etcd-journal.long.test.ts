@@ -1,6 +1,6 @@
 /**
- * Tests the journal of a store on etcd: the guarantees of every journal, and its behavior with several servers on
- * one etcd, leases, foreign compaction, and a store that goes back in time. Also tests the keys in etcd with and
+ * Tests the journal of a store on etcd: the guarantees of every journal, and its behavior with several servers on one
+ * etcd, leases, compaction by other programs, and a store that goes back in time. Also tests the keys in etcd with and
  * without a journal.
  */
 import assert from 'node:assert/strict'

@@ -69,7 +69,7 @@ describe('etcd leases', { timeout: 300_000 }, () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     try {
       await using store = await open('/refused/', { endpoints: [proxy.endpoint], deadlineMs: 4_000 })
-      // A lease may be granted although its response is lost. The store must not write a key with such a lease.
+      // A lease may be granted even though the response is lost. The store must not write a key with such a lease.
       for (const mode of ['mute', 'cut'] as const) {
         proxy.set(mode)
         const commit = store.commit({ key: 'a', expected: 0, value: bytes('1'), lifetimeSeconds: 1 })

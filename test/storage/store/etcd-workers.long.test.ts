@@ -1,8 +1,8 @@
 /**
- * Tests the store over etcd in the workers of one server, with one thread that watches for all of them. Each worker
- * fulfills the store contract, and so do several workers together, even next to another server on the same etcd.
- * Neither a lost message, nor the end of the watching thread, nor an etcd that is disconnected or goes back in time
- * causes a stale read or a missing change.
+ * Tests the store on etcd in the workers of one server, with one thread that watches for all of them. Each worker
+ * fulfills the store contract, and so do several workers together, even if another server uses the same etcd. No stale
+ * reads or missing changes may be caused by a lost message, by the end of the watching thread, or by an etcd that is
+ * disconnected or goes back in time.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -141,7 +141,7 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // The store does not return the last received revision as the most recent one either.
+    // Nor does the store return the last received revision as the most recent one.
     await assert.rejects(async () => await deaf.revision())
   })
 

@@ -1,4 +1,4 @@
-/** Tests the store over one etcd member without TLS: its own behavior, in addition to the suite for all backends. */
+/** Tests the store on one etcd member without TLS: its specific behavior, in addition to the suite for all backends. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Connection } from '../../../src/storage/store/etcd/connection.ts'
@@ -67,7 +67,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
       }),
     )
 
-  /** Writes directly to etcd, like another user of the cluster. */
+  /** Writes directly to etcd, as another user of the cluster might. */
   const put = async (key: string, value = '') => {
     const connection = new Connection({ endpoints: cluster.endpoints, deadlineMs: 5_000 })
     try {
@@ -114,7 +114,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     const { revision } = await store
       .commit({ key: 'secret/0', expected: entries[0]!.revision, value: secret })
       .then(assertCommitted)
-    // The data is larger than one etcd response, so that batches arrive in fragments.
+    // The data does not fit into one etcd response, so batches arrive in fragments.
     await using late = await open({ prefix })
     await using follower = new Follower(late, start)
     await follower.until((changes) => changes.at(-1)?.revision === revision)
@@ -396,7 +396,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
     interface Race {
       readonly key: string
-      /** The values that each side has written. Undefined stands for a deletion. */
+      /** The values that each side has written. Undefined means a deletion. */
       readonly ours: string | undefined
       readonly theirs: readonly (string | undefined)[]
       readonly isTold: boolean

@@ -29,7 +29,7 @@ const patienceMs = 60_000
 /** Follows a store from a revision until it is disposed. */
 export class Follower implements AsyncDisposable {
   readonly changes: Change[] = []
-  /** The revision up to which all changes have been reported. */
+  /** Revision up to which all changes have been reported. */
   through: Revision = 0
   #error: unknown
   readonly #stop = new AbortController()

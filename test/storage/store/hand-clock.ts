@@ -1,7 +1,7 @@
 /** A clock for the embedded store that a test advances manually. */
 import type { StoreClock } from '../../../src/storage/store/lmdb/owned-directory.ts'
 
-/** A clock that advances only on request and runs the timers that are due. */
+/** A clock that advances only on request and then runs the timers that are due. */
 export class HandClock implements StoreClock {
   #now = 0
   readonly #running = new Set<() => void>()

@@ -1,7 +1,7 @@
 /**
- * Tests the journal of the embedded store in combination with other features: stores of several workers, encryption,
- * deletes on a full disk that leave no record, lifetimes, and a directory in the previous format. lmdb-journal.test.ts
- * tests the journal itself.
+ * Tests the journal of the embedded store in combination with other features: the stores of several workers,
+ * encryption, deletes on a full disk that leave no record, lifetimes, and a directory in the previous format.
+ * lmdb-journal.test.ts tests the journal itself.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

@@ -38,7 +38,7 @@ function changeFields({ revision, deleted, value, note }: JournalChange): unknow
   return [revision, deleted, value && Buffer.from(value).toString(), note && Buffer.from(note.text).toString()]
 }
 
-/** Returns for each change its revision, whether it is a deletion, its value and the text of its note. */
+/** For each change, returns its revision, whether it is a deletion, its value and the text of its note. */
 export async function changesOf(journal: Journal, key: string, before = latest, limit = 100): Promise<unknown[][]> {
   return (await journal.changes(key, before, limit)).map(changeFields)
 }

@@ -1,6 +1,6 @@
 /**
- * Tests a queue on the store. Keys are added and then deleted in batches while the log is compacted. The file must
- * stop growing, because freed space is reused.
+ * Tests a store that is used as a queue. Keys are added and then deleted in batches while the log is compacted. The
+ * file must stop growing, because freed space must be reused.
  */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
@@ -23,8 +23,8 @@ test('the data file stays bounded under churn', { timeout: 300_000 }, async () =
       await churn(store, round)
       sizes.push((await stat(join(directory, 'data.mdb'))).size)
     }
-    // The test writes 24 MB in total, including the log. After the first rounds, the file has the size that one round
-    // needs.
+    // The test writes 24 MB in total, including the log. After the first rounds, the file has reached the size that a
+    // single round needs.
     assert.equal(Math.max(...sizes.slice(rounds / 2)), Math.max(...sizes.slice(0, rounds / 2)))
     assert.ok(sizes.at(-1)! < 12 * 1024 * 1024, `the file has ${sizes.at(-1)} bytes`)
     assert.equal((await store.list({ prefix: '' })).entries.length, 0)

@@ -44,7 +44,7 @@ async function withStore(directory: string, run: (store: LmdbStore) => Promise<v
   }
 }
 
-/** Waits until the directory can be opened. The kernel takes a moment to end a process and release its locks. */
+/** Waits until the directory can be opened. The kernel takes a moment to terminate a process and release its locks. */
 async function opensSoon(directory: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -192,7 +192,7 @@ describe('the data directory of the embedded store', () => {
     }))
 })
 
-/** Changes records in the file without the store. */
+/** Changes records in the file while bypassing the store. */
 async function inTables(directory: string, change: (tables: Tables) => void): Promise<void> {
   const tables = openTables(directory)
   tables.root.transactionSync(() => change(tables))
@@ -321,8 +321,8 @@ describe("the embedded store's thread", () => {
       const watching = assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
       const dead = worker.terminate()
       const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
-      // The commit was sent before the crash was detected, or not at all. Only in the first case is the outcome
-      // ambiguous.
+      // The commit was either sent before the crash was detected or not sent at all. Only in the first case is the
+      // outcome ambiguous.
       await assert.rejects(commit, refusal(/store thread has exited/))
       await dead
       await watching

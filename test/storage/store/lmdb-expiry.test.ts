@@ -1,6 +1,6 @@
 /**
  * Tests lifetimes in the embedded store, with a manual clock. Lifetimes continue while the store is closed, many
- * simultaneous expirations are processed in steps with commits in between, and obsolete lifetimes leave nothing behind.
+ * simultaneous expirations are processed in steps with commits in between, and obsolete lifetimes leave no data behind.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

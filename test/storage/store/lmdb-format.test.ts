@@ -1,7 +1,7 @@
 /**
  * Tests that the installed version of lmdb is the one for which `page-file.ts`, `page-records.ts`, `page-check.ts`,
  * `page-guard.ts` and `free-list.ts` were verified. These files read the file format of lmdb without lmdb, so they must
- * be verified again for another version.
+ * be verified again for every other version.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Tests a store on a full device, a small tmpfs. Writes that add data are rejected individually, deletes succeed
- * regardless of the other writes in the batch, and a server with such a store can be restarted. The smallest values
- * take the longest, so they get the smallest device unless ORCH_LONG is 1.
+ * Tests a store on a full device, which is a small tmpfs. Writes that add data are rejected individually, deletes
+ * succeed regardless of the other writes in the batch, and a server with such a store can be restarted. The smallest
+ * values take the longest, so they get the smallest device unless ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ async function fill(
       isFull = true
     }
   }
-  // Writes many small values in one transaction, because each transaction costs the same.
+  // Write many small values in one transaction, because each transaction costs the same.
   const atOnce = bytes < 5000 ? 50 : 1
   for (let i = 0; !isFull; i += atOnce) await Promise.all(Array.from({ length: atOnce }, (_, j) => write(i + j)))
   return written

@@ -18,7 +18,7 @@ after(() => rmSync(root, { recursive: true, force: true }))
 
 const historyMs = 1000
 let directories = 0
-/** Returns a clock that starts above 0, because 0 would mean that there is no time. */
+/** Returns a clock that starts above 0, because a time of 0 would count as unset. */
 function newClock(): HandClock {
   const clock = new HandClock()
   clock.moveTo(1_000_000)

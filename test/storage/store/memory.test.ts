@@ -1,9 +1,9 @@
-/** Tests that the model fulfills the store contract too, because other stores are compared with it. */
+/** Tests that the in-memory model also fulfills the store contract, because other stores are compared with it. */
 import { after } from 'node:test'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { storeSuite } from './suite.ts'
 
-// Keeps the process alive, which the store's timer must not do.
+// Keep the process alive, because the store's timer does not.
 const alive = setInterval(() => {}, 1000)
 after(() => clearInterval(alive))
 

@@ -32,7 +32,7 @@ class Comparison {
   readonly #random: RandomSource
   /** All revisions so far, in order. The first element contains the initial revisions of the store and the model. */
   readonly #pairs: Pair[] = []
-  /** The index in `#pairs` of the oldest available revision. */
+  /** Index in `#pairs` of the oldest available revision. */
   #oldest = 0
 
   constructor(store: Store, random: RandomSource) {
@@ -67,7 +67,7 @@ class Comparison {
       : this.#random.pick([none, ...this.#pairs])
     const deletes = expected !== none && this.#random.chance(0.3)
     const value = deletes ? undefined : Buffer.from(`${this.#pairs.length}:${'x'.repeat(this.#random.below(200))}`)
-    // A lifetime that is too long to expire in this test, so that it changes nothing else.
+    // A lifetime that is too long to expire during the test, so that it has no other effect.
     const lifetimeSeconds = !deletes && this.#random.chance(0.2) ? 3600 : undefined
     const other = this.#random.pick(keys)
     const rests = this.#random.chance(0.3)

@@ -15,7 +15,7 @@ import type {
 
 export const keysOf = ({ entries }: Snapshot) => entries.map(({ key }) => key)
 
-/** Makes five changes: create, update, another key, delete, create again. */
+/** Makes five changes: creates and updates a key, creates another key, then deletes and recreates the first one. */
 export async function writeHistory(store: Store): Promise<PlainChange[]> {
   const first = await put(store, 'a', '1', 0)
   const second = await put(store, 'a', '2', first)
@@ -124,7 +124,7 @@ export async function writeMany(store: Store, count: number, value: string): Pro
   return await inTurns(manyKeys(count), (key) => put(store, key, value, 0))
 }
 
-/** Reads `count` changes and then stops the watch. Fails if the last batch contains more changes. */
+/** Reads `count` changes and then stops the watch. Fails if the last batch contains additional changes. */
 export async function readChanges(
   store: Store,
   { after, count, prefix = '' }: { after: Revision; count: number; prefix?: string },

@@ -1,6 +1,6 @@
 /** Reproducible random numbers, so that a failing run can be repeated with its seed. */
 export interface RandomSource {
-  /** Returns an integer from 0 to below `limit`. */
+  /** Returns an integer from 0 (inclusive) to `limit` (exclusive). */
   below(limit: number): number
   pick<T>(items: readonly T[]): T
   chance(probability: number): boolean

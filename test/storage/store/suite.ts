@@ -1,9 +1,9 @@
 /**
- * The test suite of the store contract, the same for every backend. Each part in `suite/` tests guarantees of
+ * The test suite for the store contract, which is the same for every backend. Each part in `suite/` tests guarantees of
  * src/storage/store/store.ts against a real store, and can run alone. Seeded random operations are compared with the
  * model (MemoryStore) step by step. Revisions are compared by order and identity, never by number, because a backend
  * may leave gaps. `storeSuite` is the complete suite, with more seeds in the long variant. `clusterSuite` contains only
- * the tests for which the number of members could matter, and is the complete suite in the long variant.
+ * the tests for which the number of members could matter, but it is the complete suite in the long variant.
  */
 import { describe } from 'node:test'
 import { long } from '../../support/long.ts'
@@ -23,7 +23,7 @@ export function storeSuite(name: string, open: Open): void {
   modelSuite(name, open, long ? [1, 2, 3] : [1])
 }
 
-/** Registers the tests for clusters of a backend that passes `storeSuite` with a single member. */
+/** Registers the tests for clusters, for a backend that passes `storeSuite` with a single member. */
 export function clusterSuite(name: string, open: Open): void {
   if (long) storeSuite(name, open)
   else {

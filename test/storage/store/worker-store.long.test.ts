@@ -1,6 +1,6 @@
 /**
  * Tests the embedded store in the workers of one server. Each store fulfills the store contract, and so do several
- * stores together. Additional guarantees are tested too: a commit of one store is included in the revisions of all
+ * stores together. Additional guarantees are also tested: a commit in one store is included in the revisions of all
  * stores before it is acknowledged, a read by one store protects its revision from compaction by another, and a worker
  * that exits does not block other workers.
  */

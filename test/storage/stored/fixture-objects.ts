@@ -21,8 +21,8 @@ const core = `/api/v1/namespaces/${namespace}`
 const boxes = `/apis/example.com/v1/namespaces/${namespace}/boxes`
 
 /**
- * Kinds without an object in the fixtures. Events expire. Certificate requests, and data that servers store with
- * APIServices, contain certificates, which are not committed. Webhooks would be called by every server that opens a
+ * Kinds without an object in the fixtures. Events expire. Certificate requests, and the data that servers store with
+ * APIServices, contain certificates, which must not be committed. Webhooks would be called by every server that opens a
  * fixture.
  */
 const leftOut = new Set([
@@ -123,7 +123,7 @@ async function createHistories(client: HttpClient): Promise<void> {
 const mebibyte = 1024 * 1024
 
 /**
- * Creates ConfigMaps of the maximum size, which is also the maximum size that etcd stores by default. The texts
+ * Creates ConfigMaps of the maximum size, which is also the maximum size of a value in etcd by default. The texts
  * compress well.
  */
 async function createLargeObjects(client: HttpClient): Promise<void> {

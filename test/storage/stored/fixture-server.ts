@@ -26,7 +26,7 @@ export const fixtures = join(root, 'test/data/stored')
 const derive = (phrase: string) => createHash('sha256').update(phrase).digest()
 const secret = derive('orch fixture').toString('base64')
 
-/** The key of continue tokens, which every store contains. */
+/** The key for continue tokens, which every store contains. */
 export const continueKey = derive('orch fixture continue tokens')
 
 /** Encrypts one resource with each cipher. */
@@ -55,7 +55,7 @@ export function newPlace(): FixturePlace {
   mkdirSync(dataDir, { mode: 0o700 })
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   writeFileSync(join(directory, 'encryption.json'), JSON.stringify(encryption))
-  // With this file the store contains no key of service account tokens.
+  // With this file, the store contains no key for service account tokens.
   writeFileSync(join(directory, 'tokens.key'), keyToPem(generateKey()))
   return {
     directory,
@@ -73,7 +73,7 @@ export interface FixtureServer {
 }
 
 export interface FixtureServerOptions {
-  /** The members of etcd. If the list is empty, the store is in the data directory. */
+  /** The members of etcd. If this list is empty, the store is in the data directory. */
   readonly etcdServers?: readonly string[]
   readonly kinds?: readonly Kind[]
 }

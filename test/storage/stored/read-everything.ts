@@ -1,5 +1,5 @@
 /**
- * Reads all objects of a fixture with their histories through the API, in the format that is committed next to the
+ * Reads all objects in a fixture, with their histories, through the API, in the format that is committed next to the
  * fixture.
  */
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ interface ServedResource {
   readonly verbs: readonly string[]
 }
 
-/** Reads the server's lists of the objects of a fixture, except for empty lists. */
+/** Reads the server's responses about a fixture. Omits empty lists. */
 export async function readEverything(client: HttpClient): Promise<Everything> {
   const lists: { [path: string]: string } = {}
   for (const path of await listPaths(client)) {
@@ -39,7 +39,7 @@ interface ServedGroup {
 }
 
 /**
- * Returns the path of each type in the preferred version of its group, or in the first version that has the type.
+ * Returns the path of each type in the preferred version of its group, or in the first version that serves the type.
  * Custom resources are read in all versions.
  */
 async function listPaths(client: HttpClient): Promise<string[]> {

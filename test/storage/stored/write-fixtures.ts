@@ -1,6 +1,6 @@
 /**
  * Writes the fixtures of this version: its data in a data directory, in etcd and in a backup, and its responses about
- * them. Each release adds one set, which all later versions must read (`fixtures.test.ts`):
+ * these data. Each release adds one set, which all later versions must read (`fixtures.test.ts`):
  *
  *     bin/node test/storage/stored/write-fixtures.ts
  *
@@ -29,7 +29,7 @@ import { type Everything, readEverything } from './read-everything.ts'
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const target = join(fixtures, version)
 
-/** Stores this key in advance so that the server does not generate one. */
+/** Stores this key in advance, so that the server does not generate a random one. */
 async function seed(store: Store): Promise<void> {
   await store.commit({ key: 'meta/continue-key', expected: 0, value: continueKey })
   await store.close()
@@ -70,8 +70,8 @@ async function writeDataDirectory(): Promise<void> {
 const retention = { time: Number.MAX_SAFE_INTEGER, bytes: 2 ** 30, withoutValues: ['meta/', 'objects/core/secrets/'] }
 
 /**
- * Deletes the CAs, and archives that change in the journal without the values. Returns the revision up to which etcd
- * can then be compacted: the journal needs the later changes.
+ * Deletes the CAs, and records their deletion in the journal without the values. Returns the revision up to which etcd
+ * can then be compacted, because the journal needs the later changes.
  */
 async function deleteAuthorities(endpoints: readonly string[]): Promise<number> {
   const store = await EtcdStore.open({ endpoints, historyMs: 3_600_000, retention })

@@ -13,7 +13,7 @@ export interface JournaledStore {
   readonly store: Store
   now(): number
   /**
-   * Advances time and runs the store's periodic work. After one second, everything that was written before is
+   * Advances time and runs the store's periodic work. After one second, everything that was written earlier is
    * compacted.
    */
   pass(ms: number): Promise<void>
@@ -27,7 +27,7 @@ export type OpenJournaled = (retention: Retention) => Promise<JournaledStore>
 export const hour: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: ['secret/'] }
 
 /**
- * Registers the tests of a journal. Each of a hundred keys is written `rounds` times before compaction and a restart.
+ * Registers the tests for a journal. Each of a hundred keys is written `rounds` times before compaction and a restart.
  */
 export function journalSuite(name: string, open: OpenJournaled, { rounds: count }: { rounds: number }): void {
   test(`${name}: the journal returns the changes of a key and old states`, async () => {
@@ -146,7 +146,7 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
       const found = await stateAt(store.journal!, at).catch((error) => error)
       assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found} at ${at}`)
     }
-    // A reader delays the trimming, which resumes after at most a minute.
+    // A reader delays the trimming by at most a minute.
     await opened.pass(70_000)
     const remainingCount = async () => {
       const oldest = await store.journal!.oldest()

@@ -20,7 +20,7 @@ import { type Open, provesOn } from './prove.ts'
 
 export function lifetimeSuite(name: string, open: Open): void {
   const prove = provesOn(open)
-  // Runs these tests concurrently, because they wait for time to pass.
+  // Run these tests concurrently, because they wait for time to pass.
   describe(`${name}: lifetimes`, { concurrency: true }, () => {
     prove('an expired key is deleted and reported as deleted', expiry)
     prove('a commit that expects an expired key is a conflict', expiryConflicts)

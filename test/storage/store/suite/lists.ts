@@ -200,7 +200,7 @@ async function manyVersions(store: Store): Promise<void> {
   }
 }
 
-// Length of a list that needs more than one slice, and that has more changes than the store undoes for counting.
+// Length of a list that needs more than one slice, and that has more changes than the store would undo for counting.
 const longList = 2100
 
 async function longListUnderWrites(store: Store): Promise<void> {

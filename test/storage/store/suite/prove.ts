@@ -16,7 +16,7 @@ export type OpenDurable = () => Promise<Opened & { reopen(): Promise<Store> }>
 type Proof = (store: Store) => Promise<void>
 type RestartProof = (store: Store, reopen: () => Promise<Store>) => Promise<void>
 
-/** Timeout of a test in milliseconds. No test takes this long unless it hangs. */
+/** Timeout of a test in milliseconds. Only a test that hangs takes this long. */
 export const timeout = 30_000
 
 /** Returns a function that registers a test for one guarantee of the store contract. */
