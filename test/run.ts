@@ -1,11 +1,11 @@
 /**
- * `npm test`: installs the test prerequisites that npm does not install, runs the checks and every test file, and ends
- * with a line `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files
- * that end in `.long.test.ts` run only if they are selected by path, or in the long variant (`npm run test:long`). The
- * output contains the number of skipped files, and lists the files that took the most time and the most CPU time,
- * including the programs that they started. Some files run at several Kubernetes versions (`support/versions.ts`). A
- * file that fails runs a second time, alone. If the second run passes, the file is reported as uncertain
- * (docs/decisions/0042).
+ * `npm test`: installs those test prerequisites that npm does not install, runs the checks and every test file, and
+ * ends with a line `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`.
+ * Files that end in `.long.test.ts` run only if they are selected by path, or in the long variant (`npm run
+ * test:long`). The output contains the number of skipped files, and lists the files that took the most time and the
+ * most CPU time, including the programs that they started. Some files run at several Kubernetes versions
+ * (`support/versions.ts`). A file that fails is run a second time on its own. If the second run passes, the file is
+ * reported as uncertain (docs/decisions/0042).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,7 +31,7 @@ const chosen =
     : testFiles.filter((file) => patterns.some((text) => file.includes(text)))
 const files = [...chosen, ...atLaterVersions(chosen)].map((file) => join(root, file))
 
-/** Maximum number of files per process, which limits how much the files can leave behind. */
+/** Maximum number of files per process, to limit what the files can leave behind. */
 const maxFilesPerProcess = 200
 // Every process is checked for modified prototypes.
 const args = [
@@ -40,13 +40,16 @@ const args = [
   ...['--test-reporter', join(root, 'test/support/reporter.mjs'), '--test-reporter-destination', 'stdout'],
   join(root, 'test/support/batch.mjs'),
 ]
-/** Time limit for a file, and for a process to exit after its last file, which leftovers may delay. */
+/**
+ * Time limit in minutes for a file, and for a process to exit after its last file, which may be delayed by what the
+ * files left behind.
+ */
 const fileMinutes = long ? 20 : 4
 const endMinutes = 1
 
 /**
- * Messages of a process: each finished test (`reporter.mjs`), the cost of a file, and that it is ready for another
- * file.
+ * The messages of a process report each finished test (`reporter.mjs`), the cost of a file, and that the process is
+ * ready for another file.
  */
 interface TestEnd {
   /** The path of the file. Undefined if the file is unknown. */
@@ -59,14 +62,14 @@ interface Free {
   readonly next: true
 }
 
-/** Number of passed and failed tests, either of a file or of everything else, such as the checks. */
+/** Numbers of passed and failed tests, either in a file or outside of files, such as the checks. */
 interface Count {
   passed: number
   failed: number
 }
 const noFile = 'no file'
 const counts = new Map<string, Count>()
-/** Maximum number of failed files that run again. If more files fail, chance is not the cause. */
+/** Maximum number of failed files that run again. If more files fail, the failures are not due to chance. */
 const maxUncertain = 3
 
 const runDirectories = makeRunDirectories(process.env.TMPDIR)
@@ -93,7 +96,7 @@ function sum(what: keyof Count): number {
   return counts.values().reduce((total, counted) => total + counted[what], 0)
 }
 
-/** Runs in parallel with the tests. A check with a single task leaves one core to the tests. */
+/** Runs the checks in parallel with the tests. Each check is a single task, which leaves one core to the tests. */
 async function checkSources(): Promise<void> {
   for (const { name, passed, output } of await runChecks()) {
     count(noFile, passed)
@@ -102,9 +105,9 @@ async function checkSources(): Promise<void> {
 }
 
 /**
- * Runs all files in two processes for each core, because some processes wait while others keep the cores busy. Starting
- * a process takes two seconds of a core, so a process that was started for a special list continues with the last list,
- * whose files can share a process with any others.
+ * Runs all files in two processes per core, because some processes wait while others keep the cores busy. Starting a
+ * process takes two seconds of CPU time, so a process that was started for a special list continues with the last list,
+ * whose files can share a process with any other files.
  */
 async function runFiles(): Promise<void> {
   const started = performance.now()
@@ -126,9 +129,9 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Starts a process for a file, which then takes further files, and counts each of their tests. A file without tests is
- * a failure, and so is a file that does not finish. A process that exits with an error although no test failed is a
- * failure too.
+ * Starts a process for a file, which then runs further files, and counts all of their tests. A file without tests
+ * counts as a failure, and so does a file that does not finish. A process that exits with an error although no test
+ * failed also counts as a failure.
  */
 async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
@@ -170,7 +173,7 @@ async function runProcess(first: string, another: () => string | undefined): Pro
 }
 
 /**
- * Runs failed files again. A test that fails once in many runs would otherwise block good changes. A retry hides
+ * Runs failed files again. Otherwise, a test that fails once in many runs would block good changes. A retry hides
  * nothing, because the report mentions the first failure. Failures of a check, failures that belong to no file, and
  * failures of many files at once are not due to chance, and are not retried.
  */
@@ -191,7 +194,7 @@ async function runFailedAgain(): Promise<void> {
 }
 
 /**
- * Lists the slowest files, because a slow suite should be sped up there first. ORCH_TIMES=all lists every file.
+ * Lists the slowest files, which are the place to start when speeding up the suite. ORCH_TIMES=all lists every file.
  */
 function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12

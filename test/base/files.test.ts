@@ -116,7 +116,7 @@ test('an existing directory is accepted only if it is empty or was created by th
 })
 
 test('server sources write files only through base/files', () => {
-  // Code that writes files in another way belongs in base/files/files.ts, which handles file modes and links.
+  // Code that writes files in any other way belongs in base/files/files.ts, which handles file modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const writingFiles = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {
     cwd: join(import.meta.dirname, '../../src'),
@@ -125,10 +125,10 @@ test('server sources write files only through base/files', () => {
   // These files may write without base/files/files.ts. disk-reservation.ts keeps lmdb's own file open to extend it, and
   // the page check reads that file. orchctl passes files to an editor and to diff in a directory that it has just
   // created. The audit log is appended to. Rotated audit files, backups and the kubeconfig of a test must be new files.
-  // compact-file.ts creates a directory inside the directory of the store. A test server writes to a temporary
-  // directory that it has just created. `orchctl cp`, `cluster-info dump` and `kustomize -o` write to the directory
-  // that the user named, and do not follow links. A simulated node writes each volume to its own directory at
-  // once, and reads log files.
+  // compact-file.ts creates a directory inside the directory of the store. Test servers write to a temporary directory
+  // that they have just created. `orchctl cp`, `cluster-info dump` and `kustomize -o` write to the directory that the
+  // user named, and do not follow links. A simulated node writes each volume to its own directory in one step, and
+  // reads log files.
   const ofStore = [
     'background-check.ts',
     'compact-file.ts',

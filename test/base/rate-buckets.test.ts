@@ -1,4 +1,4 @@
-/** Tests limits in memory shared by the workers of a process: rates and concurrent operations. */
+/** Tests limits on rates and concurrent operations, which are counted in memory that the workers of a process share. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'

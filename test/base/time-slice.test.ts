@@ -112,7 +112,7 @@ test('a short task resumes before all tasks that have already run for a long tim
   assert.ok(meanwhile <= 10, `a short task waited for ${meanwhile} pieces of long tasks`)
 })
 
-/** Uses the whole time budget of this turn of the event loop. */
+/** Uses up the time budget of this turn of the event loop. */
 function useUpTurn(): void {
   const timeSlice = new TimeSlice()
   spin(0.3)

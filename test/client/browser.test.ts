@@ -1,4 +1,4 @@
-/** Tests that the client's browser part can be bundled without Node modules. */
+/** Tests that the browser part of the client can be bundled without Node.js modules. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

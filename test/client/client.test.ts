@@ -93,7 +93,7 @@ test('a list whose continue token has expired starts again', async (t) => {
   const writer = new Client(send)
   for (const name of ['a', 'b', 'c', 'd', 'e']) await writer.create(configMaps, configMap(name))
   let tries = 0
-  // Delays the request for the second page, while writes continue, until the continue token has expired.
+  // Delay the request for the second page, while writes continue, until the continue token has expired.
   const slow: Transport = async (request) => {
     if (!request.path.includes('continue=')) return await send(request)
     for (;;) {

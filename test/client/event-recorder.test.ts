@@ -1,6 +1,6 @@
 /**
  * Tests Events: repetitions are counted, floods are limited, and Events that cannot be written are dropped without
- * harm.
+ * causing errors.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

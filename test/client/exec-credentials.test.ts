@@ -223,7 +223,7 @@ test('plugin credentials are used until they expire or are rejected, and concurr
   assert.equal(runsOf(command), 1)
   assert.deepEqual([...new Set(asked.map(({ headers }) => headers.authorization))], ['Bearer first'])
 
-  // The client replaces rejected credentials and sends the request once more.
+  // The client replaces the rejected credentials and sends the request once more.
   const other = plugin(
     credential({ token: 'old' }),
     `[ -e ${directory}/renewed ] && echo '${credential({ token: 'new' })}' && exit; touch ${directory}/renewed`,

@@ -17,7 +17,7 @@ import { waitForCompaction } from '../support/wait-for-compaction.ts'
 const inDefault = (name: string) => ({ namespace: 'default', name })
 const backoff = { firstMs: 20, longestMs: 200 }
 
-/** Starts an informer that runs until the test ends, over a transport that the test can cut. */
+/** Starts an informer that runs until the test ends, over a transport that the test can interrupt. */
 async function begin(t: TestContext, server: Served) {
   const send = server.transport()
   const state = { cut: new AbortController(), lists: 0, watches: 0 }
@@ -41,7 +41,7 @@ async function begin(t: TestContext, server: Served) {
   return { informer, replica, state, errors }
 }
 
-/** Combines all changes passed to handlers. Each change must fit the previous state. */
+/** Builds a copy from all changes passed to handlers. Each change must be consistent with the previous state. */
 function mirror(informer: Informer<ConfigMap>) {
   const cache = { objects: new Map<string, ConfigMap>(), changes: 0 }
   informer.onChange(({ key, previous, object }) => {
@@ -77,7 +77,7 @@ async function assertSameAsList(client: Client, informer: Informer<ConfigMap>, r
   assert.deepEqual(byName(replica.objects.values()), byName(items))
 }
 
-/** Creates, changes and deletes objects with a few names in turn. Returns the number of writes. */
+/** Creates, changes and deletes objects in turn, using only a few names. Returns the number of writes. */
 async function write(client: Client, writer: number, rounds: number): Promise<number> {
   let written = 0
   for (let i = 0; i < rounds; i++) {
@@ -173,7 +173,7 @@ test('an informer whose resourceVersion has expired lists again and reports the 
   assert.equal(state.lists, 2)
 })
 
-/** Cuts the transport until the returned function is called. */
+/** Interrupts the transport until the returned function is called. */
 function cut(state: { cut: AbortController }): () => void {
   state.cut.abort(new TransportError('cut'))
   return () => {

@@ -34,7 +34,7 @@ function informersOf(t: TestContext, send: Transport) {
   return { informers, asked, errors }
 }
 
-/** Resolves when every copy has the object with this name. */
+/** Resolves once every copy contains the object with this name. */
 async function reached(copies: readonly { get(name: object): unknown }[], name: string): Promise<void> {
   await until(
     async () => copies.filter((copy) => copy.get({ namespace: 'default', name }) === undefined).length,

@@ -17,7 +17,7 @@ interface Candidate {
   readonly term: () => Term | undefined
   /** Disconnects the candidate from the server. */
   cut(): void
-  /** Advances its own clock, as if the process had been suspended. */
+  /** Advances the candidate's own clock, as if its process had been suspended. */
   skip(ms: number): void
   /** Resolves to true if the lease was lost. */
   readonly ended: Promise<boolean>

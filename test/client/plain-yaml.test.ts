@@ -16,7 +16,7 @@ const ours = adminKubeconfig({
   key: 'c',
 })
 
-/** The text has the format in which kubectl writes a kubeconfig. */
+/** A text in the format in which kubectl writes a kubeconfig. */
 const theirs = `# mine
 apiVersion: v1
 clusters:

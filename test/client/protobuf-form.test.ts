@@ -1,4 +1,4 @@
-/** Tests the client with a chosen content type: Protobuf if available, JSON otherwise. */
+/** Tests the client with a configured content type: Protobuf where it is available, and JSON otherwise. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProtobufDocuments } from '../../src/api/codec/protobuf/documents.ts'

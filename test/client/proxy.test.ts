@@ -1,4 +1,4 @@
-/** Tests HTTP proxies, set with `proxy-url` in a kubeconfig. */
+/** Tests HTTP proxies that are configured with `proxy-url` in a kubeconfig. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'

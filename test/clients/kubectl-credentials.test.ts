@@ -13,7 +13,7 @@ import { type Ran, runCommand } from '../support/run-command.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** Returns the user that the server authenticates for this user of a kubeconfig. */
+/** Returns the user that the server authenticates for this kubeconfig user. */
 async function ask(directory: string, server: Restartable, user: object, flags: readonly string[] = []): Promise<Ran> {
   const config = {
     apiVersion: 'v1',

@@ -65,7 +65,7 @@ test('kubectl can define a custom kind, wait for it, use it, explain it, scale i
   assert.match(await run(['get', 'all']), /backup.storage.example.com\/nightly/)
   const explained = await run(['explain', 'backups'])
   assert.match(explained, /A copy of something, kept elsewhere\./)
-  // A conformance test of Kubernetes looks for this text.
+  // A Kubernetes conformance test looks for this text.
   assert.match(explained, /apiVersion\t<string>\s+APIVersion defines/)
   assert.match(await run(['explain', 'backups.spec.copies']), /How many copies there shall be\./)
   assert.match(await run(['scale', 'bk/nightly', '--replicas=5']), /scaled/)
@@ -82,6 +82,6 @@ test('kubectl can define a custom kind, wait for it, use it, explain it, scale i
 
   assert.match(await run(['delete', 'crd', 'backups.storage.example.com']), /deleted/)
   const gone = await kubectl(server, ['get', 'backups'])
-  // The discovery cache of kubectl may be outdated.
+  // kubectl's discovery cache may be outdated.
   assert.match(gone.stderr, /NotFound|doesn't have a resource type "backups"/)
 })

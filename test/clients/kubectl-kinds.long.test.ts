@@ -1,7 +1,7 @@
 /**
  * Tests that kubectl applies, gets, describes and deletes a real manifest of every kind, and explains all fields of a
- * kind. Only one kind of each group and version is explained, or every kind if ORCH_LONG is 1. kubectl explain reads
- * one document, whose fields `apiserver/http/openapi.test.ts` compares kind by kind.
+ * kind. Only one kind of each group and version is explained, or every kind if ORCH_LONG is 1, because kubectl explain
+ * reads a single document, whose fields `apiserver/http/openapi.test.ts` compares kind by kind.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** Returns `deployments.v1.apps`, or `pods` for kinds of the core group. */
+/** Returns `deployments.v1.apps`, or `pods` for a kind in the core group. */
 const typeOf = ({ group, version, plural }: Kind) =>
   group === 'core' ? plural : `${plural}.${version}.${groupName(vendor, group)}`
 

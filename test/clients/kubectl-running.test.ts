@@ -1,5 +1,5 @@
 /**
- * Tests long-running commands of Debian's kubectl: kubectl watches, waits and forwards while objects change. The
+ * Tests long-running commands of Debian's kubectl, which watches, waits and forwards ports while objects change. The
  * test makes each change only after the output of kubectl shows that kubectl is ready, so nothing depends on timing.
  */
 import assert from 'node:assert/strict'
@@ -66,8 +66,8 @@ test('kubectl get -w prints one object with a template', async (t) => {
   const watch = kubectl.start('get', 'cm', 'one', '-n', 'templated', '-w', '-v=6', '-o', 'jsonpath={.data.k}{"\\n"}')
   t.after(() => watch.end())
   assert.equal(await next(watch.output), 'a')
-  // kubectl prints the object that it has read and skips the first event. It therefore misses changes that are made
-  // between the read and the event.
+  // kubectl prints the object that it has read and skips the first event. It therefore misses changes between the read
+  // and that event.
   await until(watch, /watch=true 200 OK/)
   await client.post(path, { metadata: { name: 'other' }, data: { k: 'z' } })
   await client.put(`${path}/one`, { metadata: { name: 'one' }, data: { k: 'b' } })
@@ -140,7 +140,7 @@ test('kubectl proxy forwards requests and watches', async (t) => {
 test('a kubectl command that hangs fails after its timeout, and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
-  // The shell waits for `sleep`, which keeps the output open, like a kubectl process that never exits.
+  // The shell waits for `sleep`, which keeps the output open as a kubectl process that never exits would.
   await assert.rejects(hasty.run('echo $$; sleep 60 & sleep 61'), /ended by SIGKILL\n\d+\n$/)
   assert.ok(performance.now() - started < 30_000)
 })

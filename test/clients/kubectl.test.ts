@@ -1,8 +1,8 @@
 /**
  * Tests Debian's kubectl against a real server in shell sessions. The output, errors and exit code of each step are
- * compared exactly. The steps of a session build on each other. Each session has its own home and namespace, and
- * sessions run in parallel on one server. The short variant covers writes. The long variant also covers reads,
- * rejections and further kinds.
+ * compared exactly. The steps of a session build on each other. Each session has its own home directory and namespace,
+ * and sessions run in parallel on one server. The short variant covers writes. The long variant also covers reads,
+ * rejections and additional kinds.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Tests with an independent Protobuf implementation: `protoc`, with `.proto` text generated from recorded facts.
- * `protoc` decodes every field that the server sends, with its type, and encodes the same bytes again. The server
- * accepts the messages that `protoc` encodes.
+ * Tests Protobuf with an independent implementation: `protoc`, with `.proto` text generated from recorded facts.
+ * `protoc` must decode every field that the server sends, with its type, and encode it to the same bytes again. The
+ * server must accept the messages that `protoc` encodes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -33,7 +33,7 @@ const home = ({ group }: Kind) => group.split('.')[0]
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')
 const messages = [...kinds.flatMap((kind) => [messageOf(kind), `${messageOf(kind)}List`]), 'meta.v1.Status']
-/** A message with one field for each type to be read. */
+/** A message with one field for each type to be decoded. */
 const all = messages.map((message, i) => `  optional ${protoName(message)} m${i + 1} = ${i + 1};\n`).join('')
 writeFileSync(join(directory, 'api.proto'), `${protoText([...messages, 'runtime.Unknown'])}message All {\n${all}}\n`)
 

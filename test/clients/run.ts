@@ -81,7 +81,7 @@ async function startServer(config: string) {
   return { env: { KUBECONFIG: config }, stop }
 }
 
-/** Returns the kubeconfig from the output. The kubeconfig is complete when the server is ready. */
+/** Returns the kubeconfig in the output. It is complete when the server is ready. */
 async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   for await (const chunk of output) {

@@ -37,8 +37,8 @@ function version(directory: string) {
 }
 
 /**
- * Changes a source, so that the bundle is stale. The modification time stays the same, as in a file from an archive,
- * because staleness does not depend on the time alone.
+ * Changes a source, so that the bundle is stale. Preserves the modification time, as for a file from an archive,
+ * because staleness must not depend on the time alone.
  */
 function touch(directory: string, name: string): void {
   const file = join(directory, name)
@@ -76,7 +76,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
   await assertRuns()
   assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
 
-  // The program replaces a truncated cache and a cache of another Node version.
+  // The program replaces a truncated cache and a cache from a different Node.js version.
   for (const bytes of [
     cacheContent.subarray(0, cacheContent.length - 1),
     Buffer.from('not made by V8'),
@@ -87,7 +87,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
     assert.ok(statSync(cache).size > 1000)
     assert.notDeepEqual(readFileSync(cache), bytes)
   }
-  // Ignores the cache of another bundle, even if the bundles are similar.
+  // The program ignores the cache of another bundle, even if the bundles are similar.
   touch(directory, 'src/api/model/version.ts')
   await assertRuns()
   assert.ok(!existsSync(cache))

@@ -1,4 +1,4 @@
-/** Tests how `bin/node` chooses between the Node on the PATH and the Node that npm installs with the package. */
+/** Tests how `bin/node` chooses between the Node.js on the PATH and the one that npm installs with the package. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { root } from '../support/server.ts'
 const directory = mkdtempSync(join(tmpdir(), 'orch-node-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Creates an installed package, with or without the pinned Node and the sources. Returns its `bin/node`. */
+/** Creates an installed package, with or without the pinned Node.js and the sources. Returns its `bin/node`. */
 function installPackage(name: string, parts: readonly ('pinned' | 'sources')[]): string {
   const place = join(directory, name)
   mkdirSync(join(place, 'bin'), { recursive: true })

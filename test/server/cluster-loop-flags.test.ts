@@ -1,4 +1,6 @@
-/** Tests the flags for the loops of Services, Jobs and nodes. Invalid values are reported before anything runs. */
+/**
+ * Tests the flags for the loops that handle Services, Jobs and nodes. Invalid values are reported before anything runs.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFlags } from '../../src/base/flags/flags.ts'

@@ -65,7 +65,7 @@ test('the defaults that orch config prints are valid and change nothing', async 
     const { config, ...options } = await optionsOf(command, ['--config', file])
     assert.equal(config, file)
     const { config: _, ...defaults } = await optionsOf(command, [])
-    // Options may contain functions, and each parse creates new functions, so the test compares their source texts.
+    // Options may contain functions, and each parse creates new functions, so compare their source texts.
     const text = (value: unknown) => inspect(value, { depth: 9, sorted: true })
     assert.equal(text(options), text(defaults))
   }

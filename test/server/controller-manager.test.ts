@@ -1,7 +1,7 @@
 /**
- * Tests `orch controller-manager` as users run it: a separate process next to `orch apiserver`, over TLS, with the
- * service accounts of its loops. Covers the path from an openssl request to a working certificate, and the manager's
- * own endpoints.
+ * Tests `orch controller-manager` as users run it: a separate process that connects to `orch apiserver` over TLS, with
+ * the service accounts of its loops. Covers the path from an openssl request to a working certificate, and the
+ * manager's own endpoints.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -119,7 +119,7 @@ test('a controller manager works with a separate API server', async (t) => {
     const token = Buffer.from(secret.body.data.token, 'base64').toString()
     const header = JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())
     assert.equal(header.alg, 'RS256')
-    // The server does not know the key of the manager, so it rejects a token that is signed with this key.
+    // The server does not know the manager's key, so it rejects a token that is signed with this key.
     assert.equal((await server.client(token).get('/api')).status, 401)
   })
 

@@ -106,7 +106,7 @@ test('contradictory flags of an ephemeral server are rejected', async () => {
   assert.match(told, /--data-dir and --ephemeral are mutually exclusive/)
 })
 
-/** Creates the files of envtest and the arguments that it passes to kube-apiserver. */
+/** Creates the same files as envtest, and returns the arguments that envtest passes to kube-apiserver. */
 async function envtest(etcd: string) {
   const certDir = mkdtempSync(join(directory, 'certs-'))
   const authority = await makeIdentity({ commonName: 'envtest', usages: ['cert sign'], authority: true })

@@ -1,7 +1,7 @@
 /**
  * Tests the files that `npm run package` builds. The executable runs in a root directory that contains only its
  * libraries, and its data survives SIGKILL. The container image runs as an unprivileged user with a read-only root. The
- * Debian package installs both programs, their manual pages and a unit. Two builds are equal.
+ * Debian package installs both programs, their manual pages and a systemd unit. Two builds are identical.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -79,7 +79,7 @@ class Container {
     this.#data = data
   }
 
-  /** Runs a program of the image until it exits. */
+  /** Runs a program in the image until it exits. */
   async run(program: string, ...args: readonly string[]): Promise<Ran> {
     return await runCommand('bwrap', [...this.#arguments(), `/usr/bin/${program}`, ...args])
   }
@@ -105,7 +105,7 @@ class Container {
   }
 }
 
-/** The files of the Debian package without manual pages. */
+/** The files in the Debian package, except for the manual pages. */
 const debianFiles = [
   'usr/bin/orch',
   'usr/bin/orchctl',

@@ -1,6 +1,6 @@
 /**
- * Tests with a store that fails permanently. The server reports it in its readiness, still responds, logs the reason in
- * one line, and exits with a non-zero code. Acknowledged writes exist after the next start.
+ * Tests a store that fails permanently. The server reports the failure in its readiness, still responds, logs the
+ * reason in one line, and exits with a non-zero code. Acknowledged writes exist after the next start.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

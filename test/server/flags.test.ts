@@ -1,6 +1,6 @@
 /**
  * Tests that every flag of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 is supported or rejected with a
- * reason, and that `docs/reference/flags.md` lists all flags. With ORCH_WRITE_DOCS=1, this test writes that file.
+ * reason, and that `docs/reference/flags.md` lists all flags. With ORCH_WRITE_DOCS=1, the test updates that file.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -94,7 +94,7 @@ test('an unsupported flag is accepted if its value matches the actual behavior, 
     )
 })
 
-/** Flags whose defaults differ from the defaults of Kubernetes, with the reasons. */
+/** Flags whose defaults differ from those of Kubernetes, with the reasons. */
 const otherDefaults: { readonly [flag: string]: string } = {
   'anonymous-auth': 'unset means true unless AlwaysAllow is the mode',
   'audit-log-batch-max-wait': 'a batch waits at most a second',

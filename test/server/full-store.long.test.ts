@@ -13,7 +13,7 @@ import { type ServerHandle, startServer } from '../support/server.ts'
 import { mountSmallDevice } from '../support/small-device.ts'
 import { untilTrue } from '../support/until.ts'
 
-/** Starts a server whose data is on a small device. */
+/** Starts a server whose data directory is on a small device. */
 async function startOnSmallDevice(
   t: TestContext,
   megabytes: number,
@@ -136,7 +136,7 @@ inLongForm('writes succeed again after a minute of load on a full disk', { timeo
       assert.equal((await client.get(`${configMaps}/${small[0]}`)).status, 200)
       assert.equal((await client.get('/readyz')).status, 200)
     },
-    // Deletes one object per second, which does not free enough space for the writes.
+    // Delete one object per second, which does not free enough space for the writes.
     deleted: async () => {
       if (small.length > 1) assert.equal((await client.delete(`${configMaps}/${small.pop()}`)).status, 200)
       await pause(1_000)

@@ -1,4 +1,4 @@
-/** Tests that the first command that `orch up` suggests works unchanged for every kind of installation. */
+/** Tests that the first command that `orch up` suggests works without changes for every kind of installation. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Tests health checks. Excluded and unknown checks are reported. */
+/** Tests health checks, including how excluded and unknown checks are reported. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'

@@ -22,7 +22,7 @@ import { root, startServer } from '../support/server.ts'
 import { openTestLog } from '../support/test-log.ts'
 import { until } from '../support/until.ts'
 
-/** A store whose lists wait for a signal. Simulates a slow disk. */
+/** A store whose lists wait for a signal, to simulate a slow disk. */
 class SlowStore extends MemoryStore {
   readonly #gate = Promise.withResolvers<void>()
 
@@ -85,7 +85,10 @@ test('with a startup grace period, the server is live but not ready while it sta
   assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200])
 })
 
-/** Returns the status of a response without verification, because a cluster whose store was never open has no CA. */
+/**
+ * Returns the status of a response without verifying the server, because a cluster whose store has never been open has
+ * no CA.
+ */
 function probe(port: number, path: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = get({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false }, (answer) => {

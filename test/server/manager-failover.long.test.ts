@@ -1,6 +1,6 @@
 /**
- * Tests with two managers on one etcd. The leader is killed, or suspended for longer than its lease. The result equals
- * the result of a single undisturbed manager, without duplicates. With ORCH_LONG=1, a new leader takes over every five
+ * Tests two managers on one etcd. The leader is killed, or suspended for longer than its lease. The result must be the
+ * same as with a single undisturbed manager, without duplicates. With ORCH_LONG=1, a new leader takes over every five
  * seconds for a minute.
  */
 import assert from 'node:assert/strict'
@@ -20,7 +20,7 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
-/** The ways in which the leaders end, in order. */
+/** How each leader ends, in order. */
 const ends = long
   ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))
   : (['kill', 'stop', 'kill'] as const)

@@ -1,6 +1,6 @@
 /**
- * Tests the Service for the API servers. It exists from the start and has the first address of the range. Its
- * Endpoints list the running servers of the store. Both objects are recreated after a deletion.
+ * Tests the Service for the API servers. It exists from the start and has the first address in the range. Its Endpoints
+ * list the running servers of the store. Both objects are recreated after a deletion.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'
@@ -130,8 +130,7 @@ describe('endpoints list all servers on one etcd', () => {
     await stopped.restart()
     await untilListed(client, places)
     await killed.kill()
-    // The key of the server expires 15 to 20 seconds after the last write, and the other servers check every five
-    // seconds.
+    // The server's key expires 15 to 20 seconds after the last write, and the other servers check every five seconds.
     await untilListed(client, places.slice(0, 2), 40_000)
     // Each server writes the EndpointSlices after the Endpoints, so the EndpointSlices may be updated a moment later.
     const sliced = await until(

@@ -7,7 +7,7 @@ import { assertNodeFits } from '../../src/testing/node-version.ts'
 import { bundleIfStale } from '../support/bundle.ts'
 import { root } from '../support/server.ts'
 
-/** Returns the oldest supported versions of Node. The package includes one of these versions. */
+/** Returns the oldest supported Node.js versions. The package includes one of these versions. */
 function nodeFloors(): string[] {
   const launch = readFileSync(join(root, 'bin/launch.cjs'), 'utf8')
   return /requires (\S+), (\S+) or newer/.exec(launch)!.slice(1)

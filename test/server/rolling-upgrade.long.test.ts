@@ -53,7 +53,7 @@ const custom = {
 
 const inDefault = (base: string, plural: string) => `${base}/namespaces/default/${plural}`
 
-/** Objects with fields that both versions have. Many of the fields were added after 1.23. */
+/** Objects with fields that exist in both versions. Many of the fields were added after 1.23. */
 const rows: readonly Row[] = [
   { collection: inDefault('/api/v1', 'configmaps'), name: 'c', body: { data: { a: 'b' }, immutable: false } },
   {
@@ -162,7 +162,7 @@ class Load {
       }
   }
 
-  /** Writes the whole object as this server returns it. */
+  /** Increments a counter by writing back the whole object as this server returns it. */
   async #increment(row: Row): Promise<void> {
     const { body } = await this.#client.get(pathOf(row))
     assertContains(body, row.body, row.collection)
@@ -188,10 +188,7 @@ class Load {
   }
 }
 
-/**
- * Watches a collection. If the server of a connection ends the watch, the watch continues on the next server after the
- * last event.
- */
+/** Watches a collection. If a server ends the watch, it continues on the next server after the last event. */
 class Watch {
   lastVersion: number
   count = 0
@@ -315,7 +312,7 @@ test('during an upgrade from 1.28 to 1.29, servers of both versions serve the sa
   assert.equal(made.body.spec.backoffLimitPerIndex, 1, made.text)
   const { body } = await older.get(`${jobs}/newer`)
   assertContains(body.spec, { completionMode: 'Indexed', completions: 2 }, 'spec')
-  // In 1.28, the field is behind a disabled gate. A disabled gate keeps the values of stored objects.
+  // In 1.28, the field is behind a disabled gate. A disabled gate preserves the values in stored objects.
   body.metadata.labels = { changed: 'by-older' }
   assert.equal((await older.put(`${jobs}/newer`, body)).status, 200)
   const again = await newer.get(`${jobs}/newer`)

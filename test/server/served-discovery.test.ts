@@ -1,11 +1,11 @@
-/** Tests the discovery documents that a server serves, compared with recorded documents of Kubernetes. */
+/** Tests the discovery documents that a server serves, compared with documents recorded from Kubernetes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'
 import { type LevelDiscovery, recordedDiscovery } from '../support/levels.ts'
 import { longTest } from '../support/long.ts'
 
-/** The API group that Kubernetes does not have. */
+/** The API group that does not exist in Kubernetes. */
 const ownGroup = 'ops.orch.io'
 
 type Resource = LevelDiscovery['resources'][string][number]
@@ -16,7 +16,7 @@ interface ServedGroup {
   readonly preferredVersion: { readonly version: string }
 }
 
-/** Returns the resource without its hash, which differs between builds. */
+/** Returns the resource without its hash, which varies. */
 function comparable({ storageVersionHash: _, ...resource }: Resource): Resource {
   return resource
 }

@@ -15,7 +15,7 @@ import { until } from '../support/authenticated-user.ts'
 import { serve } from '../support/in-process.ts'
 import { certificatesIn, serverExtensions } from '../support/openssl-certificates.ts'
 
-/** Returns the name in the certificate of a new connection. */
+/** Returns the name in the certificate that the server presents on a new connection. */
 async function shownName(t: TestContext, port: number): Promise<string> {
   return (await shownCertificate(t, port)).subject
 }
@@ -61,7 +61,7 @@ test('a replaced serving certificate takes effect without a restart', { timeout:
     (text) => text.includes(encoded),
   )
 
-  // If the key does not match or the certificate is missing, the previous certificate stays in use.
+  // If the key does not match or the certificate is missing, the previous certificate remains in use.
   copyFileSync(third!.certificateFile, certificate)
   await until(
     async () => server.output(),

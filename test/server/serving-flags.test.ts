@@ -10,7 +10,7 @@ import { configMaps } from '../support/paths.ts'
 import { caOf } from '../support/raw-http.ts'
 import { startFailing } from '../support/start-failing.ts'
 
-/** Returns the negotiated version and cipher of a client with these offers, or the error code. */
+/** Returns the TLS version and cipher that a client with these offers negotiates, or the error code. */
 async function handshake(server: Restartable, offers: ConnectionOptions): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port: server.port, ca: caOf(server), ...offers })
   try {

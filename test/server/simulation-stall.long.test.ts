@@ -1,4 +1,4 @@
-/** Tests that a simulation thread that hangs is ended and restarted. */
+/** Tests that a simulation thread that hangs is terminated and restarted. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

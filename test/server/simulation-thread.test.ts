@@ -83,7 +83,7 @@ test('if the simulation thread exits, the server is unaffected and the nodes are
   })().catch(() => {})
   for (const [i, [way, why]] of (
     [
-      // On a busy machine the thread collects garbage for more than 10 seconds before its heap is full.
+      // On a busy machine, the thread may collect garbage for more than 10 seconds before its heap is full.
       ['memory', /heap out of memory|did not respond for 10 seconds/],
       ['error', /a fault that a test put here/],
       ['exit', /exited with code 7/],

@@ -223,7 +223,7 @@ test('errors about missing and invalid files name the file but do not quote its 
       [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
       /twice\.csv: line 2: .*more than once/,
     ],
-    // Neither file has an end, so reading it would block or use up the memory.
+    // Neither of these files has an end, so reading them would block or exhaust the memory.
     [[`--token-auth-file=${fifo}`], /--token-auth-file: cannot read .*fifo: it is not a regular file/],
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [
@@ -257,7 +257,7 @@ test('errors about missing and invalid files name the file but do not quote its 
     assert.equal(said.trim().split('\n').length, 1, said)
   }
   for (const i of someOf([...table.keys()], 12)) check(i, await start(i, refusedStart))
-  // Starts real processes, which report the same errors. There is one row for each kind of one-line error. Other tests
+  // Start real processes, which report the same errors. There is one row for each kind of one-line error. Other tests
   // start processes with a wrong flag and with an unusable data directory.
   const alsoSpoken = long ? ['--token-auth-file', '--data-dir'] : []
   const spoken = ['--tls-cert-file', '--admin-kubeconfig', ...alsoSpoken].map((flag) =>
@@ -351,7 +351,7 @@ test("the server writes the administrator's key without following an existing fi
   writeFileSync(victim, 'theirs')
   chmodSync(victim, 0o666)
   symlinkSync(victim, config)
-  // The shell replaces itself with the server, so `$$` is the server's process ID, which used to be part of a temporary
+  // The shell replaces itself with the server, so `$$` is the server's process ID, which was once part of a temporary
   // file name.
   const script = 'ln -s "$0" "$1.$$"; ln -s "$0" "$1.tmp"; shift; exec "$@"'
   const data = `--data-dir=${directory}/data`

@@ -107,14 +107,14 @@ test('SIGTERM under load resets no connection, because the last response on each
 test('a stopping server closes idle connections cleanly and responds to requests that are already in flight', {
   timeout: 300_000,
 }, async (t) => {
-  // If the machine was suspended for longer than the server waits, the request arrived too late, and the test tries
+  // If the machine was suspended for longer than the server waits, the request arrived too late. In that case, try
   // again.
   let answer = ''
   for (let tries = 0; tries < 4 && answer === ''; tries++) answer = await sendWhileStopping(t)
   assert.match(answer, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 })
 
-/** Returns the response. An empty response is correct only after the time for which a stopping server waits. */
+/** Returns the response. An empty response is acceptable only after the time for which a stopping server waits. */
 async function sendWhileStopping(t: TestContext): Promise<string> {
   const server = await startServer(t)
   const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
@@ -148,7 +148,7 @@ test('SIGTERM during startup stops the server cleanly', { timeout: 300_000 }, as
   const data = join(server.directory, 'data')
   for (let round = 0; round < (long ? 20 : 1); round++) {
     rmSync(data, { recursive: true, force: true })
-    // Sends the signal as soon as the server has created its directory, long before it accepts requests.
+    // Send the signal as soon as the server has created its directory, long before it accepts requests.
     const { code, output } = await server.restartAndStop(() => existsSync(data))
     assert.equal(code, 0, output)
     assert.doesNotMatch(output, / error |^\s+at /m)

@@ -1,4 +1,4 @@
-/** Tests the table in docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test writes the table. */
+/** Tests the table in docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test updates the table. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

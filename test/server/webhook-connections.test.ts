@@ -1,5 +1,5 @@
 /**
- * Tests token and authorization webhooks without a free connection: the server asks its client to retry, and does
+ * Tests token and authorization webhooks for which no connection is free: the server asks its client to retry, and does
  * not continue without the webhook's decision.
  */
 import assert from 'node:assert/strict'

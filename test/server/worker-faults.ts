@@ -1,4 +1,4 @@
-/** Ends workers during writes, in several ways, and records the acknowledged writes. */
+/** Terminates workers during writes, in several ways, and records the acknowledged writes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export async function creates(client: HttpClient): Promise<number> {
   return Number(line?.[1] ?? 0)
 }
 
-/** A server whose workers a test can end: `end('1 exit')`, `end('0 terminate,1 terminate')`. */
+/** A server whose workers a test can terminate, as in `end('1 exit')` or `end('0 terminate,1 terminate')`. */
 export interface Fragile {
   readonly server: ServerHandle
   end(how: string): void
@@ -87,7 +87,7 @@ export async function assertAllThere(fragile: ServerHandle, acknowledged: Readon
 
 export const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
 
-/** Ends a worker during writes and waits for its replacement. Returns the acknowledged writes. */
+/** Terminates a worker during writes and waits for its replacement. Returns the acknowledged writes. */
 export async function replaceOne(
   fragile: ServerHandle,
   end: () => void,
@@ -107,7 +107,10 @@ export async function replaceOne(
   return writing.acknowledged
 }
 
-/** Ends the store thread: the server becomes unready and the process exits. Returns the acknowledged writes. */
+/**
+ * Terminates the store thread, so that the server becomes unready and the process exits. Returns the acknowledged
+ * writes.
+ */
 export async function endStore(fragile: ServerHandle, end: () => void): Promise<ReadonlyMap<string, string>> {
   const writing = writeAll(fragile, 'hub')
   try {

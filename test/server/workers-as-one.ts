@@ -19,8 +19,8 @@ import { creates } from './worker-faults.ts'
 
 const workers = 3
 /**
- * With this many connections, every worker has at least one: the probability that one of three workers has none is
- * about one in a thousand.
+ * Number of connections that is high enough for every worker to have at least one. The probability that one of three
+ * workers has none is about one in a thousand.
  */
 const connections = 18
 /** Number of connections that write, one after another, while all of them read. */
@@ -163,7 +163,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const seconds = Math.ceil((performance.now() - began) / 1000)
       const written = statuses.filter((status) => status === 201).length
       assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
-      // The limit allows one more write each second.
+      // The limit allows one more write per second.
       assert.ok(written >= burst && written <= burst + seconds, `${written} events in ${seconds} s`)
     })
 

@@ -26,7 +26,7 @@ const loads = {
   calm: (workers: number) => Array.from({ length: workers }, () => 0.5),
   busy: (workers: number) => Array.from({ length: workers }, () => 1),
   resting: (workers: number) => Array.from({ length: workers }, () => 0),
-  /** The loads that cause clients of the first worker to be moved. */
+  /** The loads that cause the server to move clients away from the first worker. */
   uneven: (workers: number) => Array.from({ length: workers }, (_, i) => (i === 0 ? 0.8 : 0.2)),
 }
 
@@ -91,8 +91,8 @@ async function startAuto(t: TestContext) {
 type Auto = Awaited<ReturnType<typeof startAuto>>
 
 /**
- * Throws any error other than the reset of a new connection. The kernel resets a connection that is established but not
- * yet accepted when its worker stops listening.
+ * Throws any error other than the reset of a new connection. When a worker stops listening, the kernel resets
+ * connections that are established but have not been accepted yet.
  */
 function assertReset(error: unknown): void {
   assert.equal((error as NodeJS.ErrnoException).code, 'ECONNRESET')
@@ -131,7 +131,8 @@ function writeAll(auto: Auto) {
 }
 
 /**
- * Watches until the test stops it, and resumes at the last event as clients do. Returns the versions that it received.
+ * Watches until the test stops it, and resumes after the last event as clients do. Returns the versions that it
+ * received.
  */
 function watchAll(auto: Auto, from: string) {
   const seen: string[] = []
@@ -204,7 +205,7 @@ test('no write and no event is lost while workers are added and retired', { time
 test('a worker retires only when its running requests are complete', { timeout }, async (t) => {
   const auto = await startAuto(t)
   await auto.add()
-  // The number of connections is so high that the added worker accepts some of them.
+  // There are so many connections that the added worker accepts some of them.
   const uploads = Array.from({ length: 16 }, (_, i) => upload(auto, `upload-${i}`))
   await Promise.all(uploads.map(({ begun }) => begun))
   await auto.retire()

@@ -1,6 +1,7 @@
 /**
- * Tests that workers on one etcd act as one server, as on the embedded store, even next to another server. A worker
- * that exits is replaced. If etcd hangs or is killed, the workers wait, and continue when etcd has recovered.
+ * Tests that workers on one etcd act as one server, as on the embedded store, even if another server uses the same
+ * etcd. A worker that exits is replaced. If etcd hangs or is killed, the workers wait, and continue once etcd has
+ * recovered.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Tests that a server with several workers on the embedded store acts as one server (`workers-as-one.ts`). Regardless
- * of how a worker exits, no acknowledged write is lost, the worker is replaced, and counters do not decrease. If the
- * store thread exits, the process exits. After SIGTERM, running requests finish.
+ * of how a worker exits, no acknowledged write may be lost, the worker must be replaced, and counters must not
+ * decrease. If the store thread exits, the process exits. After SIGTERM, running requests finish.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +32,7 @@ test('etcd TLS flags are rejected without --etcd-servers', async () => {
 describeAsOne('several workers behave like one server', { flags: async () => [], keepsHistory: true })
 
 /**
- * The workers to end, and how they end. Worker `0` also runs the tasks that must run only once. The long variant covers
+ * The workers to terminate, and how. Worker `0` also runs the tasks that must run only once. The long variant covers
  * every combination.
  */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]

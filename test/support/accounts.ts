@@ -11,6 +11,8 @@ export async function giveAccount(client: HttpClient, namespace = 'default'): Pr
   assert.equal(status, 201, text)
 }
 
-/** For tests of individual kinds: disables admission plugins that change objects or require other objects. */
+/**
+ * Flags for tests of individual kinds, which disable admission plugins that change objects or require other objects.
+ */
 export const noControls =
   '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,StorageObjectInUseProtection,RuntimeClass,LimitRanger,ResourceQuota,MutatingAdmissionWebhook,ValidatingAdmissionWebhook'

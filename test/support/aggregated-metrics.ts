@@ -1,4 +1,4 @@
-/** Serves the metrics API in the aggregated test server, as `kubectl top` reads it, with one node and one pod. */
+/** Serves the metrics API of the aggregated test server, which `kubectl top` reads, with one node and one pod. */
 const timestamp = '2026-01-01T00:00:00Z'
 const usage = { cpu: '250m', memory: '128Mi' }
 

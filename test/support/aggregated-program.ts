@@ -1,6 +1,6 @@
 /**
  * An aggregated API server as a separate process, which `aggregated.ts` starts. The server trusts only the front proxy,
- * whose CA it receives, and reports every request to its parent process. The path of a request determines the response.
+ * whose CA it is given, and reports every request to its parent process. The path of a request determines the response.
  * The server can act as a well-behaved or as a hostile backend.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -59,7 +59,8 @@ const takeoverHeaders = {
   'content-disposition': 'inline',
 }
 /**
- * A page that writes with the visitor's permissions, installs a service worker, and shows its progress in the title.
+ * A page that tries to write with the visitor's permissions and to install a service worker, and shows its progress in
+ * the title.
  */
 const takeoverPage = `<!doctype html><title>relayed</title><p>relayed<script>
   document.title = 'script ran'
@@ -121,7 +122,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.writeHead(200, [...many, 'vary', 'accept', 'vary', 'accept-encoding']).end('{}')
   },
   hang: () => {},
-  // Responds before the request body has arrived, and reports whether the whole body arrives.
+  // Responds before the request body has arrived, and reports whether the whole body arrives afterwards.
   early: (request, response) => {
     response.end('{}')
     request.on('end', () => process.send?.({ body: 'whole' }))
@@ -177,7 +178,7 @@ const upgrades: { readonly [name: string]: (socket: Duplex) => void } = {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: other\r\n\r\n')
     socket.pipe(socket)
   },
-  // Sends a normal response and continues to read. Bytes that the client sends afterwards must not arrive here.
+  // Sends an ordinary response and continues to read. Bytes that the client sends afterwards must not arrive here.
   refused: (socket) => {
     socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 7\r\n\r\nrefused')
     socket.on('data', (chunk: Buffer) => process.send?.({ smuggled: chunk.toString('latin1') }))

@@ -37,7 +37,7 @@ export class AggregatedServer {
   readonly calls: BackendCall[] = []
   /** Bytes received on a connection that the client must not reuse. */
   readonly smuggled: string[] = []
-  /** For each early response, whether the whole body of the request arrived. */
+  /** For each early response, whether the whole request body arrived. */
   readonly bodies: ('whole' | 'cut')[] = []
   /** Number of megabytes of a huge response that the server has sent. */
   sent: number | undefined
@@ -67,7 +67,7 @@ export class AggregatedServer {
 
   /** Starts the server again on the same port. */
   async start(): Promise<void> {
-    // Without the empty `execArgv`, the flags of this process would load the test runner in the child process.
+    // Without an empty `execArgv`, the flags of this process would load the test runner in the child process.
     const program = join(import.meta.dirname, 'aggregated-program.ts')
     const child = fork(program, [this.group, this.version], { execArgv: [] })
     this.#child = child
@@ -104,7 +104,7 @@ export class AggregatedServer {
     this.#child?.send({ event })
   }
 
-  /** Returns the APIService with the API group of a profile. */
+  /** Returns an APIService for this backend, with the API group names of the profile. */
   apiService(spec: object = {}): object {
     const { group, version } = this
     const service = { namespace: 'apis', name: 'backend', port: this.port }
@@ -116,7 +116,10 @@ export class AggregatedServer {
   }
 }
 
-/** Creates the Service that all backends use, because Endpoints must not contain loopback addresses. */
+/**
+ * Creates the Service that all backends use. Its type is ExternalName, because Endpoints must not contain loopback
+ * addresses.
+ */
 export async function giveService(client: HttpClient): Promise<void> {
   await client.post('/api/v1/namespaces', { metadata: { name: 'apis' } })
   const spec = { type: 'ExternalName', externalName: 'localhost' }

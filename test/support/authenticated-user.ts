@@ -67,7 +67,7 @@ function ask(server: Served, agent: Agent, { token, headers = {} }: Credentials)
       answer.on('error', reject)
     })
     asking.on('error', reject)
-    // If the body were a string, Node would encode the headers in the encoding of the body.
+    // If the body were a string, Node.js would encode the headers in the same encoding as the body.
     asking.end(Buffer.from(body))
   })
 }

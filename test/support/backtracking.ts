@@ -1,9 +1,10 @@
 /**
- * A backtracking matcher that counts its steps and works like V8's matcher, and strings that make a regular expression
+ * A backtracking matcher that works like V8's matcher and counts its steps, and strings that make a regular expression
  * slow. The strings are derived from the parts of the expression. Counting steps is exact, so a busy machine does not
  * affect the results.
  *
- * The real engine evaluates single characters and lookbehind. Expressions with backreferences are not supported.
+ * Single characters and lookbehind assertions are evaluated by the real engine. Expressions with backreferences are not
+ * supported.
  */
 
 type Node =
@@ -235,7 +236,8 @@ function isIn({ set, test }: Extract<Code, { op: 'char' }>, char: string): boole
 }
 
 /**
- * Returns the number of steps for searching a text for the first match or, with the flag `g` or `y`, for all matches.
+ * Returns the number of steps needed to search a text for the first match or, with the flag `g` or `y`, for all
+ * matches.
  */
 export function stepsOf(code: readonly Code[], flags: string, text: string): number {
   const matcher = new Matcher(text)
@@ -296,7 +298,7 @@ interface Loop {
   readonly words: readonly string[]
 }
 
-/** Returns the loops that have no limit or a large limit. */
+/** Returns the loops that have no limit or a high limit. */
 function loopsIn(node: Node, prefix = ''): Loop[] {
   if (node.type === 'seq') {
     let before = prefix
@@ -353,8 +355,8 @@ function superlinearSteps(stepsFor: (times: number) => number): number[] | undef
   const short = stepsFor(1)
   const long = stepsFor(4)
   if (long <= maxSteps && long <= 4.2 * short + rounds) return undefined
-  // Repeats the measurement with longer texts, because loops with a minimum appear to grow steeply until the texts
-  // reach that minimum.
+  // Repeat the measurement with longer texts, because the steps of a loop with a minimum seem to grow steeply until the
+  // texts reach that minimum.
   const steps = [4, 8, 16].map((times) => (long > maxSteps ? long : stepsFor(times)))
   return isSuperlinear(steps) ? steps : undefined
 }

@@ -1,5 +1,6 @@
 /**
- * Tests that results of test files in the same process are attributed to the right file, and that no failure is lost.
+ * Tests that the results of test files in the same process are attributed to the right file, and that no failure is
+ * lost.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -70,7 +70,7 @@ async function runIn(send: Send, url: string, body: string): Promise<unknown> {
   const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string }
   await send('Page.enable', {}, sessionId)
   await send('Page.navigate', { url }, sessionId)
-  // The code must run in the new page rather than in the page that the browser is leaving.
+  // The code must run in the new page rather than in the previous page.
   const expression = `location.href === ${JSON.stringify(url)} ? (async () => { ${body} })() : undefined`
   for (;;) {
     const evaluated = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId)

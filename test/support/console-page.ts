@@ -1,5 +1,6 @@
 /**
- * Opens the console in a real browser, headless Chromium controlled by playwright, and reports the errors of its pages.
+ * Opens the console in a real browser, headless Chromium controlled by playwright, and collects the errors on its
+ * pages.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -8,7 +9,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import type { Ending } from './server.ts'
 
 export interface ConsoleBrowser {
-  /** Opens the console in a separate browser context. If the page reports errors, the test fails at its end. */
+  /** Opens the console in a separate browser context. If the page reports errors, the test fails when it ends. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>
   /** Returns and clears the errors that pages reported, for tests that cause errors. */
   takeFaults(): string[]
@@ -63,8 +64,8 @@ export async function goTo(page: Page, place: string): Promise<void> {
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /**
- * Returns the accessibility faults that axe finds, one line per violated rule. axe does not load style sheets again,
- * which a page from a file system forbids.
+ * Returns the accessibility faults that axe finds, one line per violated rule. axe must not load the style sheets
+ * again, because pages from a file system forbid it.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(`if (!globalThis.axe) { ${axe()} }`)
@@ -88,14 +89,14 @@ export async function unreachableByTab(page: Page): Promise<string[]> {
     document.activeElement.blur()
   }`)
   const count = Number(await page.evaluate(`${wanted}.length`))
-  // The first press of Tab may focus any element, and scrollable elements can get the focus too.
+  // The first press of Tab may focus any element, and scrollable elements can also get the focus.
   for (let i = 0; i < count + 15; i++) await page.keyboard.press('Tab')
   return (await page.evaluate(
     `${wanted}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 200))`,
   )) as string[]
 }
 
-/** Names of the operations pages. Parsed from the source because Node cannot load the components. */
+/** Names of the operations pages. Parsed from the source, because Node.js cannot load the components. */
 export const workPages: readonly string[] = [
   ...readFileSync(new URL('../../src/tools/console/page/operations/all.ts', import.meta.url), 'utf8').matchAll(
     /^ {2}\{ name: '(\w+)'/gm,

@@ -1,4 +1,7 @@
-/** Reads the CPU time of a process from the system (Linux). CPU time is the measure that other load affects least. */
+/**
+ * Reads the CPU time of a process from the system (Linux). CPU time is the measure that is least affected by other
+ * load.
+ */
 import { readFileSync } from 'node:fs'
 
 /** Returns the user and system time so far in milliseconds, with a resolution of ten milliseconds. */

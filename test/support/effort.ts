@@ -1,6 +1,6 @@
 /**
- * Measures cost in CPU time, which excludes other programs. However, a machine that is suspended for a moment counts
- * that time as CPU time, and garbage collection happens at random moments. A measurement above the limit is therefore
+ * Measures cost in CPU time, which excludes other programs. However, if the machine is suspended for a moment, that
+ * time counts as CPU time, and garbage collection happens at random moments. A measurement above the limit is therefore
  * repeated a few times, and fails only if all measurements are above the limit.
  */
 import assert from 'node:assert/strict'
@@ -8,11 +8,15 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 
 const tries = 6
 /**
- * Pause after the first attempt in milliseconds. The pause doubles after each attempt, because a disturbance may last.
+ * Pause after the first attempt in milliseconds. The pause doubles after each attempt, because a disturbance may last
+ * for a while.
  */
 const restMs = 1000
 
-/** Measures until a result is below the limit. Fails if no result is below the limit. Returns the last result. */
+/**
+ * Repeats a measurement until a result is below the limit, and returns that result. Fails if no result is below the
+ * limit.
+ */
 export async function assertBelow(
   bound: number,
   unit: string,
@@ -65,7 +69,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   })()
   try {
     const result = await run()
-    // Waits for one more iteration of the event loop, so that the measurement includes the last piece of work.
+    // Wait for one more iteration of the event loop, so that the measurement includes the last piece of work.
     await setImmediate()
     return { result, stretch }
   } finally {

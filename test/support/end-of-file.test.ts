@@ -1,5 +1,6 @@
 /**
- * Tests that `endOfFile` runs cleanup functions in reverse order after the last test, and continues after a failure.
+ * Tests that `endOfFile` runs cleanup functions in reverse order after the last test, and continues if one of them
+ * fails.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

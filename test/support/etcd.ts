@@ -1,6 +1,6 @@
 /**
  * Real etcd for tests: one or more members on free ports of 127.0.0.1, optionally with TLS certificates created for the
- * test. The caller stops the cluster. Members that are still running when the process exits are killed.
+ * test. The caller stops the cluster. Any members that are still running when the process exits are killed.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -23,7 +23,7 @@ export interface EtcdTls {
 
 export interface Cluster {
   readonly endpoints: readonly string[]
-  /** TLS options of clients. Undefined if the cluster does not use TLS. */
+  /** TLS options for clients. Undefined if the cluster does not use TLS. */
   readonly tls: EtcdTls | undefined
   /** Returns the process ID of a member. A restart changes the ID. */
   pid(member: number): number
@@ -34,7 +34,7 @@ export interface Cluster {
   signal(member: number, signal: NodeJS.Signals): void
   /** Stops the only member of the cluster, copies its data and restarts it. */
   save(): Promise<void>
-  /** Kills the only member of the cluster and restarts it on the saved data, so that later writes are lost. */
+  /** Kills the only member of the cluster and restarts it with the saved data, so that later writes are lost. */
   restore(): Promise<void>
   /** Waits for a leader and returns it. The cluster must not use TLS. */
   leader(): Promise<number>
@@ -210,7 +210,7 @@ interface Member {
 }
 
 function launch(plan: Plan): Member {
-  // The members may accumulate more garbage, because they run only for seconds.
+  // The members may accumulate more garbage, because they run for only a few seconds.
   const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch, GOGC: '400' }
   const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const killOnExit = () => child.kill('SIGKILL')
@@ -318,7 +318,7 @@ async function makeCertificates(directory: string): Promise<CertificateFiles> {
     const extra = ['-extfile', file(`${name}.ext`)]
     await openssl(['x509', '-req', '-in', request, ...authority, ...days, ...extra, '-out', file(`${name}.crt`)])
   }
-  // etcd's gateway is a client of the server and uses the server's certificate, so the certificate must be valid for
+  // etcd's gateway is a client of the server but uses the server's certificate, so the certificate must be valid for
   // both purposes.
   await sign('server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n')
   await sign('client', 'extendedKeyUsage=clientAuth\n')

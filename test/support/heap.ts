@@ -7,8 +7,8 @@ import { runInNewContext } from 'node:vm'
 export async function heapInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // Waits for a few event-loop iterations first, because objects referenced by a running callback are freed only after
-  // the callback.
+  // Wait for a few event-loop iterations first, because objects referenced by a running callback are freed only after
+  // the callback has returned.
   for (let i = 0; i < 4; i++) {
     await setImmediate()
     collect()

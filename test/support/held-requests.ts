@@ -13,10 +13,10 @@ export interface Hold {
 
 export interface RequestHolder {
   readonly through: (send: Transport) => Transport
-  /** Delays matching requests from now on. */
+  /** Delays all matching requests from now on. */
   hold(matches: Matches): Hold
   /**
-   * Delays the responses of matching requests from now on. The server has responded, but the client does not know it
+   * Delays the responses of matching requests from now on. The server has responded, but the client does not know this
    * yet.
    */
   holdAnswers(matches: Matches): Hold

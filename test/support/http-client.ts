@@ -1,4 +1,4 @@
-/** A plain HTTPS client for tests that sends exactly what the test passes and returns exactly what it receives. */
+/** A plain HTTPS client for tests, which sends exactly what the test passes and returns exactly what it receives. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'

@@ -43,7 +43,7 @@ export const number = (value: number) => {
   return bytes
 }
 // The header block of a request: :method GET, :scheme https and :path / from the static table, and an authority, which
-// every request needs.
+// every request requires.
 export const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x78])
 
 export const endStream = 1
@@ -54,7 +54,7 @@ export function headerBlock(headers: { readonly [name: string]: string }): Buffe
   return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]))
 }
 
-/** Encodes a string with its length. Lengths of 127 and more need a second and third byte. */
+/** Encodes a string with its length. A length of 127 or more needs a second and a third byte. */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value)
   if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes])

@@ -46,8 +46,8 @@ export interface ServerIdentity extends CertifiedKey {
 }
 
 /**
- * Creates a CA and a server certificate. Running `openssl` twice for each test server would block this process for
- * longer.
+ * Creates a CA and a server certificate without `openssl`, because running it twice for each test server would block
+ * this process for longer.
  */
 export async function makeServerIdentity(names: AlternativeNames): Promise<ServerIdentity> {
   const authority = await makeIdentity({ commonName: 'test CA', usages: ['cert sign'], authority: true })

@@ -1,8 +1,8 @@
 /**
  * A real server in the test's own process, over TLS, with its store in memory (`initial-store.ts`) unless its flags
- * configure etcd or history. `serve` is for tests that only send requests. Such a server costs a tenth of a separate
- * process (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for
- * tests that need more than flags and responses: kinds created at run time, and the number of open watches.
+ * configure etcd or history. `serve` is for tests that only send requests. Such a server costs a tenth as much as a
+ * separate process (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess`
+ * is for tests that need more than flags and responses: kinds created at run time, and the number of open watches.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ export interface InProcess {
 /** A server that can be restarted, optionally with other flags. A restart preserves its objects and its port. */
 export interface Restartable extends Served {
   /**
-   * Store of the server, for tests that change the store while the server is stopped. Unused if the flags specify
+   * The server's store, for tests that change the store while the server is stopped. Unused if the flags specify
    * another store.
    */
   readonly store: Store
@@ -68,7 +68,7 @@ export async function serveUpWithThread(t: Ending, flags: readonly string[] = []
   return await serveWith(t, flags, runAllWithThread)
 }
 
-/** Starts a server with the given arguments. Uses the given store unless the arguments specify another store. */
+/** Starts a server with the given arguments. Uses the given store unless the arguments specify another one. */
 type Run = (args: readonly string[], place: Place) => Promise<Started>
 interface Place {
   readonly store: MemoryStore
@@ -204,12 +204,12 @@ function flagsFor(directory: string, port = 0): readonly string[] {
   return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
 
-/** Prepares nothing. Passing this function as `prepare` makes the server use an empty embedded store. */
+/** Does nothing. If it is passed as `prepare`, the server uses an empty embedded store. */
 export const embedded = async (): Promise<void> => {}
 
 /**
- * `prepare` gets the data directory before the server opens it. The server then uses the embedded store, and emulates
- * the version that the store records.
+ * Starts a server in this process. If `prepare` is given, it gets the data directory before the server opens it, and
+ * the server uses the embedded store and emulates the version that the store records.
  */
 export async function startInProcess(
   kinds?: readonly Kind[],

@@ -1,7 +1,7 @@
 /**
  * The initial content of every server (default roles, namespaces, API services) as a file of the embedded store.
- * Otherwise, servers in separate processes would spend a third of their first start on writing this content. The file
- * is created once per test process. As in `initial-store.ts`, keys and all other entries under `meta/` are omitted, so
+ * Otherwise, servers in separate processes would spend a third of their first start writing this content. The file is
+ * created once per test process. As in `initial-store.ts`, keys and all other entries under `meta/` are omitted, so
  * that no two servers share a secret.
  */
 import assert from 'node:assert/strict'
@@ -18,7 +18,7 @@ import { openTestLog } from './test-log.ts'
 const fileName = 'data.mdb'
 let begun: Promise<Uint8Array> | undefined
 
-/** Writes the file to the path at which a server with unchanged initial content finds it during its first start. */
+/** Writes the file to the path where a server with unchanged initial content finds it during its first start. */
 export async function writeInitialData(dataDirectory: string): Promise<void> {
   begun ??= makeBeginning()
   const file = await begun

@@ -1,7 +1,7 @@
 /**
- * Memory stores for servers in the test's own process, for tests that do not test the store. The initial content is
- * created once per set of flags, as for the servers of `orch/testing`. Keys and all other entries under `meta/` are not
- * copied, nor is the CA, so that no two test servers share a secret.
+ * Memory stores for servers in the test's own process, for tests that do not concern the store. The initial content is
+ * created once per set of flags, as for the servers of `orch/testing`. Neither keys and other entries under `meta/` nor
+ * the CA are copied, so that no two test servers share a secret.
  */
 import { systemClock } from '../../src/base/time/clock.ts'
 import type { MemoryStore } from '../../src/storage/store/memory.ts'
@@ -10,8 +10,8 @@ import * as stores from '../../src/testing/stores.ts'
 
 const eventTtlMs = 3_600_000
 /**
- * Returns the name of the initial content. It differs from the name for `orch/testing`, whose control loops have
- * already completed their work.
+ * Returns the name of the initial content. It differs from the name for `orch/testing`, because the control loops there
+ * have already completed their work.
  */
 const nameOf = (way: string) => `in-process ${way}`
 

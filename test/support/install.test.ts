@@ -1,6 +1,6 @@
 /**
- * Tests that every program that a test starts is either installed by the test runner or part of every Debian system
- * with npm.
+ * Tests that every program that a test starts is either installed by the test runner or part of any Debian system with
+ * npm.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'

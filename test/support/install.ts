@@ -1,8 +1,8 @@
 /**
  * Installs from Debian packages the programs that the tests need in addition to npm packages, if the selected test
  * files use them. If the installation fails, the run stops and names the missing programs. No test is skipped. kubectl
- * must have Debian's version, because the transcripts contain its output. An installed kubectl of another version stays
- * installed, and Debian's version is unpacked into `.tools/`, which comes first in the PATH of the tests.
+ * must have Debian's version, because the transcripts contain its output. If another version of kubectl is installed,
+ * it stays installed, and Debian's version is unpacked into `.tools/`, which comes first on the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -64,7 +64,9 @@ function giveUp(missing: readonly Tool[]): never {
   process.exit(1)
 }
 
-/** Installs missing programs for the whole machine. Installed programs of another version stay installed. */
+/**
+ * Installs missing programs for the whole machine. If another version of a program is installed, it stays installed.
+ */
 function install({ command, packages }: Tool): void {
   if (!isInstalled('apt-get')) return
   if (isInstalled(command)) unpack(packages)

@@ -1,7 +1,7 @@
 /**
- * Runs Debian's kubectl against a test server, in a shell whose home directory contains no other settings. Variable
- * parts of the results are masked. The default user is the server's administrator. `--kubeconfig=bob.kubeconfig`
- * selects a user without permissions, and `nobody.kubeconfig` has an invalid token.
+ * Runs Debian's kubectl against a test server, in a shell whose home directory contains no other settings. Parts of the
+ * output that vary are masked. The default user is the server's administrator. `--kubeconfig=bob.kubeconfig` selects a
+ * user without permissions, and `nobody.kubeconfig` has an invalid token.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -78,7 +78,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
   [/(resourceVersion"?: ?)"\d+"/g, '$1"<version>"'],
   [/((?:gitVersion|compiler|platform)"?: ?)"[^"]*"/gi, '$1"<version>"'],
-  // Matches an age at the end of a row, or before the columns of labels.
+  // Matches an age at the end of a row or before the label columns.
   [/ {3}(?:\d+[hm])?\d+[hms](?: +(?=\S)|$)/gm, '   <age>   '],
   [/\bAGE {3,}/g, 'AGE     '],
   // Also matches the age of an event at the beginning of a row.

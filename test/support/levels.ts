@@ -27,8 +27,8 @@ function readTable(name: string, leading: number): LevelRow[] {
 export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
 
 /**
- * Returns the served types with group, version, plural, kind, scope and subresources, and whether each version serves
- * the type (`on` or `off`).
+ * Returns the served types with group, version, plural name, kind, scope and subresources, and whether each Kubernetes
+ * version serves the type (`on` or `off`).
  */
 export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 
@@ -75,7 +75,7 @@ export interface LevelDiscovery {
 /** Returns the recorded discovery documents by version. */
 export const recordedDiscovery = () => byVersion<LevelDiscovery>(packed('discovery.json.gz'))
 
-/** An object of the API without its type. */
+/** An API object without its type. */
 export interface LevelObject {
   readonly metadata: { readonly name: string; readonly namespace?: string }
   readonly [member: string]: unknown

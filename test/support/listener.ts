@@ -1,4 +1,4 @@
-/** A listener with timeouts and limits set by a test, and connections to it. */
+/** A listener whose timeouts and limits a test sets, and connections to it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { Listener } from '../../src/apiserver/transport/listener.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { makeIdentity } from './identities.ts'
 
-/** A timeout that never expires within a test, so that a test needs to set only the timeout that it checks. */
+/** A timeout that never expires within a test, so that a test needs to set only those timeouts that it checks. */
 export const long = 60_000
 const patient = { handshake: long, headers: long, request: long, idle: long, stall: long, check: 50 }
 

@@ -1,6 +1,6 @@
 /**
  * Control loops in the test's own process, with a real server that runs no loops. As in `orch up`, each loop has its
- * own service account. A test can kill a manager at any of its writes. After that, no request of the manager reaches
+ * own service account. A test can kill a manager at any of its writes. After that, no request from the manager reaches
  * the server. If `answered` is false, the server has executed the write, but the manager does not receive the response.
  */
 
@@ -20,7 +20,7 @@ import type { Ending } from './server.ts'
 export interface Death {
   /** Number of writes that reach the server before the manager is killed. */
   readonly writes: number
-  /** Whether the manager gets the response to the last write. */
+  /** Whether the manager receives the response to the last write. */
   readonly answered: boolean
 }
 
@@ -81,7 +81,7 @@ export interface LoopServer {
   /** A client that acts as an administrator. */
   readonly client: Client
   readonly directory: string
-  /** Starts the given loops. The names are the names in `--controllers`. */
+  /** Starts the given loops. The names are the same as in `--controllers`. */
   run(names: readonly string[], options?: ManagerOptions): Manager
   /** Stops the loops that were started last. */
   end(): Promise<void>
@@ -144,7 +144,7 @@ function alteringLine(transport: Transport, alter: (text: string) => string): Tr
   }
 }
 
-/** Returns every way to kill a manager that makes the given number of writes. */
+/** Returns every way of killing a manager that makes the given number of writes. */
 export function deaths(writes: number): Death[] {
   return Array.from({ length: writes }, (_, i) => [
     { writes: i, answered: true },

@@ -1,7 +1,7 @@
 /**
  * A real OpenID Connect provider (the `oidc-provider` package) over TLS, with a certificate from its own CA. Users log
  * in without a password. `login` follows the same steps as a browser, from the first redirect to the ID token. `sign`
- * creates tokens that no provider would issue, signed with the provider's key.
+ * creates tokens that no provider would issue but that are signed with the provider's key.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -37,7 +37,7 @@ export class OpenidProvider {
   readonly accounts = new Map<string, Account>()
   /** Paths requested by clients. */
   readonly paths: string[] = []
-  /** Handles requests instead of the provider. Undefined if the provider handles them itself. */
+  /** Handles requests in place of the provider. Undefined if the provider handles them itself. */
   instead: RequestListener | undefined
   readonly #server: Server
   #handle: RequestListener = () => {}
@@ -163,7 +163,7 @@ export class OpenidProvider {
     return JSON.parse(text)
   }
 
-  /** Returns a token with the given claims, signed with the first key or another key. */
+  /** Returns a token with the given claims, signed with the first key or with another key. */
   async sign(claims: object, header: object = {}, key: JWK = this.#keys[0]!): Promise<string> {
     const { alg = 'RS256', kid } = key
     const signer = new SignJWT(claims as Record<string, unknown>)
@@ -203,7 +203,7 @@ export class OpenidProvider {
   }
 }
 
-/** Suppresses warnings that do not matter in a test. */
+/** Runs a function while suppressing warnings that do not matter in a test. */
 function quietly<T>(run: () => T): T {
   const { info, warn } = console
   Object.assign(console, { info: () => {}, warn: () => {} })
@@ -237,7 +237,7 @@ function send(
   })
 }
 
-/** Loads the provider without its warning that the pinned Node is not an LTS release. */
+/** Loads the provider without its warning that the pinned Node.js is not an LTS release. */
 async function loadQuietly(): Promise<typeof import('oidc-provider')> {
   const { warn } = console
   const others: unknown[][] = []

@@ -1,11 +1,11 @@
-/** Creates certificates with the `openssl` program, in a directory of the test. */
+/** Creates certificates with the `openssl` program, in a directory that the test provides. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CertifiedKey } from '../../src/api/pki/authority.ts'
 import { openssl } from '../api/pki/openssl.ts'
 
 export interface WantedCertificate {
-  /** Subject in the format of openssl, such as `/O=dev/CN=jane`. */
+  /** Subject in openssl's format, such as `/O=dev/CN=jane`. */
   readonly subject: string
   /** Issuer of the certificate. The certificate is self-signed if the issuer is undefined. */
   readonly issuer?: OpensslCertificate

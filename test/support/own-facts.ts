@@ -1,6 +1,6 @@
 /**
  * Facts about this project's own kinds (group `ops`). They are derived from the definitions, because there are no
- * recordings of these kinds. A new kind therefore needs no handwritten facts, and is still compared in all its
+ * recordings of these kinds. A new kind therefore needs no handwritten facts, but is still compared in all its
  * encodings.
  */
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
@@ -86,8 +86,8 @@ function typeOf(schema: Schema, kind: Kind, found: Map<string, OwnFacts>): strin
 }
 
 /**
- * Returns the full name of a type and adds its facts. Types of other groups are recorded, and types of this project are
- * derived like their kind.
+ * Returns the full name of a type and adds its facts. The types of other groups are recorded, whereas this project's
+ * own types are derived like their kind.
  */
 function typeNamed(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts>): string {
   if (schema.name === undefined) throw new Error(`a type of ${kind.kind} has no name`)

@@ -1,5 +1,5 @@
 /**
- * Proxies between the members of an etcd cluster, with which a test disconnects a member from the others. Each member
+ * Proxies between the members of an etcd cluster, which a test uses to disconnect a member from the others. Each member
  * has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head of its
  * first request.
  */
@@ -9,8 +9,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 export interface PeerWire {
   readonly url: string
   /**
-   * Breaks connections from members and rejects new connections, from all members or from the members with the given
-   * hexadecimal IDs.
+   * Breaks the connections and rejects new connections from all members, or from the members with the given hexadecimal
+   * IDs.
    */
   refuse(from: 'all' | readonly string[]): void
   close(): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Derives the requirements of a test run from the sources of its files and their imports in `test/`: which programs to
+ * Derives what a test run requires from the sources of its files and their imports in `test/`: which programs to
  * install, and which files may share a process.
  */
 import { readFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ function sourcesOf(file: string): readonly Source[] {
   return [...found]
 }
 
-/** Returns the commands in the list that a file or its imports run, for example with `spawn('etcd'`. */
+/** Returns those commands in the list that a file or its imports run, for example with `spawn('etcd'`. */
 export function commandsOf(file: string, commands: readonly string[]): readonly string[] {
   const used = sourcesOf(file)
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
@@ -48,14 +48,14 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
  * files.
  */
 const heap = join(import.meta.dirname, 'heap.ts')
-/** Files that measure time. They run first in their process, so that only other such files run before them. */
+/** Files that measure time. They run first in their process, so that only files of the same type run before them. */
 const effort = join(import.meta.dirname, 'effort.ts')
 
 /** Assumed run time in milliseconds of a file without a known run time. */
 const usualMs = 1_000
 
 /**
- * Returns lists of files with which a process may start. Files in the last list may follow any other file. In each
+ * Returns lists of files with which a process may start. Files in the last list may run after any other file. In each
  * list, files that start programs come first, because starting a program becomes slower as the process grows. Slower
  * files come before faster ones.
  */

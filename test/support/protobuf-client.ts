@@ -1,4 +1,4 @@
-/** Protobuf requests encoded and decoded by an independent implementation (`protobuf-model.ts`). */
+/** A client whose Protobuf requests are encoded and decoded by an independent implementation (`protobuf-model.ts`). */
 import assert from 'node:assert/strict'
 import { get as httpGet } from 'node:https'
 import { type ProfileName, vendorOf } from '../../src/api/model/vendor.ts'
@@ -97,8 +97,8 @@ export async function watchFrames(
 }
 
 /**
- * Returns the differences between the JSON form and the Protobuf form of a document. Every JSON member must be equal.
- * Additional Protobuf members must be zero, because Protobuf writes zero values.
+ * Returns the differences between the JSON form and the Protobuf form of a document. Every JSON member must be equal in
+ * both. Additional Protobuf members must be zero, because Protobuf encodes zero values.
  */
 export function differencesFromJson(json: Loose, protobuf: Loose, path = ''): string[] {
   if (Array.isArray(json)) {

@@ -1,6 +1,6 @@
 /**
- * The recorded facts of every type as Protobuf messages: field numbers and wire types. A codec and `.proto` text
- * derived from these facts check the server independently. The only import from `src/` is the definitions of this
+ * The recorded facts of every type as Protobuf messages: field numbers and wire types. A codec and a `.proto` text that
+ * are derived from these facts check the server independently. The only import from `src/` is the definitions of this
  * project's own kinds, which are not recorded (`own-facts.ts`).
  */
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ interface FieldFacts {
 
 interface TypeFacts {
   readonly scalar?: string
-  /** Messages whose fields are inlined in JSON. For a scalar, the fields of its message. */
+  /** Messages whose fields are inlined in JSON. For a scalar, these are the fields of its message. */
   readonly inlined?: { readonly [name: string]: { readonly type: string; readonly tag: number } }
   /** A message that exists only in Protobuf. */
   readonly wireOnly?: boolean

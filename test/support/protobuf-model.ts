@@ -167,7 +167,7 @@ function readSpecial(message: string, bytes: Buffer): Loose {
 interface WireField {
   readonly number: number
   readonly wireType: number
-  /** Bytes for fixed and length-delimited fields, and otherwise an unsigned number. */
+  /** Bytes for fixed-size and length-delimited fields, and an unsigned number for all others. */
   readonly value: Buffer | bigint
 }
 

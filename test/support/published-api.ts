@@ -4,8 +4,8 @@
  *
  * apps/v1 deployments: Deployment Namespaced status,scale = T12 T12 Deployment: apiVersion string; spec T13; ...
  *
- * Type numbers are local to the file. `bin/node test/support/published-api.ts > test/data/published-api.txt` rewrites
- * it.
+ * Type numbers are local to the file. `bin/node test/support/published-api.ts > test/data/published-api.txt`
+ * regenerates the file.
  */
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { type Kind, removalOf } from '../../src/api/schema/kind.ts'
@@ -13,7 +13,7 @@ import type { ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
 export interface PublishedKind {
   readonly head: string
-  /** The API levels of deprecation and removal. Empty if the type is not deprecated. */
+  /** The API levels at which the type is deprecated and removed, as text. Empty if it is not deprecated. */
   readonly until: string
   readonly subresources: readonly string[]
   readonly type: string
@@ -93,13 +93,14 @@ export function readApi(text: string): PublishedApi {
 }
 
 /**
- * Returns everything that was published in `before`, is missing in `now`, and may not be removed at an API level such
- * as `v1.23` according to the deprecation rules.
+ * Returns everything that was published in `before` and is missing in `now`, although the deprecation rules do not
+ * allow its removal at this API level, such as `v1.23`.
  */
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
   const lost: string[] = []
   for (const [place, kind] of before.kinds) {
-    // Alpha versions may change in any release. Other versions may be removed when their announced release is reached.
+    // Alpha versions may change in any release. Other versions may be removed once the announced release has been
+    // reached.
     if (place.includes('alpha')) continue
     const found = now.kinds.get(place)
     if (found === undefined) {
@@ -149,7 +150,7 @@ function within(type: string): string | undefined {
   return /^[[{]/.test(type) ? type.slice(1, -1) : undefined
 }
 
-/** Returns the values that are no longer allowed. A field that now accepts any value has lost none. */
+/** Returns the values that are no longer allowed. A field that now accepts any value has not lost any. */
 function lostValues(was: string, is: string, path: string): string[] {
   if (is === 'string') return []
   const allowed = is.slice('string('.length, -1).split('|')

@@ -1,5 +1,5 @@
 /**
- * A real TLS server that sends raw bytes, for responses that no HTTP library would write. The server hands the
+ * A real TLS server that sends raw bytes, for responses that no HTTP library would send. The server hands the
  * connection of each request to the test and does not read bodies.
  */
 import type { AddressInfo } from 'node:net'

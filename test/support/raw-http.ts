@@ -19,7 +19,7 @@ export function caOf({ directory }: Served): string {
   return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
 }
 
-/** TLS contexts by CA. Parsing a CA takes as long as a handshake. */
+/** TLS contexts by CA, which are cached because parsing a CA takes as long as a handshake. */
 const contexts = new Map<string, SecureContext>()
 
 function contextOf(server: Served): SecureContext {
@@ -83,7 +83,7 @@ export function openSession(server: Served): ClientHttp2Session {
   // By default, Node's client cannot send the same header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
-  // The end of the session is reported to callers through its streams.
+  // Callers learn about the end of the session through its streams.
   session.on('error', () => {})
   return session
 }

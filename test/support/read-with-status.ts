@@ -1,4 +1,4 @@
-/** Kinds whose status the server writes shortly after an object has changed. */
+/** Reads objects of kinds whose status the server writes shortly after an object has changed. */
 import assert from 'node:assert/strict'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import type { Answer, HttpClient } from './http-client.ts'
@@ -22,8 +22,8 @@ export async function readWithStatus(client: HttpClient, kind: Kind, path: strin
 }
 
 /**
- * Whether the status is complete. The names of a definition are accepted first. The definition is established a moment
- * later.
+ * Whether the status is complete. The names of a definition are accepted first, and the definition is established a
+ * moment later.
  */
 function isSaid({ kind }: Kind, conditions: readonly { readonly type: string }[]): boolean {
   return conditions.length >= (kind === 'CustomResourceDefinition' ? 2 : 1)

@@ -1,6 +1,6 @@
 /**
  * The recipes in CONTRIBUTING.md as file changes, to be applied to a copy of the repository. Each entry changes exactly
- * the files that its row in the table counts. The tests that it adds are named `recipe: …`.
+ * as many files as its row in the table states. The tests that it adds are named `recipe: …`.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -23,7 +23,7 @@ export function copyRepository(t: Ending): string {
   for (const part of ['src', 'test', 'bench', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'biome.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  // Most sources in the copy are unchanged, so their compiled code already exists.
+  // Share the compiled code, because most sources in the copy are unchanged.
   mkdirSync(join(copy, 'dist'))
   symlinkSync(compiled.NODE_COMPILE_CACHE, compiledIn(copy).NODE_COMPILE_CACHE)
   return copy
@@ -46,14 +46,14 @@ export interface Outcome {
   readonly output: string
 }
 
-/** The environment of a Node program in the copy. */
+/** The environment of a Node.js program in the copy. */
 export function environmentIn(copy: string): NodeJS.ProcessEnv {
   // With this variable, a test runner would report to its parent process rather than to standard output.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   return { ...inherited, ...compiledIn(copy) }
 }
 
-/** Runs a Node program in the copy. */
+/** Runs a Node.js program in the copy. */
 export function runIn(copy: string, args: readonly string[], env: { [name: string]: string } = {}): Promise<Outcome> {
   const options = {
     cwd: copy,
@@ -76,7 +76,7 @@ export async function writeFlagsPage(copy: string): Promise<void> {
 }
 
 /**
- * Removes an indent of six columns. Because of the indent, no tool mistakes the imports in the text for imports of this
+ * Removes an indentation of six columns, which keeps tools from mistaking the imports in the text for imports of this
  * file.
  */
 function dedented(text: string): string {
@@ -354,7 +354,7 @@ test('recipe: the page shows a greeting', { timeout }, async () => {
   },
 }
 
-/** The recipes, keyed by their names in the table of CONTRIBUTING.md. */
+/** The recipes, keyed by their names in the table in CONTRIBUTING.md. */
 const laterField: Recipe = {
   added: {},
   changed: {

@@ -1,6 +1,6 @@
 /**
- * An HTTPS server with HTTP/1.1 that stands in for third-party servers. It records the token, the certificate and the
- * connection of each request. The test sets its responses.
+ * An HTTPS server that supports HTTP/1.1 and stands in for third-party servers. It records the token, the certificate
+ * and the connection of each request. The test sets its responses.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -16,7 +16,7 @@ export interface Recorded {
   readonly body: string
   /** Common name of the client's certificate. Undefined if the client sent no certificate. */
   readonly certificate: string | undefined
-  /** Number of the connection, from 1. */
+  /** Number of the connection, starting at 1. */
   readonly connection: number
 }
 

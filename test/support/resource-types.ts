@@ -1,4 +1,4 @@
-/** Resource types for tests, and a function that waits for events of an object. */
+/** Resource types for tests, and a function that waits for events about an object. */
 
 import type { ApiObject } from '../../src/api/model/object.ts'
 import type { Client } from '../../src/client/requests/client.ts'
@@ -20,8 +20,8 @@ export function configMap(name: string, data: { [key: string]: string } = {}, na
 const patienceMs = 60_000
 
 /**
- * Returns the first matching event of an object, starting with its current state or after a version. Throws if no event
- * matches.
+ * Returns the first matching event about an object, starting with its current state or after a given version. Throws if
+ * no event matches.
  */
 export async function eventOf<T extends ApiObject>(
   client: Client,

@@ -21,7 +21,7 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** Throws on a timeout, or if a signal ended the command. */
+/** Throws on a timeout, or if a signal terminated the command. */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -53,7 +53,10 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-/** Ignores a closed standard input. A command that reads no input may exit before the input is written. */
+/**
+ * Ignores the error that standard input is closed, because a command that reads no input may exit before the input is
+ * written.
+ */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

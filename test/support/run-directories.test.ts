@@ -1,4 +1,4 @@
-/** Tests that a run of the tests removes what killed runs left behind, and nothing else. */
+/** Tests that a test run removes what killed runs left behind, and nothing else. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

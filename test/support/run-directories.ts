@@ -1,7 +1,7 @@
 /**
- * The directories for the temporary files of a run of the tests: one on disk and one in memory. `scratch.mjs` chooses
- * between them for each test file. The runner removes them when it exits. If the runner or a test process was killed,
- * files remain, so each run first removes the directories of runs whose process has ended.
+ * The directories for a test run's temporary files: one on disk and one in memory. `scratch.mjs` chooses between them
+ * for each test file. The runner removes them when it exits. If the runner or a test process is killed, files remain.
+ * Each run therefore first removes the directories of runs whose process has ended.
  */
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,10 @@ export interface RunDirectories {
   readonly ORCH_TEST_MEMORY: string | undefined
 }
 
-/** Creates the directories. Uses only `chosen` if it is set: the TMPDIR of a user who wants all files in one place. */
+/**
+ * Creates the directories. If `chosen` is set, uses only this directory, which is the TMPDIR of a user who wants all
+ * files in one place.
+ */
 export function makeRunDirectories(chosen: string | undefined): RunDirectories {
   const usesMemory = chosen === undefined && existsSync(inMemory)
   return {

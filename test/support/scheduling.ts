@@ -1,4 +1,4 @@
-/** A short notation for a cluster in the form that the scheduler uses, without a server. */
+/** Describes a cluster in a short notation and converts it to the scheduler's model, without a server. */
 
 import type { Node } from '../../src/api/kinds/core/node.ts'
 import type { PersistentVolume } from '../../src/api/kinds/core/persistent-volume.ts'
@@ -56,7 +56,7 @@ export interface StorageParts {
   readonly csiNodes?: readonly object[]
 }
 
-/** Nodes by name, the Pods on them, and other objects to look up. */
+/** Nodes by name, the Pods on them, and other objects for lookups. */
 export interface ClusterParts {
   readonly nodes: { readonly [name: string]: NodeParts }
   readonly pods?: readonly PodInfo[]
@@ -135,7 +135,9 @@ export function reasons(parts: ClusterParts, wanted: PodInfo): { readonly [node:
   return Object.fromEntries(sight.cluster.nodes.map((each) => [each.name, refusal(each)?.reasons.join(', ') ?? '']))
 }
 
-/** Returns the score of one plugin for each node, from 0 to 100, or undefined if all nodes are equal. */
+/**
+ * Returns the score of one plugin for each node, from 0 to 100, or undefined if the plugin considers all nodes equal.
+ */
 export function scores(plugin: string, parts: ClusterParts, wanted: PodInfo): readonly number[] | undefined {
   const sight = sightOf(parts)
   const { nodes } = sight.cluster

@@ -1,8 +1,7 @@
 /**
  * A real server for a test: `startServer` runs `orch apiserver` in a separate process, and `startUp` runs `orch up`,
- * which includes the control loops. The server uses a free port and a separate directory, and the module provides
- * clients for the server. The test may call `stop`, `kill` and `restart`. The server and its files are removed when the
- * test ends.
+ * which includes the control loops. The server uses a free port and its own directory, and the module provides clients
+ * for it. The test may call `stop`, `kill` and `restart`. The server and its files are removed when the test ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -95,7 +94,7 @@ export async function startRelease(t: Ending, program: string, flags: readonly s
   return await start(t, { command: 'apiserver', program, flags, env: {} })
 }
 
-/** Starts a server with low limits of open files and connections. */
+/** Starts a server with low limits on open files and connections. */
 export async function startWithFew(t: Ending, openFiles: number, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
 }
@@ -208,7 +207,7 @@ interface Launch {
   readonly openFiles?: number
 }
 
-/** Flags for every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
+/** Flags for every server in a separate process, as in `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
 /**
@@ -264,12 +263,14 @@ async function launch(how: Launch): Promise<Running> {
   })
 }
 
-/** Maximum milliseconds for a server to exit at the end of its test. A suspended or hanging server does not exit. */
+/**
+ * Maximum time in milliseconds for a server to exit at the end of its test. A server that is suspended or hangs does
+ * not exit.
+ */
 const patienceMs = 2_000
 
 /**
- * Ends a server at the end of its test. Returns whether the prototypes in the server were changed. See
- * `prototypes.mjs`.
+ * Stops a server at the end of its test. Returns whether prototypes were changed in the server (see `prototypes.mjs`).
  */
 async function endWatched({ child }: Running): Promise<boolean> {
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)

@@ -1,6 +1,6 @@
 /**
  * A simulated node for stream tests. The containers of its pods run commands on this machine, each in its own
- * directory. Port 7 echoes, port 80 serves HTTP, and all other ports refuse connections.
+ * directory. Port 7 echoes its input, port 80 serves HTTP, and all other ports refuse connections.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ export class TestContainer implements ContainerRuntime {
   isRunning = true
   readonly last = new ContainerLog()
   previous: ContainerLog | undefined
-  /** Attached clients. Their input is copied to the output, which they also receive. */
+  /** Attached clients. Their input is copied to the output, which all of them receive. */
   readonly attached = new Set<ContainerStreams>()
   readonly sizes: string[] = []
   readonly directory: string

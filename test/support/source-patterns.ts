@@ -1,7 +1,7 @@
 /**
  * Finds the regular expressions in source files: literals by scanning the text, and expressions that a module builds
- * with `new RegExp` by loading the module. Scans TypeScript as formatted by Biome. JSX is compiled first, because its
- * text is not quoted.
+ * with `new RegExp` by loading the module. Scans TypeScript as formatted by Biome. JSX is compiled first, because text
+ * in JSX is not quoted.
  */
 import { readFileSync } from 'node:fs'
 import { transformSync } from 'esbuild'

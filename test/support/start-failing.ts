@@ -1,7 +1,7 @@
 /**
- * Runs a server start that fails in the test's own process. Returns the exit code and the message that a separate
- * process would have. `test/server/start.test.ts` checks real processes. The server has its own directory, which is
- * removed at the end.
+ * Runs a failing server start in the test's own process. Returns the exit code and the message that a separate process
+ * would produce. `test/server/start.test.ts` checks real processes. The server has its own directory, which is removed
+ * at the end.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
     const server = await startApiServer(options, { log, store: new MemoryStore() })
     await server.stop()
   } catch (error) {
-    // Any other error would count as a bug and be logged with its stack trace.
+    // Any other error would count as a bug and would be logged with its stack trace.
     if (!(error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError)) throw error
     return { code: 1, errors: `${output}orch: ${error.message}\n` }
   }

@@ -1,7 +1,7 @@
 /**
- * A front server whose nodes respond. It proxies requests to a real server and handles `exec`, `attach`, `portforward`,
- * `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket implementation, so that the
- * two sides do not share a mistake.
+ * A front server that simulates responding nodes. It proxies requests to a real server and handles `exec`, `attach`,
+ * `portforward`, `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket
+ * implementation, so that the two sides do not share a mistake.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ export interface Front {
   readonly config: string
   /** Requests such as `exec web?command=ls`, newest last. */
   readonly asked: string[]
-  /** Output of the next `exec`, instead of a program's output. */
+  /** Output of the next `exec`, in place of a program's output. */
   sends: Buffer | undefined
   /** Number of connections to break immediately, starting with the next connection. */
   breaks: number

@@ -1,6 +1,6 @@
 /**
  * Checks that a server survives a test: the same process still responds, and the log contains no unhandled rejections
- * or internal errors. If the server runs in the process of the test, an unhandled rejection fails the test anyway.
+ * or internal errors. If the server runs in the test's own process, an unhandled rejection fails the test anyway.
  */
 import assert from 'node:assert/strict'
 import type { Served, ServerHandle } from './server.ts'

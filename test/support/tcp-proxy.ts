@@ -58,7 +58,7 @@ export async function startProxy(target: string): Promise<Proxy> {
 
 function join(from: Socket, to: Socket, pass: (carry: () => void) => void): void {
   from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)))
-  // Each socket treats the end or an error of the other socket as its own end.
+  // Each socket ends when the other socket ends or fails.
   from.on('error', () => to.destroy())
   from.on('close', () => to.destroy())
 }

@@ -1,7 +1,7 @@
 /**
  * The log of servers and loops that run inside a test process. Many tests make servers fail on purpose, so the test
- * runner prints the log of a file only if a test failed (`reporter.mjs`). Without the test runner, the log goes to
- * standard error.
+ * runner prints the log of a file only if a test failed (`reporter.mjs`). Without the test runner, the log is written
+ * to standard error.
  */
 import { type Log, openLog } from '../../src/base/telemetry/log.ts'
 

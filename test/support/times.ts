@@ -1,7 +1,7 @@
 /**
  * Stores the last run time of each test file on this machine. Slow files without a stored time use the times in
  * `usual-times.json`. The slowest files start first, so that no process is left working alone at the end of a run. The
- * times affect only the order.
+ * times affect only the order of the files.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -71,7 +71,7 @@ export class TokenService {
     return this.asked.filter(({ review }) => review.spec.token === token).length
   }
 
-  /** Writes a kubeconfig for this client certificate and returns the flag that names the file. */
+  /** Writes a kubeconfig for this client certificate and returns the flag that refers to the file. */
   config(client: OpensslCertificate, change: (text: string) => string = (text) => text): string {
     const file = join(this.directory, 'webhook.kubeconfig')
     const text = `apiVersion: v1

@@ -10,7 +10,7 @@
  *   ! Error from server ...       its errors; `^ ` for a last line without a newline
  *   = 1                           its exit code if it is not 0
  *
- * White space at the end of a line is ignored because editors remove it.
+ * White space at the end of a line is ignored, because editors remove it.
  */
 
 export interface Step extends Heading {
@@ -51,7 +51,8 @@ export function parseTranscript(text: string): Step[] {
 }
 
 /**
- * Returns the last heading in a block. It belongs to the steps after the block rather than to the block that it ends.
+ * Returns the last heading in a block. This heading belongs to the steps after the block rather than to the block that
+ * it ends.
  */
 function headingIn(block: string): Heading | undefined {
   const line = block.match(/^[#+] .*/gm)?.at(-1)

@@ -1,13 +1,13 @@
-/** Polls for conditions that cause no events. Fails after a timeout. */
+/** Polls for conditions that do not cause events. Fails after a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Pauses between polls in milliseconds. The pauses grow with the waiting time, because polling costs more than a short
- * delay.
+ * Pauses between polls in milliseconds. They grow with the waiting time, because polling costs more than a short delay
+ * does.
  */
 const pauseMs = { first: 20, most: 100, part: 5 }
 
-/** A test that waits for a program needs this long on a busy machine. */
+/** Default timeout in milliseconds. A test that waits for a program may need this long on a busy machine. */
 const patienceMs = 60_000
 
 /** Polls until the result matches, and returns the result. Fails with the last result after a timeout. */
@@ -32,14 +32,15 @@ export async function untilTrue(holds: () => Promise<boolean>, timeoutMs = patie
   await until(holds, (held) => held, timeoutMs)
 }
 
-/** `soon` polls in this number of turns of the event loop before it pauses between polls. */
+/** Number of turns of the event loop in which `soon` polls before it pauses between polls. */
 const eagerTurns = 200
-/** The timer of Node, also in tests that replace the global one. */
+/** The timer of Node.js, even in tests that replace the global one. */
 const { setTimeout: startTimer } = globalThis
 
 /**
  * Polls in each turn of this process's event loop, for conditions that depend on turns rather than on time. After many
- * turns, the condition depends on another process or on time. Polls that pause then leave the core to that process.
+ * turns, the condition probably depends on another process or on time. It then pauses between polls, which leaves the
+ * core to that process.
  */
 export async function soon(holds: () => boolean, timeoutMs = patienceMs): Promise<void> {
   const end = performance.now() + timeoutMs

@@ -13,14 +13,14 @@ export interface Outcome {
   readonly shows?: { readonly [path: string]: unknown }
 }
 
-/** A create. If `patch` is set, a create followed by a patch whose outcome is tested. */
+/** A create or, if `patch` is set, a create followed by a patch whose outcome is tested. */
 export interface Row extends Outcome {
   readonly name: string
   readonly path: string
   readonly body: object
-  /** A merge patch to send for the created object. */
+  /** A merge patch to apply to the created object. */
   readonly patch?: object
-  /** A merge patch for the status, to send before `patch`. */
+  /** A merge patch to apply to the status before `patch`. */
   readonly status?: object
   readonly subresource?: string
 }

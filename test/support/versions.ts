@@ -1,7 +1,7 @@
 /**
- * Lists the test files that run at several Kubernetes versions. Tests use 1.23 unless their flags name a version. These
- * files cover features that must not depend on the version: requests, watches, custom resources, admission and
- * authorization. The cheap files also run at 1.36. The long variant also runs all of these files at the versions for
+ * Lists the test files that run at several Kubernetes versions. Tests use 1.23 unless their flags specify a version.
+ * These files cover features that must not depend on the version: requests, watches, custom resources, admission and
+ * authorization. The cheap files also run at 1.36. In the long variant, all of these files also run at the versions for
  * which recorded facts exist.
  */
 import { long } from './long.ts'
@@ -13,7 +13,7 @@ const cheap: readonly string[] = [
   'test/apiserver/custom/conversion.test.ts',
   'test/apiserver/http/methods.test.ts',
 ]
-/** Each of these files takes five seconds of a core or more. */
+/** Files each of which takes at least five seconds of CPU time. */
 const costly: readonly string[] = [
   'test/apiserver/custom/custom-resources.test.ts',
   'test/apiserver/http/every-write-method.test.ts',

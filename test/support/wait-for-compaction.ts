@@ -8,7 +8,7 @@ import { isExpired } from '../../src/client/requests/status-error.ts'
 import { TransportError } from '../../src/client/requests/transport.ts'
 import { configMaps } from './resource-types.ts'
 
-/** Polls with lists, because a watch would make the server keep versions that its store has not compacted yet. */
+/** Poll with lists, because a watch would make the server keep versions that its store has not compacted yet. */
 export async function waitForCompaction(client: Client, resourceVersion: string): Promise<void> {
   const exactly = { resourceVersion, resourceVersionMatch: 'Exact', limit: 0 } as const
   await assert.rejects(async () => {
@@ -19,7 +19,7 @@ export async function waitForCompaction(client: Client, resourceVersion: string)
   }, isExpired)
 }
 
-/** Ignores a response that breaks off, because its version may have been compacted in the meantime. */
+/** Ignores the error of a response that breaks off, because its version may have been compacted in the meantime. */
 function ignoreBroken(error: unknown): void {
   if (!(error instanceof TransportError)) throw error
 }

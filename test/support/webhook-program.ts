@@ -1,7 +1,7 @@
 /**
  * An HTTPS server with admission webhooks as a separate process, which `webhooks.ts` starts. The path of a call
- * determines the response, and the server reports every call to its parent process. The server can act as well-behaved
- * or as hostile webhooks.
+ * determines the response, and the server reports every call to its parent process. The server can act like
+ * well-behaved or hostile webhooks.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -56,7 +56,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   warn: (call) => reply(call, { warnings: call.args }),
   'many-warnings': (call) =>
     reply(call, { warnings: Array.from({ length: Number(call.args[0]) }, (_, i) => `warning ${i}`) }),
-  // The number is sent literally, because numbers in JSON need not be integers.
+  // Send the number literally, because numbers in JSON need not be integers.
   'deny-for': ({ review, args, response }) => {
     const status = `{"code":429,"message":"later","details":{"retryAfterSeconds":${args[0]}}}`
     const uid = JSON.stringify(review.request.uid)
@@ -106,7 +106,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   // Valid JSON that is expensive to parse.
   'many-values': ({ response }) => void response.end(`[${'[],'.repeat(1_500_000)}[]]`),
   'huge-patch': (call) => patch(call, [{ op: 'add', path: '/data', value: { big: 'x'.repeat(8 * 1024 * 1024) } }]),
-  // Each insertion at the front moves all existing elements.
+  // Each insertion at the front shifts all existing elements.
   'quadratic-patch': (call) =>
     patch(call, [
       { op: 'add', path: '/metadata/finalizers', value: Array.from({ length: 50_000 }, (_, i) => `example.com/f${i}`) },

@@ -103,7 +103,7 @@ export function configurationPath(sort: Sort, name = ''): string {
   return `/apis/admissionregistration.orch.io/v1/${sort}webhookconfigurations${name && '/'}${name}`
 }
 
-/** Writes or replaces a webhook configuration. Resolves when the configuration is in effect on this server. */
+/** Creates or replaces a webhook configuration. Resolves once the configuration is in effect on this server. */
 export async function configure(client: HttpClient, sort: Sort, name: string, webhooks: readonly object[]) {
   await client.delete(configurationPath(sort, name))
   const answer = await client.post(configurationPath(sort), { metadata: { name }, webhooks })

@@ -30,7 +30,7 @@ export async function podsOf(client: Client, owner: ObjectBase): Promise<Pod[]> 
   return items.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
 }
 
-/** Returns the pods with a label `app` as soon as the given number of pods exist. */
+/** Returns the pods with this `app` label as soon as the given number of them exist. */
 export async function untilPods(client: Client, app: string, count: number): Promise<Pod[]> {
   return await until(
     async () => (await client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items,
@@ -67,7 +67,7 @@ export async function makeAllReady(client: Client, signal: AbortSignal): Promise
   }
 }
 
-/** Creates a watch of pods whose events are delayed while the gate is closed. */
+/** Creates a transport whose pod watch delays events while the gate is closed. */
 export function laggingWatch() {
   let gate: PromiseWithResolvers<void> | undefined
   return {

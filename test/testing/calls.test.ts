@@ -1,4 +1,4 @@
-/** Tests the call log and planned failures of single calls, in-process and over TLS. */
+/** Tests the call log and planned failures of individual calls, both in-process and over TLS. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'

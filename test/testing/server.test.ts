@@ -1,6 +1,6 @@
 /**
- * Tests test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and no
- * leftovers.
+ * Tests test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and that nothing
+ * is left behind.
  */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'

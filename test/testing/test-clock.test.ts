@@ -1,4 +1,4 @@
-/** Tests the clock of test servers: it runs, can be advanced, and fires due timers once and in order. */
+/** Tests the clock of test servers: it runs, can be advanced, and fires each due timer once and in order. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { repeat } from '../../src/base/time/clock.ts'

@@ -1,6 +1,7 @@
 /**
- * Tests exec and port-forward clients that flood their connection. Replies to a client that does not read them wait.
- * Frames for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
+ * Tests exec and port-forward clients that flood their connection. The server must not buffer more than a few replies
+ * to a client that does not read them. Frames for unknown streams, and frames with a single byte each, must take no
+ * memory. The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'
 import { type Duplex, duplexPair } from 'node:stream'
@@ -14,8 +15,8 @@ import { number, SpdyClient } from '../support/spdy-client.ts'
 import { soon } from '../support/until.ts'
 
 /**
- * Maximum number of bytes that may wait for a client that does not read, and maximum growth of the heap from other
- * causes than the flood.
+ * Maximum number of bytes that may wait for a client that does not read, and maximum growth of the heap from causes
+ * other than the flood.
  */
 const maxWaiting = 256 * 1024
 const noise = 1024 * 1024
@@ -62,7 +63,7 @@ test('SPDY: data frames with a single byte do not retain their chunks', { timeou
   client.open({ streamtype: 'data' })
   await turns(5)
   const before = await heapInUse()
-  // The remaining data of each chunk is for a stream that does not exist.
+  // The rest of each chunk is data for a stream that does not exist.
   const filler = Buffer.concat([number(999), number(15_000), Buffer.alloc(15_000)])
   await flood(far, 1_000, () => Buffer.concat([data(1), filler]))
   const used = (await heapInUse()) - before
@@ -156,7 +157,7 @@ test('WebSocket: messages with a single byte do not retain their chunks', { time
   t.after(() => connection.destroy())
   far.resume()
   const before = await heapInUse()
-  // The remaining data of each chunk is for a channel that does not exist.
+  // The rest of each chunk is data for a channel that does not exist.
   const filler = frame(2, Buffer.alloc(15_000, 9))
   const message = frame(2, Buffer.from([0, 1]))
   await flood(far, 1_000, () => Buffer.concat([message, filler]))

@@ -1,7 +1,8 @@
 /**
- * Tests requests that scan very many objects. For every selector and format, other requests do not wait long, and
- * the result is correct. The tests measure the CPU time between two event-loop turns of an in-process server. The limit
- * is far above the actual time, and far below the time for evaluating all terms of a selector for each object.
+ * Tests requests that scan very many objects. For every selector and format, other requests must not wait long, and the
+ * result must be correct. The tests measure the CPU time between two event-loop turns of an in-process server. The
+ * limit is far above the actual time, and far below the time that evaluating all terms of a selector for each object
+ * would take.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -102,7 +103,7 @@ test('all formats of a list have the same content', { timeout: 300_000 }, async 
   }
 })
 
-/** Removes the whitespace of a line of indented JSON. */
+/** Removes the whitespace from a line of indented JSON. */
 function trimmed(line: string): string {
   return line.trim().replace(/^("(?:[^"\\]|\\.)*"): /, '$1:')
 }

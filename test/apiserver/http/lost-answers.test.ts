@@ -1,6 +1,6 @@
 /**
  * Tests writes whose response from the store is lost. If the outcome can be determined, the client receives it.
- * Otherwise, the client receives a 504 without Retry-After, because clients automatically repeat requests whose
+ * Otherwise, the client receives a 504 without Retry-After, because clients automatically repeat a request if the
  * response has this header (client-go repeats every verb up to ten times). Each test has its own server, with a proxy
  * to etcd that loses responses.
  */
@@ -47,8 +47,8 @@ async function startWired(t: Ending): Promise<Wired> {
 }
 
 /**
- * Collects the events of objects with this label until the test ends. The events come from the server that loses no
- * responses.
+ * Collects the events about objects with this label until the test ends. The events come from the server that never
+ * loses responses.
  */
 async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
   const { body } = await witness.get(path)
@@ -64,7 +64,7 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
     }
     throw new Error(`the watch of the witness ended after ${seen.length} events`)
   })()
-  // A reader that is still waiting gets the error. At the end of the test, no reader may be waiting.
+  // A reader that is still waiting gets the error. At the end of the test, there may be none.
   reading.catch(() => {})
   return {
     seen,
@@ -89,20 +89,20 @@ function assertUnknown({ status, headers, text, body }: Answer): void {
 }
 
 /**
- * An update by kubectl whose response is lost. Undefined if no update was sent. On a busy machine, kubectl starts
- * slowly, and a server that has received nothing from etcd for a while first checks whether its cache is current. This
- * check gets no response.
+ * An update by kubectl whose response is lost. Undefined if no update was sent. This can happen on a busy machine,
+ * where kubectl starts slowly: a server that has received nothing from etcd for a while first checks whether its cache
+ * is current, and that check gets no response.
  */
 async function loseUpdate(t: Ending, wired: Wired, name: string) {
   const labels = { lost: name }
   await witness.post(path, { metadata: { name, labels } })
-  // The server must read the object before the proxy stops forwarding. Otherwise, the server would request it from etcd
-  // and get no response.
+  // The server must read the object before the proxy stops forwarding. Otherwise, the server would request the object
+  // from etcd and get no response.
   assert.equal((await wired.client.get(`${path}/${name}`)).status, 200)
   const { seen, until } = await follow(t, `lost=${name}`)
   wired.wire.set('mute')
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { a: '1' } }
-  // With --raw, kubectl sends only this request. Otherwise it would read first.
+  // With --raw, kubectl sends only this request. Otherwise, it would read the object first.
   const replacing = kubectl(wired.server, ['replace', `--raw=${path}/${name}`, '-f', '-'], JSON.stringify(body))
   const isSent = await Promise.race([until(1).then(() => true), replacing.then(ended, ended)])
   wired.wire.set('cut')
@@ -201,8 +201,8 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     wired.wire.set('deaf')
     const putting = wired.client.put(`${path}/unheard`, { metadata: { name: 'unheard' }, data: { a: '1' } })
     const creating = wired.client.post(path, { metadata: { name: 'unheard-new' } })
-    // The server responds from memory, on another connection, but after it has received the two requests above. They
-    // have therefore been sent.
+    // The server responds from memory, on another connection, but after it has received the two requests above. These
+    // requests have therefore been sent.
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     wired.wire.set('cut')
@@ -253,8 +253,8 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
 })
 
 /**
- * Sends an invalid message to the thread before the next write. The resulting error ends the thread while that write is
- * in transit. (Terminating a thread in the middle of a transaction can hang forever.)
+ * Sends an invalid message to the thread before the next write. The resulting error terminates the thread while that
+ * write is in transit. (Calling `terminate` in the middle of a transaction can hang forever.)
  */
 function killStoreThread(t: Ending): void {
   const { postMessage } = MessagePort.prototype

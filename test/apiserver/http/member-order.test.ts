@@ -1,7 +1,4 @@
-/**
- * Tests the order of members in every response, on which scripts that search the text depend, and the final
- * newline.
- */
+/** Tests the final newline and the order of members in every response, on which scripts that search the text depend. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -14,7 +11,7 @@ const server = await serve({ after })
 const client = server.client()
 const path = '/api/v1/namespaces/default/configmaps'
 
-/** Returns the keys at this path of a response in the order of the text. None of the keys is a number. */
+/** Returns the keys at this path in a response, in the order of the text. None of the keys is a number. */
 function keysAt({ text }: Pick<Answer, 'text'>, ...place: readonly (string | number)[]): string[] {
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of any response
   return Object.keys(place.reduce((value: any, key) => value[key], JSON.parse(text)))
@@ -58,7 +55,7 @@ test('created, read, updated and dry-run objects are encoded with fields in the 
     assert.deepEqual(keysAt(answer, 'metadata', 'managedFields', 0), managed)
     assertEnds(answer)
   }
-  // Maps are sorted by bytes, so 10 comes before 9.
+  // Maps are sorted by byte order, so 10 comes before 9.
   assert.match(created.text, /"labels":\{"a":"2","b":"1"\}/)
   assert.match(created.text, /"data":\{"10":"x","9":"y","a":"2","z":"1"\}/)
 })

@@ -11,7 +11,7 @@ import { untilTrue } from '../../support/until.ts'
 const inNamespace = '/api/v1/namespaces/default/configmaps'
 const everywhere = '/api/v1/configmaps'
 
-/** For each path, the methods that get a 405. The other common methods are served. */
+/** The methods that get a 405, by path. All other common methods are served. */
 const rows: { readonly [path: string]: readonly string[] } = {
   [inNamespace]: ['PUT', 'PATCH', 'HEAD', 'OPTIONS', 'PURGE', 'TRACE'],
   [`${inNamespace}/a`]: ['POST', 'HEAD', 'OPTIONS', 'PURGE'],

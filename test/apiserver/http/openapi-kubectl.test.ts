@@ -1,6 +1,6 @@
 /**
- * Tests the features of kubectl that use the published OpenAPI document: explain, client-side validation and
- * client-side apply.
+ * Tests the kubectl features that use the published OpenAPI document: explain, client-side validation and client-side
+ * apply.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests OpenAPI v3 as kube-apiserver serves it since Kubernetes 1.24: hashes, redirects, both encodings, defaults
+ * Tests OpenAPI v3 as kube-apiserver has served it since Kubernetes 1.24: hashes, redirects, both encodings, defaults
  * and enums.
  */
 import assert from 'node:assert/strict'

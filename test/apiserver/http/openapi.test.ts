@@ -1,5 +1,5 @@
 /**
- * Tests the published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and
+ * Tests the published OpenAPI documents, compared with the recorded facts about every type, the parameter tables and
  * discovery. Also tests the requests that return these documents.
  */
 import assert from 'node:assert/strict'
@@ -51,7 +51,7 @@ const facts: { readonly [name: string]: TypeFacts } = {
 }
 const vendor = vendorOf('orch')
 const published = (name: string) => definitionName(vendor, name)
-/** Returns the facts of served types. Some recorded types are not served yet. */
+/** Returns the facts about served types. Some recorded types are not served yet. */
 const servedTypes = () =>
   Object.entries(facts).filter(([name, { wireOnly }]) => !wireOnly && Object.hasOwn(v2.definitions, published(name)))
 
@@ -70,7 +70,7 @@ const queries: { readonly [action: string]: string } = {
   deletecollection:
     'continue dryRun fieldSelector gracePeriodSeconds labelSelector limit pretty propagationPolicy resourceVersion resourceVersionMatch timeoutSeconds',
 }
-/** The query parameters of connect subresources, by the kind of their options. */
+/** The query parameters of connect subresources, by the kind of the options object. */
 const connecting: { readonly [kind: string]: string } = {
   PodAttachOptions: 'container stderr stdin stdout tty',
   PodExecOptions: 'command container stderr stdin stdout tty',
@@ -96,7 +96,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch']
 // biome-ignore lint/suspicious/noExplicitAny: tests read members of any document
 type Loose = any
 
-// Lists have more parameters with the extensions of this server, which list-extensions.test.ts covers.
+// With this server's extensions, lists have more parameters, which list-extensions.test.ts covers.
 const client = (await serve({ after }, ['--extensions=false'])).client()
 const v2: Loose = (await client.get('/openapi/v2')).body
 const v3: Loose = (await client.get('/openapi/v3/api/v1')).body
@@ -153,7 +153,7 @@ test('every Protobuf tag in the schemas matches the recorded tag', () => {
     if (schema.type === 'list') return compare(schema.items, home)
     if (schema.type === 'map') return compare(schema.values, home)
     if (schema.type === 'any' && schema.described) return compare(schema.described(vendor), home)
-    // A type without fields has no recorded facts either.
+    // For a type without fields, there are no recorded facts.
     if (schema.type !== 'object' || Object.keys(schema.fields).length === 0) return
     const name = schema.name!.includes('.') ? schema.name! : `${home}.${schema.name}`
     if (seenNames.has(name)) return
@@ -337,8 +337,8 @@ function markersOf(property: Loose): JsonObject {
 }
 
 /**
- * Returns the expected merge markers of a field. A list without a list type is atomic, or merged by its merge key if a
- * patch merges it. Recorded merge markers of strings have no meaning.
+ * Returns the expected merge markers of a field. A list without a list type is atomic or, if patches merge it, merged
+ * by its merge key. Recorded merge markers of strings have no meaning.
  */
 function markersExpected(fact: FieldFacts): JsonObject {
   const { patchStrategy, patchMergeKey } = fact.type === 'string' ? ({} as Partial<FieldFacts>) : fact
@@ -355,7 +355,7 @@ function markersExpected(fact: FieldFacts): JsonObject {
 }
 
 /**
- * Removes the recorded merge markers of the items. These markers have no meaning, because no client writes a list of
+ * Removes the recorded merge markers of the items. These markers have no meaning, because clients never write a list of
  * objects.
  */
 function withoutMerging({ listType: _, listMapKeys: __, ...fact }: FieldFacts): FieldFacts {
@@ -368,7 +368,10 @@ function kindsOf(definition: Loose): string[] {
   )
 }
 
-/** Returns the expected kinds of a type. Types that are sent in every group version have the kinds of all of them. */
+/**
+ * Returns the expected kinds of a type. Types that are sent in every group version have the kinds of all group
+ * versions.
+ */
 function kindsExpected(name: string, { gvk = [] }: TypeFacts, { paths }: Loose): readonly string[] {
   if (gvk !== 'many') return gvk
   const places = Object.keys(paths).filter((path) => /^\/(api|apis\/[^/]+)\/[^/]+\/$/.test(path))

@@ -349,7 +349,7 @@ test('missing type fields are handled as in JSON, and unknown fields are skipped
   )
 })
 
-/** Returns ConfigMaps in another version. The version counts how often an object is converted for output. */
+/** Returns a version of ConfigMap that counts how often an object is converted for output. */
 function countingKind() {
   const { apiVersion: _, kind: __, metadata: ___, ...fields } = configMap.schema.fields
   const counter = { reads: 0 }
@@ -390,7 +390,7 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
 })
 
 /**
- * The measured time includes garbage collection. A create includes much other work, so it has the same limit as in
+ * The measured time includes garbage collection. A create includes a lot of other work, so its limit is the same as in
  * JSON.
  */
 const boundMs: { readonly [what: string]: number } = { create: 350, get: 150, list: 150 }
@@ -403,7 +403,7 @@ test('large Protobuf objects are read and written in time slices', async (t) => 
   const headers = { 'content-type': type, accept: type }
   const asks: { readonly [what: string]: () => Promise<{ readonly status: number }> } = {
     create: async () => {
-      // Deletes the object of the previous attempt if it exists.
+      // Delete the object of the previous attempt, if any.
       await inside.client.delete(`${collection}/large`)
       return await inside.client.send(collection, { method: 'POST', raw, headers })
     },

@@ -1,7 +1,7 @@
 /**
  * Tests that requests forwarded to pods, services, nodes or aggregated servers leave enough file descriptors for
- * accepting clients, regardless of how many objects a user connects to. Each forwarded request uses a separate
- * connection.
+ * accepting clients, regardless of the number of objects to which a user connects. Each forwarded request uses a
+ * separate connection.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -73,7 +73,7 @@ test("one user's proxied requests exhaust neither the file descriptors nor the r
     for (const status of await Promise.all(all)) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
   t.diagnostic(JSON.stringify([...statuses]))
-  // Excess requests get a 429. No request fails for lack of file descriptors.
+  // Excess requests get a 429, and no request fails for lack of file descriptors.
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.doesNotMatch(server.output(), /no free file descriptors/)
   const other = openSession(server)

@@ -1,6 +1,6 @@
 /**
- * Tests the texts in messages and descriptions that programs match. These texts are part of the interface, whereas
- * the rest of each message is not.
+ * Tests those parts of messages and descriptions that programs match. These parts belong to the interface, whereas the
+ * rest of each text does not.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests responses to reads and deletes on which clients of Kubernetes 1.23 rely. The expected responses are those of
- * kube-apiserver to the same requests.
+ * Tests responses to reads and deletes on which clients of Kubernetes 1.23 rely. The expected responses are the ones
+ * that kube-apiserver sends to the same requests.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

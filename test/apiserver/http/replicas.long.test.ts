@@ -23,7 +23,7 @@ import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 const allKinds = kindsOfVersion('1.23')
 
 const deadlineMs = 10_000
-/** Additional time for a process on a busy machine. */
+/** Additional time that a process may take on a busy machine. */
 const slackMs = 60_000
 
 const owner = endOfFile()
@@ -32,7 +32,7 @@ let cluster: Cluster
 let servers: ServerHandle[]
 let one: HttpClient
 let two: HttpClient
-/** A third server behind a proxy that tests break. `mended` restores the proxy. */
+/** A client of a third server, which is behind a proxy that tests can break. `mended` restores the proxy. */
 let wired: HttpClient
 let wire: Wire
 let secure: Cluster
@@ -243,7 +243,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const answer = await slow.post(path, { metadata: { name: 'm' } })
     assert.equal(answer.status, 403, answer.text)
     assert.equal((await one.get(`${path}/m`)).status, 404)
-    // A namespace that was only updated is still usable.
+    // A namespace that was only updated remains usable.
     const other = await makeNamespace('changing')
     await put(slow, other, 'early', 'x')
     const changed = await one.put('/api/v1/namespaces/changing', { metadata: { name: 'changing', labels: { a: 'b' } } })
@@ -347,7 +347,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     assert.match(stranger.said, /^orch: .*certificate is not trusted.*check that it is running/m)
     for (const { said, ended } of [nowhere, stranger]) {
       assert.doesNotMatch(said, /\n\s+at /)
-      // The log contains the reason for waiting long before the server gives up.
+      // The log contains the reason for the wait long before the server gives up.
       const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not trusted).*check that it is running/.exec(
         said,
       )!
@@ -359,7 +359,8 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     const path = await makeNamespace('outage')
     await put(one, path, 'n', 'before')
     const start = await put(one, path, 'm', 'before')
-    // Watches only this object: an abandoned write of another object may still take effect once the store is back.
+    // Watch only this object, because an abandoned write to another object may still take effect once the store is
+    // back.
     const watching = events(one, `${path}/m`, start, 1)
     await cluster.kill(0)
     const started = performance.now()

@@ -1,7 +1,7 @@
 /**
- * Tests restoring etcd from a backup while servers are running. The servers detect the restore, become unready with
- * a reason, reload all data, and serve the content of the backup with versions above all earlier ones. Requests for old
- * versions get a 410.
+ * Tests restoring etcd from a backup while servers are running. The servers detect the restore, become unready with a
+ * reason, reload all data, and serve the content of the backup with versions that are higher than all earlier ones.
+ * Requests for old versions get a 410.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
- * Tests the cluster IPs and node ports of Services. Each belongs to one Service at a time, despite concurrent
- * servers and crashes, and is free again as soon as that Service releases it. The tests check the allocations in the
- * store.
+ * Tests the cluster IPs and node ports of Services. Each value belongs to only one Service at a time, despite
+ * concurrent servers and crashes, and is free again as soon as that Service releases it. The tests check the
+ * allocations in the store.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'
@@ -254,7 +254,7 @@ describe('Service allocation on two servers', () => {
     ok(await patch(one, 'stays', { metadata: { finalizers: ['example.com/wait'] } }))
     ok(await two.delete(`${path}/stays`))
     assert.deepEqual(await held(), [...before, ...heldBy(body)].sort())
-    // Regardless of its other changes, this update releases the allocations.
+    // This update releases the allocations, regardless of its other changes.
     ok(await patch(one, 'stays', { metadata: { finalizers: null }, spec: { type: 'NodePort' } }))
     assert.deepEqual(await held(), before)
   })

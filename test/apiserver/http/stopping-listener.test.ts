@@ -35,7 +35,7 @@ test('a closing listener keeps connections open while slow clients send their re
   await ended
 })
 
-/** Waits until the listener has stopped accepting. After that, its connections wait to be closed. */
+/** Waits until the listener has stopped accepting connections. After that, existing connections wait to be closed. */
 async function listenerIsShut(port: number): Promise<void> {
   const connects = () =>
     open(port, 'http/1.1').then(

@@ -1,6 +1,6 @@
 /**
- * Tests streaming lists in Kubernetes 1.24 to 1.35. The feature is unknown in early versions, then disabled by its
- * gate, and later enabled by default.
+ * Tests streaming lists in Kubernetes 1.24 to 1.35. The feature is unknown in the earliest versions, disabled by its
+ * gate in later ones, and enabled by default in the latest.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

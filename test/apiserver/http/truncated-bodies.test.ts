@@ -1,6 +1,6 @@
 /**
- * Tests that truncated bodies are not executed. A client that disconnects or cancels in the middle of a body changes
- * nothing, even if the received part is a valid document. Tests each verb over HTTP/1.1 and HTTP/2.
+ * Tests that requests with truncated bodies are not executed. A client that disconnects or cancels in the middle of a
+ * body changes nothing, even if the received part is a valid document. Tests each verb over HTTP/1.1 and HTTP/2.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { survivalCheck } from '../../support/survival-check.ts'
 const authorization = 'Bearer admin-token'
 
 /**
- * A write, and the part of its body that the server receives. The part is itself a valid document with a different
+ * A write, and the part of its body that the server receives. This part is itself a valid document with a different
  * meaning.
  */
 interface Write {
@@ -188,7 +188,7 @@ test('a write that times out before its body is complete changes nothing', { tim
   socket.destroy()
 })
 
-/** Sends the request as `kubectl delete --raw` does. Node ends such a stream before its body can be requested. */
+/** Send the request as `kubectl delete --raw` does. Node.js ends such a stream before its body can be read. */
 test('a request body that ends without data counts as empty', { timeout: 60_000 }, async (t) => {
   const server = await serve(t)
   await server.client().post(configMaps, { metadata: { name: 'short' } })

@@ -1,7 +1,7 @@
 /**
- * Tests objects in the store that are damaged or that a newer program wrote. The log, /readyz?verbose and the
- * warnings of a list name these objects. All other objects are served, and damaged objects can be deleted. Tested on
- * the embedded store after a restart, and on etcd also while two servers run on it.
+ * Tests objects in the store that are damaged or were written by a newer program. The log, /readyz?verbose and the
+ * warnings in a list response name these objects. All other objects are served, and damaged objects can be deleted. The
+ * tests run on the embedded store after a restart, and on etcd also while two servers are running on it.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ function newer(value: Buffer): void {
   value.writeUInt32LE(crc32(value.subarray(7)), 2)
 }
 
-/** Converts a value to the storage format whose checksum did not include the key. */
+/** Converts a value to an older storage format, whose checksum does not cover the key. */
 function older(value: Buffer): void {
   value[0] = 1
   value.writeUInt32LE(crc32(value.subarray(6)), 2)

@@ -1,5 +1,5 @@
 /**
- * Tests that the output of a server contains no names of the other profile: help, discovery, descriptions, objects of
+ * Tests that the output of a server contains no names from the other profile: help, discovery, descriptions, objects of
  * every kind with defaults, tables, errors, metrics, and the files that the server writes.
  */
 import assert from 'node:assert/strict'

@@ -24,7 +24,7 @@ async function begin(t: TestContext, flags: readonly string[] = []): Promise<InP
   return running
 }
 
-/** Waits until the server has the given number of watches. Fails after a time that no working server needs. */
+/** Waits until the server has the given number of watches. Fails after a timeout that no working server reaches. */
 async function untilWatches({ server }: InProcess, count: number): Promise<void> {
   const end = performance.now() + 60_000
   while (server.watches !== count && performance.now() < end) await pause(5)
@@ -83,7 +83,7 @@ test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300
     stream += 6
     socket.write(ask(first))
     await untilWatches(running, 1)
-    // A request that the client cancels in the same packet ends in the same way as a request that has started.
+    // A request that the client cancels in the same packet ends in the same way as a request that has already started.
     const reset = (which: number) => frame('reset', 0, which, number(code))
     socket.write(Buffer.concat([ask(second), reset(second), reset(first), ask(third)]))
     await untilWatches(running, 1)

@@ -89,8 +89,8 @@ describe('applies by one manager through two versions', () => {
 
 describe('applying to an object that is deleted concurrently', () => {
   /**
-   * Sends a deletion and an apply together on one connection. The apply first finds the object, but the object is gone
-   * when the apply writes it.
+   * Sends a deletion and an apply together on one connection. The apply first finds the object, but the object no
+   * longer exists when the apply writes it.
    */
   async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
     const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
@@ -112,7 +112,7 @@ describe('applying to an object that is deleted concurrently', () => {
     const session = connect(url, { ca: authority as string })
     let created = 0
     let refused = 0
-    // Repeats the race until enough applies were executed between the check and the write of their object.
+    // Repeat the race until in enough cases the deletion was executed between the check and the write of the apply.
     for (let i = 0; i < 300 && Math.min(created, refused) < 5; i++) {
       const name = `race-${i}`
       const { body } = await client.post(maps, mapOf(name))
@@ -126,7 +126,7 @@ describe('applying to an object that is deleted concurrently', () => {
         ] as const
       )[i % 3]!
       const [status, answer] = await race(session, name, metadata)
-      // If the apply came first, it changes the object, which is then deleted.
+      // If the apply came first, it has changed the object, which was then deleted.
       if (status === 201) created++
       else if (status === 409) refused++
       assert.ok((allowed as readonly number[]).includes(status), answer)
@@ -311,8 +311,8 @@ test('a resourceVersion of 0 counts as unset, and a PUT does not recreate a dele
 })
 
 /**
- * Draws names from 4,096 possibilities instead of 14 million. Of 300 draws, about eleven collide. The probability that
- * none collides, or that a name collides eight times in a row, is negligible.
+ * Makes the server draw names from 4,096 possibilities instead of 14 million. Of 300 draws, about eleven collide. The
+ * probability that none collides, or that a name collides eight times in a row, is negligible.
  */
 function drawFromFew(t: TestContext): void {
   const { randomUUID } = crypto

@@ -1,4 +1,6 @@
-/** Tests memory for the responses of other servers: no destination can make calls to another destination fail. */
+/**
+ * Tests the memory limits for responses from other servers: no destination can make calls to another destination fail.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
@@ -31,7 +33,7 @@ async function outcome(
 
 const answerOf = (size: number) => (socket: TLSSocket) =>
   void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`)
-/** Sends the response except for its last byte. */
+/** Sends all of the response except its last byte. */
 const unfinished = (size: number) => (socket: TLSSocket) =>
   void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size - 1)}`)
 
@@ -117,7 +119,7 @@ test('if an outbound call times out while waiting for a connection, the destinat
 test('only the retained part of a response counts toward the memory limit for outbound calls', async () => {
   const limits = { poolBytes: 0, shareBytes: mebibyte, reserveBytes: 256 * 1024 }
   const caller = callerWith(limits)
-  // A body of 210,000 bytes in chunks of 1,000 bytes, with extensions, needs nearly twice as many bytes on the wire.
+  // A body of 210,000 bytes in chunks of 1,000 bytes, with extensions, takes nearly twice as many bytes on the wire.
   const honest = await answerRaw({ after }, async (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
     const chunk = `3e8;${'e'.repeat(900)}\r\n${'x'.repeat(1000)}\r\n`

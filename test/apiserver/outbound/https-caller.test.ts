@@ -76,7 +76,7 @@ test('outbound connections are reused', async () => {
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
   assert.deepEqual([served.connections(), served.requests()], [1, 5])
-  // A different CA bundle counts as a different destination, even after a successful verification.
+  // A call with a different CA bundle counts as going to a different destination, even after a successful verification.
   const other = make({ subject: '/CN=authority', extensions: authorityExtensions })
   await assert.rejects(post(to(served, other)), /x509: certificate signed by unknown authority/)
   await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
@@ -124,7 +124,7 @@ test('running out of file descriptors is classified as a limit of the API server
   assert.equal(outcomeOf('ECONNREFUSED'), 'connection')
 })
 
-/** Opens one connection to a server that answers no request. */
+/** Opens a single connection to a server that never responds. */
 async function singleConnection() {
   let requests = 0
   const { destination } = await answerRaw({ after }, () => requests++)
@@ -162,7 +162,7 @@ test('the outbound connection pool reports each call that must wait for a connec
   assert.deepEqual(waits, ['second', 'third'])
   pool.release(connection, { isReusable: true })
   pool.release(await second, { isReusable: false })
-  // The connection is closed, so the third call opens another connection.
+  // That connection has been closed, so the third call opens another one.
   const another = await third
   assert.notEqual(another, connection)
   pool.release(another, { isReusable: false })
@@ -209,7 +209,7 @@ test('outbound calls share at most 64 connections, and a broken connection fails
     if (request === 150) response.socket?.once('close', cut.resolve)
     if (request === 5) response.destroy()
     else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
-    // Closes the connection after the response, like a server that closes idle connections.
+    // Close the connection after the response, like a server that closes idle connections.
     else if (request === 150) response.end('{}', () => response.socket?.destroy())
     else response.end('{}')
   })

@@ -1,5 +1,5 @@
 /**
- * Tests write conditions: a decision that depends on another object is still valid at the commit, for creates,
+ * Tests write conditions: a decision that depends on another object must still be valid at the commit, for creates,
  * updates and deletes. The admission plugin receives the outcome of each attempt.
  */
 import assert from 'node:assert/strict'

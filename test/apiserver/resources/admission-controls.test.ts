@@ -1,6 +1,4 @@
-/**
- * Tests that `admissioncontrols` lists all admission plugins in execution order and shows the effect of flags on them.
- */
+/** Tests that `admissioncontrols` lists all admission plugins in execution order and shows how flags affect them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exists } from '../../../src/api/versions/availability.ts'

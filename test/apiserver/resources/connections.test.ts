@@ -1,6 +1,6 @@
 /**
- * Tests connections to pods, nodes and services. The permission depends on the method, admission is called, and
- * rejections name the missing part. Covers plain requests and protocol upgrades.
+ * Tests connections to pods, nodes and services. The required permission depends on the method, admission is called,
+ * and rejections name what is missing. The tests cover plain requests and protocol upgrades.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -185,7 +185,7 @@ test('connect options for admission are decoded from the query', () => {
   assert.equal(connectOptions(proxy!, read('proxy')).path, '/')
 })
 
-/** Starts a plain HTTP server behind the proxies. It answers `/hang` only when the test ends the response. */
+/** Starts a plain HTTP server behind the proxies. It responds to `/hang` only when the test ends the response. */
 async function startBackend(t: TestContext) {
   const hanging: ServerResponse[] = []
   const backend = createServer(({ url }, response) => {

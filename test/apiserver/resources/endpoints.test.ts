@@ -1,4 +1,4 @@
-/** Tests endpoints without storage, and views of objects as other kinds: TokenReview, pods/log, scale. */
+/** Tests endpoints that store nothing, and views of objects as other kinds: TokenReview, pods/log, scale. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'

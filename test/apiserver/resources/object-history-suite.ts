@@ -157,7 +157,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await make(`${roles}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 201)
     assert.equal((await historyOf(alice, mapSpec('a'))).status, 403)
-    // A role that names the object grants no access to a deleted object with the same name.
+    // A role that names the object does not grant access to a deleted object with the same name.
     const old = (await admin.get(`${maps}/mine`)).body.metadata.resourceVersion
     await admin.delete(`${maps}/mine`)
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
@@ -185,7 +185,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
     const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
     const [second] = body.status.revisions
-    // The other changes concern only labels. The history conceals the values of a Secret even while the store still
+    // The other changes affect only labels. The history hides the values of a Secret even while the store still
     // contains them.
     const steps = [{ member: 'data' }, { member: 'pass.word' }]
     assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })

@@ -1,4 +1,4 @@
-/** Tests that pods/binding and bindings assign a pod to a node once and change nothing else. */
+/** Tests that pods/binding and bindings assign a pod to a node only once and change nothing else. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

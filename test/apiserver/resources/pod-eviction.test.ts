@@ -1,6 +1,6 @@
 /**
- * Tests pods/eviction: pods without a disruption budget, the number of evictions that a budget allows, and that this
- * number is never exceeded.
+ * Tests pods/eviction for pods without a disruption budget and for pods with one. The number of evictions never exceeds
+ * the number that the budget allows.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -17,7 +17,7 @@ const pods = '/api/v1/namespaces/default/pods'
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 
-/** Creates a pod on a node with the given label and phase. A running pod is ready. */
+/** Creates a pod with the given label and phase on a node. A running pod is also ready. */
 async function running(name: string, app: string, phase = 'Running', at: HttpClient = client): Promise<JsonObject> {
   const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] }
   await at.post(pods, { metadata: { name, labels: { app } }, spec })

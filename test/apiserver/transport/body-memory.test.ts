@@ -1,5 +1,5 @@
 /**
- * Tests the memory for a body while the server waits for the rest of it. At most four bytes are used per byte of the
+ * Tests how much memory a body needs while the server waits for the rest of it: at most four bytes per byte of the
  * body, regardless of the framing. The tests send a body without its last byte and measure the heap of this process,
  * which is the server.
  */
@@ -17,7 +17,7 @@ import { listen, ok, open } from '../../support/listener.ts'
 import { soon } from '../../support/until.ts'
 
 const maxFactor = 4
-/** The heap may grow by this many bytes for reasons other than the body. */
+/** Number of bytes by which the heap may grow for reasons other than the body. */
 const noise = 512 * 1024
 const byte = Buffer.from('x')
 
@@ -121,8 +121,8 @@ async function begin(port: number, alpn: string, send: (socket: TLSSocket) => Pr
 }
 
 /**
- * Waits until the server has read everything: Over HTTP/2, the server has responded to a ping. Over HTTP/1.1, its
- * socket has received the bytes.
+ * Waits until the server has read everything. Over HTTP/2, this is the case when the server has responded to a ping.
+ * Over HTTP/1.1, it is the case when the server's socket has received the bytes.
  */
 async function received(socket: TLSSocket, alpn: string): Promise<void> {
   if (alpn === 'http/1.1') {

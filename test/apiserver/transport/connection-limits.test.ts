@@ -23,7 +23,7 @@ import { soon, until, untilTrue } from '../../support/until.ts'
 const user = (name: string, ...groups: string[]) => ({ name, uid: '', groups, extra: new Map() })
 const path = '/api/v1/namespaces/default'
 
-/** Opens a connection of this user, or returns undefined if the server rejects or cuts the connection. */
+/** Opens a connection for this user, or returns undefined if the server rejects or cuts the connection. */
 async function connect(t: TestContext, server: Served, token: string): Promise<TLSSocket | undefined> {
   const socket = await openSocket(server, 'http/1.1').catch(() => undefined)
   if (socket === undefined) return undefined
@@ -192,7 +192,7 @@ const networks: readonly (readonly string[])[] = [
   ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8::', '2001:db8::1:2:3:4', '2001:db8:0:0:1:2:3:4'],
   ['2001:db8:0:1::1', '2001:db8::1:2:3:4:5'],
   ['2001:0:0:1::', '2001::1:0:0:0:1'],
-  // Node abbreviates the zeros of these two addresses differently.
+  // Node.js abbreviates the zeros in these two addresses differently.
   ['0:0:1:2::5', '::1:2:3:4:5:6'],
   ['0:2:3:4::', '::2:3:4:5:6:7:8'],
   ['::', '::1', '0:0:0:0:0:0:0:1', '::ffff:1:2:3'],
@@ -254,7 +254,7 @@ async function openStranger(t: TestContext, server: Served): Promise<TLSSocket |
   return isAnswered ? socket.resume() : undefined
 }
 
-/** Each attempt tests the eviction with a probability of one half, so there are several attempts. */
+/** Each attempt has a probability of one half of testing the eviction, so several attempts are made. */
 const attempts = long ? 12 : 5
 
 test('unauthenticated connections of one worker yield to a client of another worker', {
@@ -264,8 +264,8 @@ test('unauthenticated connections of one worker yield to a client of another wor
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
   let strangers: TLSSocket[] = []
   for (let attempt = 0; attempt < attempts; attempt++) {
-    // The kernel chooses the workers. In about half of the attempts, the other worker has both unauthenticated
-    // connections, or the administrator's worker has none.
+    // The kernel chooses the worker for each connection. In about half of the attempts, the other worker has both
+    // unauthenticated connections, or the administrator's worker has none.
     await until(
       async () => {
         const socket = await openStranger(t, server)

@@ -46,7 +46,7 @@ function handshake(server: Restartable, alpn: string[], version?: 'TLSv1' | 'TLS
 
 const post = `POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Type: application/json\r\n`
 const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n`
-/** The request that an attacker tries to smuggle in. */
+/** The request that an attacker tries to smuggle. */
 const smuggled = `DELETE /api/v1/namespaces/default/configmaps/kept HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
 const chunked = 'Transfer-Encoding: chunked\r\n'
 const chunkedBody = (first: string) => `${post}${chunked}\r\n${first}\r\n0\r\n\r\n${smuggled}`
@@ -160,12 +160,12 @@ test('data after an upgrade request is not parsed as a request', async (t) => {
     'in chunks': [`${post}${upgrade}${chunked}\r\n${made.length.toString(16)}\r\n${made}\r\n0\r\n\r\n`, 201],
   } as const
   for (const [name, [bytes, status]] of Object.entries(first)) {
-    // The body of the second request is the smuggled request. It arrives after the first request has been answered.
+    // The body of the second request is the smuggled request. It arrives after the response to the first request.
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     socket.once('data', () => socket.write(smuggled))
     assert.deepEqual(statusesOf(await untilClosed(socket)), [status], name)
-    // Tests the same case with a body that arrives earlier.
+    // Test the same case with a body that arrives earlier.
     const early = await openSocket(server, 'http/1.1')
     early.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     early.write(smuggled)

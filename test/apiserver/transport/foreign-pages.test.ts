@@ -1,6 +1,6 @@
 /**
- * Tests requests from web pages of other origins. Such a page can neither write nor open a connection on behalf of
- * the user.
+ * Tests requests from web pages of other origins. Such pages can neither write nor open a connection on behalf of the
+ * user.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -19,7 +19,7 @@ interface Headers {
 
 let count = 0
 
-/** Creates a ConfigMap with a new name, in a request with the given headers. */
+/** Creates a ConfigMap with a new name by a request with the given headers. */
 async function create(headers: Headers): Promise<Answer & { readonly isStored: boolean }> {
   const name = `page-${++count}`
   const raw = JSON.stringify({ metadata: { name } })

@@ -1,7 +1,7 @@
 /**
- * Tests HTTP/2 frames without a request, from an unauthenticated client. A megabyte of such frames costs the server
- * little, because the connection has a budget for them and is closed with ENHANCE_YOUR_CALM. Server and client run in
- * this process, whose CPU time is measured.
+ * Tests HTTP/2 frames that do not belong to a request, from an unauthenticated client. A megabyte of such frames costs
+ * the server little, because the connection has a budget for them and is closed with ENHANCE_YOUR_CALM. Server and
+ * client run in this process, whose CPU time is measured.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ const longAnswer = Buffer.alloc(1024 * 1024)
 const window = (value: number) => Buffer.concat([Buffer.from([0, 4]), number(value)])
 const manyWindows = Buffer.concat(Array.from({ length: 2_730 }, (_, i) => window(1000 + (i % 2))))
 const unknownType = Buffer.from([0, 0, 0, 0x20, 0, 0, 0, 0, 0])
-/** The maximum number of open requests. */
+/** As many open requests as are allowed. */
 const heldStreams = Array.from({ length: maxStreams }, (_, i) => frame('headers', endHeaders, 2 * i + 1, plainHeaders))
 const nextStream = (i: number) => 2 * (maxStreams + i) + 1
 
@@ -125,7 +125,7 @@ test('a client that acknowledges each kilobyte of a large download is not discon
   assert.ok(received >= size, `${received} bytes were received`)
 })
 
-/** Leaves requests open, so that their streams stay open. */
+/** Handles a request by leaving it open, so that its stream stays open. */
 function hold(transport: ServerTransport): void {
   if (transport.target === '/long') transport.send(200, [], longAnswer, false)
 }
@@ -147,7 +147,7 @@ function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
   socket.on('error', () => socket.destroy())
   socket.on('close', () => resolve(goAwayCode(text)))
   socket.on('data', (chunk: Buffer) => {
-    // Keeps only the last bytes, because the test needs only the ping response or the GOAWAY at the end.
+    // Keep only the last bytes, because the test needs only the ping response or the GOAWAY at the end.
     text = (text + chunk.toString('latin1')).slice(-2 * chunk.length - 100)
     if (text.includes(answer.toString('latin1'))) resolve(undefined)
     else if (goAwayCode(text) !== undefined) resolve(goAwayCode(text))

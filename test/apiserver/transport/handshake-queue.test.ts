@@ -16,7 +16,10 @@ function connection(remoteAddress: string): Socket {
   return Object.assign(new PassThrough(), { remoteAddress }) as unknown as Socket
 }
 
-/** Adds connections whose first record has arrived. Returns their addresses by the turn that began their handshakes. */
+/**
+ * Adds connections whose first record has arrived. Returns their addresses, grouped by the turn that began their
+ * handshakes.
+ */
 async function begunTurns(addresses: readonly string[]): Promise<string[][]> {
   const turns: string[][] = []
   let count = 0

@@ -1,5 +1,6 @@
 /**
- * Tests handshakes by attackers: unusual server names, very long certificate chains, and thousands of certificates.
+ * Tests handshakes designed by attackers: unusual server names, very long certificate chains, and thousands of
+ * certificates.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -63,7 +64,7 @@ interface Shown {
   readonly key: string
 }
 
-/** Returns a client certificate below a chain of the given number of unknown CAs. */
+/** Returns a client certificate at the end of a chain with the given number of unknown CAs. */
 function chainOf(length: number): Shown {
   const notBefore = Date.now() - day
   const notAfter = Date.now() + day

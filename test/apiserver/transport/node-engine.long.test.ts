@@ -1,7 +1,7 @@
 /**
- * Replays the recorded cases with `--http-engine=node`. All cases that pass on our own engine must also pass on Node's.
- * The kit that contains the cases is not part of this repository. It is expected next to the checkout or at ORCH_KIT.
- * Without the kit, the test is skipped.
+ * Replays the recorded cases with `--http-engine=node`. All cases that pass with this server's own engine must also
+ * pass with Node's. The kit that contains the cases is not part of this repository. It is expected next to the checkout
+ * or at ORCH_KIT. Without the kit, the test is skipped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -19,7 +19,7 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
     `--http-engine=${engine}`,
     ...['--authorization-mode=Node,RBAC', '--enable-bootstrap-token-auth'],
   ])
-  // Uses the users of the kit instead of the users in the helper's file.
+  // Use the kit's users instead of the users in the helper's file.
   await server.stop()
   copyFileSync(join(kit, 'tokens.csv'), join(server.directory, 'tokens.csv'))
   await server.restart()
@@ -33,7 +33,7 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
 }
 
 test("all conformance recordings that pass on our HTTP engine also pass on Node's", { skip }, async (t) => {
-  // Runs both replays concurrently, because the cases spend most of their time waiting for watches to end.
+  // Run both replays concurrently, because the cases spend most of their time waiting for watches to end.
   const [own, node] = await Promise.all([replay(t, 'orch'), replay(t, 'node')])
   assert.ok(own.passed > 0, 'no case was replayed')
   assert.deepEqual(

@@ -1,8 +1,8 @@
 /**
- * Tests `--http-engine=node`: Node's HTTP modules instead of our own. A server with two workers handles writes,
- * watches, long lists, upgrades, and slow and truncated bodies over both protocols, and shuts down gracefully.
- * `node-engine.long.test.ts` replays the recorded cases. The limits that both engines share are tested with only a
- * listener.
+ * Tests `--http-engine=node`, which uses Node's HTTP modules instead of this server's own engine. A server with two
+ * workers handles writes, watches, long lists, upgrades, and slow and truncated bodies over both protocols, and shuts
+ * down gracefully. `node-engine.long.test.ts` replays the recorded cases. The limits that both engines share are tested
+ * with only a listener.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Tests with clients that pipeline requests over HTTP/1.1. All requests get responses in order. The server buffers only
- * a little of the data that a client sends, and produces no responses that the client does not read.
+ * Tests clients that pipeline requests over HTTP/1.1. All requests get responses in order. The server buffers only a
+ * little of the data that a client sends, and produces no responses that the client does not read.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import type { ServerTransport } from '../../../src/apiserver/transport/server-tr
 import { readStream } from '../../../src/base/concurrency/read-stream.ts'
 import { until } from '../../support/until.ts'
 
-/** Opens a connection. Returns the client's socket and the server's end of the connection. */
+/** Opens a connection. Returns the client's socket and the server's side of the connection. */
 async function begin(t: TestContext, onRequest: (transport: ServerTransport) => void): Promise<[Socket, Socket]> {
   const http = new Http1Server(orchEngine, defaultTimes, { onRequest, maySwitch: () => false })
   const server = createServer((socket) => {
@@ -42,7 +42,7 @@ function answer(transport: ServerTransport, text: string): void {
   transport.send(200, ['content-length', String(text.length)], Buffer.from(text), false)
 }
 
-/** Returns the data that a client has read so far. */
+/** Returns a function that returns the data that a client has read so far. */
 function reading(client: Socket): () => string {
   const parts: Buffer[] = []
   client.on('data', (part: Buffer) => parts.push(part))
@@ -150,7 +150,7 @@ test('the server does not produce responses for a client that does not read', as
   assert.ok(accepted.writableLength < 256 * 1024, `${accepted.writableLength} bytes wait`)
 })
 
-/** Resolves when a number has changed and then stayed the same for a while. */
+/** Resolves once a number has changed and then stayed the same for a while. */
 async function standsStill(read: () => number): Promise<void> {
   for (let [before, still] = [0, 0]; still < 5; ) {
     await pause(20)

@@ -1,5 +1,5 @@
 /**
- * Tests that the result of parsing a request head does not depend on earlier heads, although a connection's parser
+ * Tests that the result of parsing a request head does not depend on earlier heads, even though a connection's parser
  * remembers the last header lines.
  */
 import assert from 'node:assert/strict'

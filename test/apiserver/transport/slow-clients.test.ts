@@ -95,7 +95,7 @@ test('an HTTP/2 connection with malformed headers gets a 400 and stays open', { 
     // table.
     if (chunk.includes(Buffer.from([1, endHeaders | endStream, 0, 0, 0, 3, 0x20, 0x8c]))) statuses.push(400)
   })
-  // Sends a header name in upper case, which HTTP/2 forbids.
+  // Send a header name in upper case, which HTTP/2 forbids.
   const refused = requestFrame(3, { ':path': '/', 'X-A': 'b' }, endHeaders | endStream)
   socket.write(Buffer.concat([preface, ask(1), refused]))
   await new Promise((resolve) => setTimeout(resolve, 4 * short))

@@ -1,6 +1,6 @@
 /**
- * Tests that an unauthenticated connection whose client sends slowly or never finishes needs less than 256 KiB of
- * memory. The tests measure the heap of this process, which is the server, for several such connections.
+ * Tests that an unauthenticated connection whose client sends slowly, or never completes a request, needs less than 256
+ * KiB of memory. The tests measure the heap of this process, which is the server, for several such connections.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -97,7 +97,7 @@ test('unread HTTP/2 responses to an unauthenticated client use little memory', {
       transport.send(204, ['x-filler', filler], Buffer.alloc(0), false)
     },
   })
-  // The first connection fills the buffers that all connections share.
+  // The first connection allocates the buffers that all connections share.
   const first = await askWithoutReading(t, port, () => begun)
   first.destroy()
   const before = await heapInUse()

@@ -34,7 +34,7 @@ test('responses are sent only after all requests in the same stage are handled',
   for (const socket of sockets) corkInStage(socket)
   corkInStage(sockets[0]!)
   assert.deepEqual(corks(), [1, 1])
-  // A request with several asynchronous steps is also part of the stage.
+  // A request with several asynchronous steps also belongs to the stage.
   for (let step = 0; step < 5; step++) {
     await undefined
     assert.deepEqual(corks(), [1, 1])

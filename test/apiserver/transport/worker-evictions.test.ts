@@ -1,6 +1,6 @@
 /**
- * Tests evicting unauthenticated connections across workers. Two workers run in this thread, with the same counters
- * and channel that workers in separate threads share.
+ * Tests evicting unauthenticated connections across workers. Two workers run in this thread, with the same counters and
+ * the same channel as workers in separate threads would share.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -54,7 +54,7 @@ function socketFrom(remoteAddress: string): Socket {
   return socketWith({ remoteAddress, remotePort: ++lastPort })
 }
 
-/** Returns a socket that is not connected but has these addresses. */
+/** Returns an unconnected socket with these addresses. */
 function socketWith(addresses: { readonly [name: string]: string | number }): Socket {
   const values = Object.entries(addresses).map(([name, value]) => [name, { value }] as const)
   return Object.defineProperties(new Socket(), Object.fromEntries(values))
@@ -142,7 +142,7 @@ test('two connections from the same client port to different server addresses ar
     socketWith({ remoteAddress: '10.0.0.2', remotePort: 1, localAddress, localPort: 6443 }),
   )
   for (const socket of [first!, second!]) assert.equal(other!.strangers.admit(socket), 'admitted')
-  // The user of one connection is not authenticated on the other connection.
+  // A user who is authenticated on one connection is not authenticated on the other.
   other!.strangers.knows(connectionKey(first!))
   assert.equal(other!.strangers.find(first!), undefined)
   assert.ok(other!.strangers.find(second!) === second)

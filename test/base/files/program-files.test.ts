@@ -28,7 +28,7 @@ test('an addon of the package that cannot be loaded is replaced by the addon tha
   const { directory, importer } = installedPackage(t)
   writeFileSync(join(directory, `dist/lmdb-${platform}.node`), 'not a library')
   assert.throws(() => loadAddon(importer), /^Error: cannot load the embedded store: .*lmdb-\w+-\w+\.node: /)
-  // Node resolves the name of an addon to a directory as well, so this test needs no second addon.
+  // Node.js also resolves the name of an addon to a directory, so this test does not need a second addon.
   const installed = join(directory, `node_modules/@lmdb/lmdb-${platform}/node.napi.glibc.node`)
   mkdirSync(installed, { recursive: true })
   writeFileSync(join(installed, 'index.js'), 'module.exports = { name: "installed" }')

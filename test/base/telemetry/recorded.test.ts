@@ -24,7 +24,7 @@ async function scrape(client: HttpClient): Promise<(name: string, labels?: strin
 }
 
 /**
- * Reads the metrics until the condition holds. Metrics about the end of a request change shortly after the client has
+ * Reads the metrics until the condition holds. Metrics about completed requests change shortly after the client has
  * received the response.
  */
 async function untilTold(client: HttpClient, isTold: (look: Awaited<ReturnType<typeof scrape>>) => boolean) {
@@ -66,7 +66,7 @@ test('authentication metrics count every request once by result, and only well-k
   assert.equal((await withoutToken(server)).status, 401)
   const after = await scrape(admin!)
   const rise = (name: string, labels: string) => after(name, labels) - before(name, labels)
-  // The administrator's second request for the metrics counts too.
+  // The administrator's second request for the metrics also counts.
   assert.equal(rise('authentication_attempts', 'result="success"'), 3 + 2 + 1)
   assert.equal(rise('authentication_attempts', 'result="error"'), 4)
   assert.equal(rise('authentication_attempts', 'result="failure"'), 1)

@@ -13,7 +13,9 @@ import { mountSmallDevice } from '../../support/small-device.ts'
 
 const module = new URL('../../../src/base/telemetry/log.ts', import.meta.url).href
 
-/** A program that logs each line of its input, reports each logged line, and exits at the end of its input. */
+/**
+ * A program that logs each line of its input, reports each line that it has logged, and exits at the end of its input.
+ */
 const program = `
   import { createInterface } from 'node:readline'
   const { openLog } = await import(${JSON.stringify(module)})

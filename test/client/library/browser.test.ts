@@ -1,4 +1,4 @@
-/** Tests `orch/client` in a real browser, and access from other origins with `--cors-allowed-origins`. */
+/** Tests `orch/client` in a real browser, and access from other origins, which `--cors-allowed-origins` permits. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -232,7 +232,7 @@ test('an expired list throws a 410 with a continue token for the remaining objec
   await assert.rejects(alice.watch(Pod).next(), (error) => error instanceof StatusError && error.code === 403)
 })
 
-/** Reads the remaining pages, starting with the continue token of a 410 response. All pages show one state. */
+/** Reads the remaining pages, starting with the continue token of a 410 response. All pages show the same state. */
 async function restOf(client: HttpClient, list: string, token: string): Promise<string[]> {
   const messages: string[] = []
   const versions = new Set<string>()

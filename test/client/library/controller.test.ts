@@ -1,4 +1,4 @@
-/** Runs the controller of docs/reference/client.md unchanged as a separate program. */
+/** Runs the controller in docs/reference/client.md, unchanged, as a separate program. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

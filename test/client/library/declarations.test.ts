@@ -94,7 +94,7 @@ if (long)
     const script = (await import(new URL('../../../scripts/declare.mjs', import.meta.url).href)) as {
       declare(directory: string): Promise<void>
     }
-    // Declarations are renamed to their final path, so they are created on the file system of the sources.
+    // Declarations are renamed to their final path, so they are created on the same file system as the sources.
     const typesDirectory = join(root, `types.${process.pid}.test`)
     t.after(() => rmSync(typesDirectory, { recursive: true, force: true }))
     await script.declare(typesDirectory)
@@ -111,7 +111,7 @@ if (long)
     assert.equal(checked, '')
   })
 
-/** Types with parts that definitions leave open but the package describes: arbitrary JSON, and references. */
+/** Types with parts that the definitions leave open but that the package describes: arbitrary JSON, and references. */
 const moreInPackage = [
   'AuditEvent',
   'ControllerRevision',
@@ -123,8 +123,8 @@ const moreInPackage = [
 ]
 
 /**
- * Returns code that assigns every type of the package to the corresponding type of the sources. The code compiles only
- * if no field is missing or has another type.
+ * Returns code that assigns every type in the package to the corresponding type in the sources. The code compiles only
+ * if no field is missing or has a different type.
  */
 function comparison(): string {
   const names = Object.keys(kinds)

@@ -1,6 +1,6 @@
 /**
- * Tests `connect({ form: 'protobuf' })`: the client returns the same objects in another encoding, and rejects
- * invalid encodings.
+ * Tests `connect({ form: 'protobuf' })`: the client returns the same objects as with JSON, and rejects invalid
+ * encodings.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type StepOutcome, WorkQueue } from '../../../src/client/reconcile/work-queue.ts'
 import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
 
-/** Creates a queue in which the test decides when each piece of work ends. */
+/** Creates a queue for which the test decides when each piece of work ends. */
 function begin(t: TestContext, concurrency = 2) {
   const under = new Map<string, PromiseWithResolvers<StepOutcome>>()
   const started: string[] = []

@@ -1,6 +1,5 @@
 /**
- * Tests that requests from node agents are approved if the requester has permission, and that no other requests are
- * approved.
+ * Tests that requests from node agents are approved if the requester has permission, and that other requests are not.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Tests that CertificateSigningRequests are deleted when they reach a certain age, and that recent requests remain. */
+/** Tests that CertificateSigningRequests are deleted when they reach a certain age, and that recent ones remain. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

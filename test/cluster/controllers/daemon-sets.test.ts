@@ -112,7 +112,7 @@ test('every eligible node gets a daemon pod, and a node that is no longer eligib
   await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints: null } } } })
 })
 
-/** Rolls out a change. Returns the minimum of ready pods and the maximum of pods over all events. */
+/** Rolls out a change. Returns the minimum number of ready pods and the maximum number of pods over all events. */
 async function rolledOut(app: string): Promise<{ readonly least: number; readonly most: number }> {
   const seen = { least: 3, most: 0 }
   const ended = new AbortController()

@@ -79,7 +79,7 @@ const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image ?? ''
 const isReady = ({ status }: Pod) =>
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
 
-/** Calls `look` with all pods of an application after each watch event. The returned function stops this. */
+/** Calls `look` with all pods of an application after each watch event. The returned function ends the watch. */
 async function watchPods(app: string, look: (all: readonly Pod[]) => void): Promise<() => Promise<void>> {
   const ended = new AbortController()
   const all = new Map<string, Pod>()
@@ -157,7 +157,7 @@ test('the rollout limits of a Deployment hold while ReplicaSets have not reached
   await until(sizes, (told) => told.join() === '10')
   await tell(1, { replicas: 10, availableReplicas: 10 })
   await changeTemplate('lagging', 'two')
-  // The old ReplicaSet still has ten pods, so no more new pods are allowed.
+  // The old ReplicaSet still has ten pods, so no further new pods are allowed.
   await until(sizes, (told) => told.join() === '8,3')
   await tell(2, { replicas: 3, availableReplicas: 1 })
   // Two of the ten available pods are about to be deleted, so one more old pod may be deleted to make room for the new
@@ -218,7 +218,7 @@ test('a paused Deployment is scaled but not rolled out, and ReplicaSets that exc
     await changeTemplate('paused', image)
     await complete('paused')
   }
-  // Restoring a template reuses its ReplicaSet if the ReplicaSet still exists. Here, it was deleted.
+  // Restoring a template reuses its ReplicaSet if that still exists. Here, it was deleted.
   await untilTrue(async () => (await setsOf('paused')).map(revisionOf).join() === '3,4')
   await changeTemplate('paused', 'three')
   await complete('paused')

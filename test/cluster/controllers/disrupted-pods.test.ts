@@ -1,4 +1,6 @@
-/** Tests pods that the cluster ends since Kubernetes 1.26: their conditions, and nodes that are out of service. */
+/**
+ * Tests pods that the cluster terminates, as of Kubernetes 1.26: their conditions, and nodes that are out of service.
+ */
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

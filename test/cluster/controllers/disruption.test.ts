@@ -69,7 +69,7 @@ async function untilBudget(name: string, expected: string): Promise<PodDisruptio
   )
 }
 
-/** Returns the counts of allowed disruptions and of healthy, desired and expected pods. */
+/** Returns the numbers of allowed disruptions and of healthy, desired and expected pods. */
 const countsOf = (status: NonNullable<PodDisruptionBudget['status']>) =>
   [status.disruptionsAllowed, status.currentHealthy, status.desiredHealthy, status.expectedPods].join()
 

@@ -1,7 +1,7 @@
 /**
- * Tests the requirements for every control loop. A rejected write for one object does not block other objects, and
- * if a manager is killed during a write, the next manager finishes the work. The test fails if a loop has no row here.
- * Each loop also has its own test file, which kills loops with several writes at each of these writes.
+ * Tests the requirements for every control loop. A rejected write for one object does not block other objects, and if a
+ * manager is killed during a write, the next manager finishes the work. The test fails if a loop has no row here. Each
+ * loop also has its own test file. For a loop that makes several writes, this file kills the loop at each of them.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
@@ -39,7 +39,7 @@ interface Row {
   readonly beside?: readonly string[]
   /** Text in the path or body of requests about an object. Defaults to the name of the object. */
   readonly mark?: (name: string) => string
-  /** All objects are written with a single request, so no object can block others. */
+  /** Whether all objects are written with a single request, so that no object can block others. */
   readonly inOneWrite?: true
 }
 
@@ -109,7 +109,7 @@ const makePod = (name: string, spec: object = {}, more: object = {}) =>
 const makeNode = post('/api/v1/nodes', () => ({}))
 const some = ({ items }: NonNullable<Found>) => items.length > 0
 
-/** Spec of a workload that creates pods by a selector. */
+/** Spec of a workload that selects its pods by label. */
 const workload =
   (more: object = {}) =>
   (name: string) => ({
@@ -432,8 +432,8 @@ const rows: { readonly [loop: string]: Row } = {
 }
 
 /**
- * Loops that need a later Kubernetes version and have their own tests. `storage-protection.test.ts` tests the last of
- * these loops.
+ * Loops that require a later Kubernetes version and have their own tests. `storage-protection.test.ts` tests the last
+ * of these loops.
  */
 const testedElsewhere = [
   'legacy-service-account-token-cleaner',

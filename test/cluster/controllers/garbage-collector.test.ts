@@ -1,7 +1,7 @@
 /**
- * Tests the garbage collector against a real server, with its own service account. Covers the cases in Kubernetes'
- * own tests, and additional failure modes: cycles, types that appear and disappear, faults, and a manager that stops
- * halfway.
+ * Tests the garbage collector against a real server, with its own service account. Covers the cases in the tests of
+ * Kubernetes, and additional failure modes: cycles, types that appear and disappear, failed requests, and a manager
+ * that stops halfway.
  */
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

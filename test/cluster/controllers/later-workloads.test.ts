@@ -162,8 +162,8 @@ test('ReplicaSets and Deployments count terminating pods', async () => {
 })
 
 /**
- * Simulates a metrics API in which the container `web` of every pod uses the given amount of CPU, and the container
- * `log` uses none.
+ * Simulates a metrics API according to which the container `web` of every pod uses the given amount of CPU, and the
+ * container `log` uses none.
  */
 const measuring =
   (cpu: string) =>
@@ -226,7 +226,7 @@ test('an autoscaler can scale by the usage of one container, and does not scale 
 test('a pod is scheduled only after its last scheduling gate is removed', async () => {
   server.run(['scheduler'])
   await server.client.create(kinds.Node, { metadata: { name: 'free' } })
-  // The pods of earlier tests are scheduled to this node too.
+  // The pods of earlier tests are also scheduled to this node.
   const status = { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '100', cpu: '8' } }
   await server.client.patch(kinds.Node, { name: 'free' }, { patch: { merge: { status } }, subresource: 'status' })
   const schedulingGates = [{ name: 'example.com/first' }, { name: 'example.com/second' }]

@@ -130,7 +130,7 @@ test('a node that reports no status is marked unknown unless its Lease is renewe
   await server.client.patch(inDomainOf(vendor, kinds.Lease), leaseName, {
     patch: { merge: { spec: { renewTime: micro() } } },
   })
-  // When the loop has received a later change of the node, it has also received the Lease.
+  // Once the loop has received a later change to the node, it has also received the Lease.
   await server.client.patch(kinds.Node, { name: 'leased' }, { patch: { merge: { spec: { unschedulable: true } } } })
   await untilTaints('leased', 'unschedulable:NoSchedule')
   passedMs += 11_000

@@ -329,7 +329,7 @@ test('the provisioner removes only its own directories, and a failing volume doe
   await makeClaim('s-other', { className: 'dir' })
   const { metadata, spec } = await claimIn('Bound', 's')
   await claimIn('Bound', 's-other')
-  // A user with write access to volumes changes a volume so that it points to another directory.
+  // A user with write access to volumes changes a volume so that it points to a different directory.
   const stranger = join(server.directory, 'stranger')
   mkdirSync(stranger)
   const name = `pvc-${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`
@@ -445,7 +445,7 @@ test('a claim that is bound soon gets no Event, and the sources of Events are th
   now += 1000
   const { source } = (await eventOf('moment-never', 'ProvisioningFailed')) as { source?: unknown }
   assert.deepEqual(source, { component: 'persistentvolume-controller' })
-  // Events are written in order, so Events about the other claims would exist by now.
+  // Events are written in order, so any Events about the other claims would exist by now.
   const { items } = await server.client.list(events, { namespace })
   const about = items.map((event) => (event as { involvedObject?: { name?: string } }).involvedObject?.name)
   assert.deepEqual(

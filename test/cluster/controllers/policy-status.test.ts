@@ -122,7 +122,7 @@ test('the status of a validating policy reports type errors in expressions for e
     )
   }
 
-  // A new generation is checked again, and the warnings of the old generation disappear.
+  // A new generation is checked again, and the warnings about the old generation disappear.
   const { metadata } = await client.patch(
     policies,
     { name: 'missing' },

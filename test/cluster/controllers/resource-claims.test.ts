@@ -1,4 +1,4 @@
-/** Tests the ResourceClaims of pods: created from templates, and released when the pods end. */
+/** Tests the ResourceClaims of pods: they are created from templates, and released when the pods end. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { exists } from '../../../src/api/versions/availability.ts'

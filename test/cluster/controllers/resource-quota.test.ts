@@ -138,8 +138,8 @@ test('a quota recount that lowers the usage applies only if no refunds follow, a
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
   assert.deepEqual(await look(999), [{ afterMs: 1 }, '3'])
-  // The count finds no objects. The charged objects may just have been deleted, and the server that deleted the objects
-  // then refunds their charges.
+  // The count finds no objects. The charged objects may just have been deleted, in which case the server that deleted
+  // them refunds the charges.
   assert.deepEqual(await look(1), [{ afterMs: 1000 }, '3'])
   await use('1')
   assert.deepEqual(await look(1000), [{ afterMs: 1000 }, '1'])

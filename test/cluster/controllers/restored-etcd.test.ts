@@ -1,6 +1,6 @@
 /**
  * Tests control loops that delete objects while etcd is restored from a backup. A restore recreates deleted objects
- * with their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
+ * with their old UIDs and undoes unfinished deletions. Loops must not act on state from before the restore.
  */
 
 import assert from 'node:assert/strict'
@@ -48,8 +48,8 @@ test('dependents with existing owners are kept after etcd is restored', { timeou
   const before = await dependents(client)
   assert.equal(before.length, policies.length * dependentsEach)
 
-  // The deletion of the owner with the orphan finalizer cannot finish before the restore. The deletion of the owner in
-  // the foreground waits for another finalizer.
+  // The deletion of the owner with the orphan finalizer cannot finish before the restore. The foreground deletion of
+  // the other owner waits for another finalizer.
   const finalizer = wire.hold(({ method, path }) => method === 'PATCH' && path.endsWith(ownerName('Orphan')))
   for (const policy of policies)
     await client.delete(secrets, { namespace, name: ownerName(policy) }, { propagationPolicy: policy })

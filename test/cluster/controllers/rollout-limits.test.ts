@@ -1,4 +1,4 @@
-/** Tests the numbers that limit a rollout if a ReplicaSet has not counted its pods since it was scaled down. */
+/** Tests the limits of a rollout if a ReplicaSet has not recounted its pods since it was scaled down. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment } from '../../../src/api/kinds/apps/deployment.ts'

@@ -193,7 +193,7 @@ test('a token Secret is created for the stored service account, not for an outda
   assert.equal(annotations?.[uidKey], metadata.uid)
 })
 
-/** Checks that no token or key was logged, and that no loop failed. */
+/** Asserts that no token or key was logged, and that no loop failed. */
 function assertQuiet(server: Restartable): void {
   assert.doesNotMatch(server.output(), /eyJ|PRIVATE KEY/)
   assert.doesNotMatch(server.output(), / error /)

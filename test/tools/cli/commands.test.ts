@@ -1,8 +1,8 @@
 /**
  * Runs every command of orchctl. `--help` lists the commands, and a command without a row in `rows/` fails. Each row
- * compares stdout, stderr and the exit code. The first row of some parts runs the real program, as does the first row
+ * compares stdout, stderr and the exit code. In some parts, the first row runs the real program, as does the first row
  * that sets its environment. The long variant runs the first row of each command and all rows that set the environment
- * in the real program. All other rows run inside this process, which only skips the program start.
+ * in the real program. All other rows run inside this process, which skips nothing but the start of the program.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -22,9 +22,7 @@ const rows = parts.flatMap((part) => part.rows)
 // A failed edit keeps its file for the user. In this test, the file is deleted together with the server's directory.
 process.env.TMPDIR = server.directory
 
-/**
- * The location where the rows of a part run: a directory, and a namespace that is displayed as the default namespace.
- */
+/** Where the rows of a part run: a directory, and a namespace that the output shows as the default namespace. */
 interface Place {
   readonly directory: string
   readonly namespace: string
@@ -68,7 +66,7 @@ function runsProgram(row: Row): boolean {
   return setsEnvironment(row) || rows.find(({ command }) => command === row.command) === row
 }
 
-/** Masks values that differ between runs. */
+/** Masks the values that differ between runs. */
 function masked(text: string, { directory, namespace }: Place): string {
   return text
     .replaceAll(directory, 'DIR')

@@ -1,6 +1,6 @@
 /**
- * Tests that `orchctl describe csr` decodes a request and explains its state in the same way as wide tables, and that
- * it shows everything that kubectl shows.
+ * Tests that `orchctl describe csr` decodes a request and explains its state in the same way as wide tables do, and
+ * that it shows everything that kubectl shows.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -95,7 +95,7 @@ before(async () => {
   assert.equal((await client.post('/api/v1/namespaces/default/events', event)).status, 201)
 })
 
-/** Object names by kind, in the order of the describers, with the kubectl rows that orchctl omits. */
+/** The objects to describe, in the order of the describers, each with the kubectl rows that orchctl omits. */
 const rows: readonly (readonly [object: string, leftOut?: readonly string[]])[] = [
   ['pod/p', ['ConfigMapName', 'ConfigMapOptional', 'DownwardAPI', 'TokenExpirationSeconds']],
   ['node/n1', ['Lease']],

@@ -174,7 +174,7 @@ test('kubectl and orchctl can apply the same object alternately, and server-side
     'configmap/shared serverside-applied\n',
   )
   assert.deepEqual(await data(), { a: '1' })
-  // The server keeps the last-applied annotation up to date, so kubectl can take over the object again.
+  // The server keeps the last-applied annotation up to date, so kubectl can manage the object again.
   const back = await kubectl(server, ['apply', '-f', '-'], config('a'))
   assert.match(back.stdout, /configured|unchanged/)
   assert.equal(back.stderr, '')

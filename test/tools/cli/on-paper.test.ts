@@ -1,4 +1,4 @@
-/** Tests JSONPath templates, the three-way merge and the positions of fields in files, without a server. */
+/** Tests JSONPath templates, the three-way merge, and locating fields in files, without a server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

@@ -41,8 +41,8 @@ async function fill(server: Restartable): Promise<void> {
 }
 
 /**
- * Masks ages, which depend on the time of the request, and the width of their column. Also removes quotes that YAML
- * does not require around a dot.
+ * Masks ages, which depend on the time of the request, and the widths of their columns. Also removes quotes around a
+ * dot, which YAML does not require.
  */
 function masked(text: string): string {
   return text
@@ -96,7 +96,7 @@ const asKubectl = [
   'api-resources --api-group=nope',
 ]
 
-// Each row starts kubectl, which costs more than orchctl in this process.
+// Run only some of the rows, because starting kubectl costs more than running orchctl in this process.
 for (const line of someOf(asKubectl, 16)) {
   test(`orchctl prints the same output as kubectl: ${line}`, async () => {
     const args = line.split(' ')
@@ -237,7 +237,7 @@ test('orchctl prints help for the program and for each command', async () => {
   assert.equal((await orchctl(['rollout'])).code, 1, 'as kubectl: a word is missing')
 })
 
-/** Resolves when the condition is met. Checks it whenever one of the sources emits data. */
+/** Resolves when the condition is met. Checks the condition whenever one of the sources emits data. */
 async function until(ready: () => boolean, ...sources: EventEmitter[]): Promise<void> {
   const late = AbortSignal.timeout(120_000)
   while (!ready()) {
@@ -274,8 +274,7 @@ for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers
     theirs.stdout.on('data', (chunk) => (said += chunk))
     const sources = [ours.output, theirs.stdout]
     try {
-      // In an empty namespace, the test could not detect that the watches are established, so the test first creates an
-      // object.
+      // In an empty namespace, the test could not detect that the watches are established, so first create an object.
       if (namespace === 'empty') {
         await client.post('/api/v1/namespaces/empty/configmaps', { metadata: { name: 'first' } })
       }
@@ -352,7 +351,7 @@ test('orchctl prints which server it uses if another server was started in the s
   const ask = (args: string[], surroundings: object) =>
     orchctl([...args, 'get', 'ns', 'default', '-oname'], surroundings)
   assert.deepEqual(await ask([], { home, directory }), { code: 0, stdout: 'namespace/default\n', stderr: expectedNote })
-  // No note is printed if the user has selected a server, or if there is only one server.
+  // No note is printed if the user has selected a server or there is only one server.
   for (const [args, surroundings] of [
     [[`--kubeconfig=${configOf(kube)}`], { home, directory }],
     [[`--server=${kube.url}`], { home, directory }],

@@ -1,7 +1,7 @@
 /**
- * Runs kubectl and orchctl side by side. Both run each line in order, each in its own namespace on the same server, and
- * must print the same output. A row whose outputs differ intentionally states the reason. The last test counts the
- * rows.
+ * Runs kubectl and orchctl side by side. Both run the lines in order, each in its own namespace on the same server, and
+ * must print the same output. If the outputs for a row differ intentionally, the row states the reason. The last test
+ * counts the rows.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -102,8 +102,8 @@ function masked(text: string): string {
 }
 
 /**
- * Lines in order. If the output of a line differs intentionally, the line has a reason. Lines with a plus run only in
- * the long variant, because they change nothing and repeat the test of another line.
+ * The lines in order. If the outputs for a line differ intentionally, the line has a reason. Lines with a plus run only
+ * in the long variant, because they change nothing and test the same as another line.
  */
 const rows: readonly (string | readonly [line: string, why: string])[] = [
   'create -f FILE:maps.yaml',

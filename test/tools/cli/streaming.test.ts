@@ -1,4 +1,4 @@
-/** Tests container commands against a server on this machine whose nodes respond (`streaming-front.ts`). */
+/** Tests container commands against a server on this machine that simulates responding nodes (`streaming-front.ts`). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

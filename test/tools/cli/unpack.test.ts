@@ -1,4 +1,4 @@
-/** Tests invalid or truncated archives from containers: no file stays open, and nothing more is unpacked. */
+/** Tests invalid or truncated archives from containers: no file remains open, and nothing else is unpacked. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ function file(name: string, text: string): Buffer {
   return Buffer.concat([header(name, text.length), Buffer.from(text), padding(text.length)])
 }
 
-/** Returns the files of the target that this process has open. */
+/** Returns the files in the target that this process has open. */
 function openFiles(): string[] {
   const links = readdirSync('/proc/self/fd').map((fd) => {
     try {

@@ -451,7 +451,7 @@ describe('the console in a browser', () => {
     await page.getByText('The server does not answer').waitFor()
     await server.restart()
     admin = server.client()
-    // The session of the link was created by the previous process.
+    // The session that the link began belongs to the previous process.
     await page.getByText('Your session has ended').waitFor()
     await signIn(page)
     await page.getByText('Live').waitFor()

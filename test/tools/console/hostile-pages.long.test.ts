@@ -1,6 +1,6 @@
 /**
- * Tests with hostile pages in a real browser with the administrator's client certificate: a page from another origin,
- * and a page that a hostile aggregated server sends through this server. Neither can act on behalf of the
+ * Tests hostile pages in a real browser that has the administrator's client certificate: a page from another origin,
+ * and a page that a hostile aggregated server sends through this server. Neither of them can act on behalf of the
  * administrator.
  */
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ import { until, untilTrue } from '../../support/until.ts'
 const shared = endOfFile()
 let reached: ReachedNode
 let browser: ConsoleBrowser
-/** URLs of the server, of orchctl proxy, and of the page of another origin. */
+/** URLs of the server, of orchctl proxy, and of the page from another origin. */
 let own = ''
 let proxy = ''
 let evil = ''
@@ -142,7 +142,7 @@ test('a page from an aggregated server runs no script and installs no service wo
   for (const [origin, open] of [[own, openAsAdmin] as const, [proxy, browser.open] as const]) {
     const page = await open(`${origin}/apis/a.example.com/v1/takeover`)
     await page.getByText('relayed').waitFor()
-    // No script runs in this page, so the test checks the effect of the page from another page in which scripts run.
+    // No script runs in this page, so check its effect from another page in which scripts do run.
     assert.equal(await page.title(), 'relayed')
     await page.goto(`${origin}/console/`)
     const register = `navigator.serviceWorker.register('/apis/a.example.com/v1/worker', { scope: '/' })

@@ -1,6 +1,4 @@
-/**
- * Tests console tables: the first page of many objects, in the order of the server, and live changes to that page.
- */
+/** Tests console tables: the first page of many objects, in the server's order, and live changes to that page. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { Informer } from '../../../src/client/informers/informer.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests operations pages in a real browser, each with its objects. Also tests the other ways to sign in, and pages
- * whose watch falls behind, whose credentials expire, or whose user has few permissions.
+ * Tests the operations pages in a real browser, each with its own objects. Also tests the other ways of signing in, and
+ * pages whose watch falls behind, whose credentials expire, or whose user has few permissions.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -175,7 +175,8 @@ describe('operations pages of the console', { timeout }, () => {
 
   test('the console page for quotas shows usage bars that are updated live', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'small' } })
-    // Every namespace contains the CA certificate. An object created at the same moment as a quota is counted later.
+    // Every namespace contains the CA certificate. An object that is created at the same moment as a quota is counted
+    // only later.
     const certificate = '/api/v1/namespaces/small/configmaps/kube-root-ca.crt'
     await untilTrue(async () => (await admin.get(certificate)).status === 200)
     const hard = { 'count/configmaps': '4' }
@@ -451,7 +452,7 @@ describe('events during a console session', { timeout }, () => {
       assert.deepEqual(await accessibilityFaults(other), [], place)
     }
     await goTo(other, '#/operations/quotas')
-    // Selects a namespace until the server denies the list of namespaces.
+    // Select a namespace repeatedly until the server denies the list of namespaces.
     await other.getByRole('textbox', { name: 'Namespace' }).fill('small')
     await other.getByRole('textbox', { name: 'Namespace' }).press('Enter')
     const refusal = other.getByRole('status').filter({ hasText: 'in the namespace "small"' })

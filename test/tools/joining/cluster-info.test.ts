@@ -157,7 +157,7 @@ test('a CA that matches no pinned hash is rejected although the token is valid',
   const plain = configWith(server.certificate)
   await assertRejected(plain, /does not match --ca-cert-hash/)
   assert.equal(server.seen.length, 1)
-  // Kubeconfigs in all formats: written by kubeadm, written manually, and JSON.
+  // Kubeconfigs in various formats: written by kubeadm, written manually, and JSON.
   await assertRejected(`${plain}contexts: null\nusers: null\n`, /does not match --ca-cert-hash/)
   await assertRejected(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /does not match --ca-cert-hash/)
   await assertRejected(JSON.stringify(loadAll(plain)[0]), /does not match --ca-cert-hash/)

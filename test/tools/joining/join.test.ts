@@ -1,6 +1,6 @@
 /**
  * Tests that a client that has only a token and the address of a real `orch up` can join its cluster over TLS. The
- * program `orch` creates a token, joins a node and reports a wrong token. The other commands run in this process.
+ * program `orch` creates a token, joins a node and reports an incorrect token. All other commands run in this process.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -218,7 +218,7 @@ test('nodes and users can join a cluster', async (t) => {
       port = [`--port=${await freePort()}`]
       const again = await start('n9')
       await approveServing()
-      // The server authenticates as its own user, and the agent asks the server for the permissions of that user.
+      // The server authenticates as its own user, and the agent asks the server for that user's permissions.
       await until(
         async () => (await admin.get('/api/v1/nodes/n9/proxy/healthz')).text,
         (text) => text === 'ok',
@@ -232,7 +232,7 @@ test('nodes and users can join a cluster', async (t) => {
     },
   )
 
-  /** Approves serving certificates like an administrator, because the loops do not. */
+  /** Approves serving certificates as an administrator would, because the loops do not approve them. */
   async function approveServing() {
     const path = '/apis/certificates.orch.io/v1/certificatesigningrequests'
     const { body } = await until(

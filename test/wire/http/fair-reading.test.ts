@@ -1,5 +1,6 @@
 /**
- * Tests that a connection whose client keeps sending is read in parts, so that other connections are read in between.
+ * Tests that a connection whose client keeps sending is read in parts, so that other connections can be read in
+ * between.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,7 +11,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readFairly } from '../../../src/wire/http/fair-reading.ts'
 
 const bytes = 8 * 2 ** 20
-/** The limit per iteration, and the rest of the read that exceeds the limit. */
+/** The limit per turn, plus the rest of the read that exceeds the limit. */
 const maxPerTurn = 2 * 64 * 1024
 
 const server = createServer().listen(0, '127.0.0.1')
@@ -26,7 +27,7 @@ async function openFull(): Promise<Socket> {
   return socket
 }
 
-/** TurnCounts counts the bytes that arrive in each turn of the event loop. */
+/** Counts the bytes that arrive in each turn of the event loop. */
 class TurnCounts {
   readonly #turns = new Map<number, number>()
 

@@ -1,13 +1,16 @@
 /**
- * Tests which waiting connections each turn of the event loop reads, depending on the time that is charged to each
- * client.
+ * Tests which of the waiting connections are read in each turn of the event loop, depending on the time that is charged
+ * to each client.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ReadingTurns } from '../../../src/wire/http/reading-turns.ts'
 
-/** Makes connections of a client wait. A resumed connection takes the given time and adds the client to the log. */
+/**
+ * Makes connections of a client wait. When a connection is resumed, it takes the given time and adds the client to the
+ * log.
+ */
 function addWaiting(turns: ReadingTurns, log: string[][], client: string, count: number, ms: number): void {
   for (let i = 0; i < count; i++)
     turns.wait({
@@ -24,7 +27,7 @@ function addWaiting(turns: ReadingTurns, log: string[][], client: string, count:
 async function readTurns(turns: ReadingTurns, log: string[][], count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     log.push([])
-    // The charge makes sure that a turn begins.
+    // This charge ensures that a turn begins.
     turns.charge(undefined, 0)
     const { current } = turns
     while (turns.current === current) await setImmediate()

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Outgoing } from '../../../src/wire/http2/outgoing.ts'
 
-/** Returns the output buffer of a socket, and the texts that are written to the socket. */
+/** Returns a socket's output buffer and the texts that are written to the socket. */
 function recorded(t: TestContext): { readonly outgoing: Outgoing; readonly written: string[] } {
   const socket = new Socket()
   t.after(() => socket.destroy())

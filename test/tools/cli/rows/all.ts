@@ -1,4 +1,4 @@
-/** The test rows of all parts. */
+/** Collects the test rows of all parts. */
 import { applying } from './apply.ts'
 import { changing } from './change.ts'
 import { configuring } from './config.ts'

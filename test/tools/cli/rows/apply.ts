@@ -145,7 +145,7 @@ To resolve the conflict, do one of the following:
       stderr: /: a list element has no merge key "name"; it has nam, image, env\n$/,
       code: 1,
     }),
-    // If an object occurs several times, the last occurrence takes effect, even among concurrent writes.
+    // If an object occurs several times, the last occurrence takes effect, even though writes are concurrent.
     r('apply', '-f often.yaml -o name', {
       files: { 'often.yaml': ['1', '2', '3', '4'].map((k) => map('often').replace('k: v', `k: "${k}"`)).join('---\n') },
       stdout: 'configmap/often\n'.repeat(4),

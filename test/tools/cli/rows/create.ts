@@ -357,7 +357,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stderr: 'error: -i/--stdin is required for containers with -t/--tty=true\n',
       code: 1,
     }),
-    // No node runs the pod, so waiting for its deletion would not end. The command therefore needs a flag.
+    // No node runs the pod, so waiting for its deletion would never end. The command therefore needs a flag.
     r(
       'run',
       `rm1 --image=x --limits=cpu=1m --attach --rm --pod-running-timeout=1ms '--overrides={"metadata":{"finalizers":["example.com/x"]}}'`,

@@ -66,7 +66,7 @@ cases:
     expect: allow
 `
 
-/** The policy matches a version other than the version of the objects, and uses a default value. */
+/** The policy matches a version other than the objects' version, and uses a default value. */
 const custom = `apiVersion: apiextensions.orch.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com}

@@ -1,5 +1,5 @@
 /**
- * Building blocks of `commands.test.ts`: each row is one command line, and the rows of a part build on each other. A
+ * Building blocks for `commands.test.ts`: each row is one command line, and the rows of a part build on each other. A
  * part starts with its `given` objects and without the objects of other parts, so that the part can run alone.
  */
 export interface Row {
@@ -22,7 +22,7 @@ export interface Part {
   readonly rows: readonly Row[]
 }
 
-/** Creates a row, as in `r('get', 'cm a')`. Splits words at blanks outside quotes. */
+/** Creates a row, as in `r('get', 'cm a')`. Splits the line into words at blanks outside quotes. */
 export function r(command: string, line: string, said: Omit<Row, 'command' | 'args'> = {}): Row {
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
   const bare = words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a = '', b = '') => `${a}${b}`))
