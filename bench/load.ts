@@ -188,7 +188,7 @@ export async function measure(side: Side, drive: Drive, seconds: number): Promis
   }
 }
 
-/** Returns the CPU time of a server, including that of its helper processes. */
+/** Returns the CPU time of a server and its helper processes. */
 function cpuOfSide({ pid, helpers = [] }: Side): Cpu {
   const { total, main } = cpuOf(pid)
   return { total: helpers.reduce((sum, helper) => sum + cpuOf(helper).total, total), main }

@@ -1,7 +1,7 @@
 /**
  * Runs Biome, which checks the formatting and lints the code, on the files that have changed since Biome last accepted
- * them. `.tools/format.json` records the accepted files. Biome judges each file on its own, so the result is the same
- * as for all files. A change to Biome, its configuration or the dependencies invalidates the record.
+ * them. `.tools/format.json` records the accepted files. Biome checks each file independently, so the result is the
+ * same as if it had checked all files. A change to Biome, its configuration or the dependencies invalidates the record.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ interface Record {
   readonly accepted: Accepted
 }
 
-/** Files that affect how Biome judges other files. */
+/** Files that affect how Biome checks other files. */
 const settingFiles = ['biome.json', 'package.json', 'node_modules/@biomejs/biome/package.json']
 /**
  * Maximum number of files to name. If more files have changed, Biome checks all files, because the length of a command

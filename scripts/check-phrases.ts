@@ -11,7 +11,7 @@ const phrases =
 const limit = 30
 
 /**
- * Skips error messages, which repeat the wording of Kubernetes, and commit subjects, which can no longer be changed.
+ * Omits error messages, which repeat the wording of Kubernetes, and commit subjects, which can no longer be changed.
  */
 const checked = Object.entries(categories).filter(([category]) => category !== 'errors' && category !== 'commits')
 

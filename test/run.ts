@@ -96,7 +96,7 @@ function sum(what: keyof Count): number {
   return counts.values().reduce((total, counted) => total + counted[what], 0)
 }
 
-/** Runs the checks in parallel with the tests. Each check is a single task, which leaves one core to the tests. */
+/** Runs the checks in parallel with the tests. A check that is a single task leaves one core to the tests. */
 async function checkSources(): Promise<void> {
   for (const { name, passed, output } of await runChecks()) {
     count(noFile, passed)

@@ -1,7 +1,7 @@
 /**
- * Tests with three workers on the embedded store. While clients write and watch, the test ends each worker in every
- * possible way, then all workers at once, then the store's thread, and finally the process itself. The responses to the
- * clients must be consistent with those of a single server that never failed.
+ * Tests three workers on the embedded store. While clients write and watch, the test ends each worker in every possible
+ * way, then all workers at once, then the store's thread, and finally the process itself. The responses to the clients
+ * must be consistent with those of a single server that never failed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

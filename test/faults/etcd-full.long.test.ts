@@ -1,6 +1,6 @@
 /**
- * Tests with an etcd that has reached its quota. The server rejects writes with a Status, while reads, watches and
- * deletes continue. After compacting, defragmenting and disarming the alarm as described in etcd's manual, writes
+ * Tests a server on an etcd that has reached its quota. The server rejects writes with a Status, while reads, watches
+ * and deletes continue. After compacting, defragmenting and disarming the alarm as described in etcd's manual, writes
  * succeed again without a restart. ORCH_LONG=1 keeps etcd full for a minute.
  */
 import assert from 'node:assert/strict'

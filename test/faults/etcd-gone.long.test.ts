@@ -1,7 +1,8 @@
 /**
- * Tests with an etcd whose members are all down for a minute while clients continue to send requests. Every response
- * arrives within the deadline, the server stays alive and reports that it is not ready, its memory does not grow, and
- * watches neither end silently nor miss events. Five seconds after etcd has recovered, the server accepts writes again.
+ * Tests a server on an etcd whose members are all down for a minute while clients continue to send requests. Every
+ * response arrives within the deadline, the server stays alive and reports that it is not ready, its memory does not
+ * grow, and watches neither end silently nor miss events. Five seconds after etcd has recovered, the server accepts
+ * writes again.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -153,7 +153,7 @@ class Estimator {
   }
 
   #select({ operand, field, isTest }: Select): CostEstimate {
-    // cel-go represents a qualified name, such as that of a type, as a single node, so the whole chain costs 1.
+    // cel-go represents a qualified name, such as a type name, as a single node, so the whole chain costs 1.
     if (operand.type === undefined) return { cost: 1 }
     const operandEstimate = this.estimate(operand)
     if (isTest) return { cost: operandEstimate.cost, size: fixedSize(1) }

@@ -62,7 +62,7 @@ export interface Environment {
    * create objects.
    */
   readonly findStruct?: FindStruct | undefined
-  /** Functions in addition to those of CEL and Kubernetes. */
+  /** Functions that are available in addition to the functions of CEL and Kubernetes. */
   readonly ownFunctions?: Functions | undefined
 }
 

@@ -33,7 +33,7 @@ function isSecondHalf(text: string, at: number): boolean {
 
 /**
  * Compares the numbers that start at the given position. Equal numbers are ordered by length, shorter first. Returns 0
- * if their lengths are equal too.
+ * if their lengths are also equal.
  */
 function compareDigits(a: string, b: string, at: number): number {
   const mine = digitsAt(a, at)

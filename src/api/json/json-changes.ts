@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject, own, sameJson, setKey } from './j
 /** An element of a path: a member of an object, or a list element with a `name`. */
 export type PathElement = { readonly member: string } | { readonly named: string }
 
-/** A change of one field. */
+/** A change to one field. */
 export interface JsonChange {
   readonly path: readonly PathElement[]
   /** The value before the change. Undefined if the field was absent. */

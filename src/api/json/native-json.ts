@@ -21,7 +21,7 @@ export function parseNative(text: string, reviver?: Reviver): Json {
 /** Matches an escape sequence for a backslash. Such escapes are common in values but very rare in keys. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
 const anyEscape = /\\/
-/** The prefix of the plain names that replace keys. A key that already starts with this prefix is replaced too. */
+/** The prefix of the plain names that replace keys. A key that already starts with this prefix is also replaced. */
 const mark = '~'
 
 function holdsKey(text: string, keyPattern: RegExp): boolean {

@@ -62,7 +62,8 @@ function part(config: JsonObject, name: string): JsonObject {
 }
 
 /**
- * Whether a Scale must contain its namespace. Since 1.24, the server sets a missing namespace to that of the request.
+ * Whether a Scale must contain its namespace. Since 1.24, the server sets a missing namespace to the request's
+ * namespace.
  */
 function isNamespaceRequired(context: RuleContext): boolean {
   return !isAtLeast(emulationOf(context).version, '1.24')

@@ -45,9 +45,9 @@ export interface Lookup {
   /** Lists the objects of a namespace from the cache. With `undefined`, lists the objects of all namespaces. */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
   /**
-   * Registers a listener for every later change of the kind. The listener is called as soon as this server receives the
-   * change. Intended for callers that maintain data derived from the objects. Must be called before the caches are
-   * loaded. Returns false if this server does not store the kind.
+   * Registers a listener for every later change to objects of the kind. The listener is called as soon as this server
+   * receives the change. Intended for callers that maintain data derived from the objects. Must be called before the
+   * caches are loaded. Returns false if this server does not store the kind.
    */
   follow(type: StoredType, follower: Follower): boolean
   /** Returns the names of all known objects of a kind, in one namespace or in all. */
@@ -63,7 +63,7 @@ export interface Lookup {
   readAllUncached<T = ApiObject>(type: StoredType<T>): Iterable<readonly [ObjectName, T]>
 }
 
-/** Receives the changes of a kind. */
+/** Receives the changes to objects of a kind. */
 export interface Follower {
   /** Called after an object was created, changed or deleted. */
   changed(name: ObjectName): void

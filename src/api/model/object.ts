@@ -1,7 +1,7 @@
 /** Types for apiVersion, kind and metadata, which all API objects have, and functions for copying objects. */
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
 
-/** A reference to an owner of the object. When the owner is deleted, the object is deleted too. */
+/** A reference to an owner of the object. When the owner is deleted, the object is also deleted. */
 export interface OwnerReference {
   apiVersion: string
   kind: string

@@ -35,7 +35,7 @@ export function readUserIds(certificate: Buffer): string[] {
   return readValues(subjectOf(certificate), userIdId)
 }
 
-/** Reads the subject from a parsed Name, such as that of a certificate request. */
+/** Reads the subject from a parsed Name, such as the subject of a certificate request. */
 export function readName(name: Element): Subject {
   return { commonNames: readValues(name, commonNameId), organizations: readValues(name, organizationId) }
 }

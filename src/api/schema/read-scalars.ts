@@ -88,7 +88,7 @@ export function wrongType(path: FieldPath, value: Json, expectedType: string): n
   throw new UnreadableValue(path, `${path || 'the body'}: expected ${expectedType}, got ${typeName(value)}`)
 }
 
-/** Beginnings of error messages, which clients compare with those of kube-apiserver. */
+/** Beginnings of error messages. Clients expect the same wording as in kube-apiserver. */
 const forms = {
   map: ['cannot restore map from', 'object'],
   slice: ['cannot restore slice from', 'array'],

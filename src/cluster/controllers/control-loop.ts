@@ -102,7 +102,7 @@ export interface LoopOptions {
   readonly scheduler?: SchedulerSettings
   /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions
-  /** CIDR ranges for the pod CIDRs of nodes. If undefined, nodes get no pod CIDRs. */
+  /** CIDR ranges for the pod CIDRs of nodes. If undefined, nodes are not assigned pod CIDRs. */
   readonly podRanges?: PodRanges
   /** Maximum number of terminated pods to keep. 0 means no limit. */
   readonly maxEndedPods?: number

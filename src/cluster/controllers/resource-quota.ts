@@ -76,7 +76,9 @@ interface Step {
   readonly signal: AbortSignal
 }
 
-/** How soon a quota is recounted after the start or after its first count, in milliseconds, even if it keeps changing. */
+/**
+ * How soon a quota is recounted after the start or after its first count, in milliseconds, even if it keeps changing.
+ */
 const soonMs = 5000
 
 type Amounts = NonNullable<NonNullable<ResourceQuota['status']>['used']>

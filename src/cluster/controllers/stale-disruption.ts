@@ -1,6 +1,6 @@
 /**
- * Resets the condition DisruptionTarget of pods that were not deleted after all, for example because the eviction failed
- * after it had set the condition. Kubernetes does so since 1.26, two minutes after the condition was set.
+ * Resets the condition DisruptionTarget of pods that were not deleted after all, for example because the eviction
+ * failed after it had set the condition. Kubernetes does so since 1.26, two minutes after the condition was set.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { timestamp } from '../../api/model/object.ts'

@@ -22,8 +22,8 @@ export interface NodeRuntime {
   /** Returns the current usage of the running pods, for `/stats/summary` and `/metrics/resource`. */
   usage(): NodeUsage
   /**
-   * Returns the metrics at a path that begins with `metrics`, in the Prometheus text format. Returns undefined if the node
-   * has no metrics of its own at this path.
+   * Returns the metrics at a path that begins with `metrics`, in the Prometheus text format. Returns undefined if the
+   * node has no metrics of its own at this path.
    */
   metrics?(path: readonly string[]): Promise<AsyncIterable<Buffer> | undefined>
 }

@@ -31,7 +31,7 @@ export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always'
 }
 
-/** Assumed requests of containers without requests. Scores use these amounts so that such Pods are spread, too. */
+/** Assumed requests of containers without requests. Scores use these amounts so that such Pods are also spread. */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 

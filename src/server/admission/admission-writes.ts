@@ -1,4 +1,4 @@
-/** Lets admission plugins write objects. The objects they create pass through admission like those of clients. */
+/** Lets admission plugins write objects. These objects pass through admission like objects that clients write. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'

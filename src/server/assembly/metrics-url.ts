@@ -1,7 +1,7 @@
 /**
- * Reads the metrics that `--metrics-url` names, at regular intervals. The same rules apply as for all servers that flags
- * name: HTTPS only, no redirects, and limited time and size. If the URL fails for a while, its metrics are removed, so
- * that autoscalers do not act on old values.
+ * Reads the metrics that `--metrics-url` names, at regular intervals. The same rules apply as for all servers that
+ * flags name: HTTPS only, no redirects, and limited time and size. If the URL fails for a while, its metrics are
+ * removed, so that autoscalers do not act on old values.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'

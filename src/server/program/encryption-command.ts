@@ -13,8 +13,8 @@ import { claimProfile } from '../store/profile.ts'
 import { openRawStore } from '../store/store.ts'
 
 /**
- * Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. Throws UsageError if
- * no key decrypts some of the values.
+ * Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. Throws UsageError
+ * if no key decrypts some of the values.
  */
 export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
   const [command, ...rest] = args

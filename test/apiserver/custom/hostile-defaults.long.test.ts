@@ -1,6 +1,6 @@
 /**
- * Tests with hostile defaults that turn small inputs into large objects. Values that defaults add count toward the
- * limits on a body, so that the server neither runs out of memory nor blocks. Objects that were stored earlier remain
+ * Tests hostile defaults, which turn small inputs into large objects. Values that defaults add count toward the limits
+ * on a body, so that the server neither runs out of memory nor blocks. Objects that were stored earlier remain
  * readable.
  */
 import assert from 'node:assert/strict'

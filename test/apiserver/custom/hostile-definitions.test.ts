@@ -1,7 +1,7 @@
 /**
- * Tests with hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names.
- * Each definition is either rejected or limited in its cost, and blocks other requests no longer than an ordinary
- * request does. The tests measure the CPU time of the server's thread.
+ * Tests hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each
+ * definition is either rejected or limited in its cost, and blocks other requests no longer than an ordinary request
+ * does. The tests measure the CPU time of the server's thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

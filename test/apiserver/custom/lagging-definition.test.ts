@@ -1,6 +1,6 @@
 /**
- * Tests with two servers on one store, one of which has not received a changed definition. Writes under the old
- * definition are not stored.
+ * Tests two servers on one store, one of which has not received a changed definition. Writes under the old definition
+ * must not be stored.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

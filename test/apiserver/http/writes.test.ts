@@ -117,7 +117,8 @@ describe('applying to an object that is deleted concurrently', () => {
       const name = `race-${i}`
       const { body } = await client.post(maps, mapOf(name))
       const { uid, resourceVersion } = body.metadata
-      // An apply that begins after the deletion creates the object. As in Kubernetes, it then ignores a resourceVersion.
+      // An apply that begins after the deletion creates the object. As in Kubernetes, it then ignores a
+      // resourceVersion.
       const [metadata, allowed] = (
         [
           [{}, [200, 201]],

@@ -105,9 +105,7 @@ test('aborting a watch while it connects is not an error', async (t) => {
   assert.deepEqual(await first, { value: undefined, done: true })
 })
 
-/**
- * Makes the changes of one writer. No other writer uses the same names, so every write succeeds. Returns the changes.
- */
+/** Makes one writer's changes. No other writer uses the same names, so every write succeeds. Returns the changes. */
 async function write(client: HttpClient, writer: number, random: RandomSource): Promise<Told[]> {
   const made: Told[] = []
   const live = new Map<string, Told>()

@@ -194,7 +194,7 @@ async function answer<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Reads all changes of a prefix up to a revision. */
+/** Reads all changes to keys with a prefix, up to a revision. */
 async function readTo(store: Store, after: Revision, prefix: string, last: Revision): Promise<Change[]> {
   const seen: Change[] = []
   if (after === last) return seen

@@ -71,7 +71,7 @@ function fromStoredRequest({ name, exactly, firstAvailable }: StoredRequest): Re
   return { ...defined({ name, firstAvailable }), ...exactly } as Request
 }
 
-/** Converts a device request. A request with alternatives and no other fields gets no `exactly`. */
+/** Converts a device request. The result for a request with only alternatives has no `exactly`. */
 function toStoredRequest({ name, firstAvailable, ...exactly }: Request): StoredRequest {
   const isExact = (firstAvailable ?? []).length === 0 || Object.keys(exactly).length > 0
   return { ...defined({ name, firstAvailable }), ...(isExact && { exactly }) } as StoredRequest

@@ -27,7 +27,10 @@ export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSel
   )
 }
 
-/** Collects the pod changes of each Service. The delay grows with the number of pods, to bound the work per second. */
+/**
+ * Collects the pod changes that affect each Service. The delay grows with the number of pods, to bound the work per
+ * second.
+ */
 export class PodChanges {
   readonly #podCounts = new Map<string, number>()
   readonly #minPauseMs: number

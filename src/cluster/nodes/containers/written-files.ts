@@ -1,7 +1,7 @@
 /**
- * Files that commands have written in simulated containers, such as those of `kubectl cp`. They exist only in memory,
- * in the writable layer of one container instance or in an emptyDir volume that the containers of a pod share. The
- * files of a pod disappear with the pod. All sizes are limited, because users decide what they write.
+ * Files that commands have written in simulated containers, such as the files that `kubectl cp` copies. They exist only
+ * in memory, in the writable layer of one container instance or in an emptyDir volume that the containers of a pod
+ * share. The files of a pod disappear with the pod. All sizes are limited, because users decide what they write.
  */
 
 const mib = 1024 * 1024

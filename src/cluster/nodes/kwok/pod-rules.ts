@@ -1,7 +1,7 @@
 /**
  * Rules for the containers or ports of pods. Each type of rule has a pair of kinds, such as Logs and ClusterLogs. An
- * object of the namespaced kind applies to the pod with the same name, and an object of the cluster kind to the pods that
- * it selects.
+ * object of the namespaced kind applies to the pod with the same name, and an object of the cluster kind to the pods
+ * that it selects.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'

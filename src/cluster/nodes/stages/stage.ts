@@ -1,5 +1,5 @@
 /**
- * Stages describe the next change of a pod or node as data. A stage has a selector, a delay, and an effect: patches of
+ * Stages describe the next change to a pod or node as data. A stage has a selector, a delay, and an effect: patches of
  * the status, an event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
  * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError rather than being ignored.
  *

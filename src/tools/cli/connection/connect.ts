@@ -153,7 +153,7 @@ function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: Con
   if (warningsAsErrors && size > 0) throw new UsageError(`${size} ${size === 1 ? 'warning' : 'warnings'} received`)
 }
 
-/** Returns the paths of the kubeconfig files: that of the `--kubeconfig` flag, or the default paths. */
+/** Returns the paths of the kubeconfig files: the path in the `--kubeconfig` flag, or the default paths. */
 export function configFiles(context: Context, kubeconfigFlag: string): string[] {
   return kubeconfigFlag === '' ? usualFiles(context) : [resolve(context.directory, kubeconfigFlag)]
 }

@@ -108,7 +108,7 @@ function isText([, value]: readonly [string, Buffer]): boolean {
   return isUtf8(value)
 }
 
-/** Sets the options of a generated object. The options of an entry override those of the kustomization. */
+/** Sets the options of a generated object. The options of an entry override the options of the kustomization. */
 function applyOptions(resource: Resource, all: readonly JsonObject[], place: string): void {
   resource.hashed = true
   for (const options of all) {

@@ -123,7 +123,7 @@ interface ElementContext {
   readonly schema: ListSchema
 }
 
-/** Returns the changes of one element together with its merge key. If the element is new, returns it unchanged. */
+/** Returns the changes to one element together with its merge key. If the element is new, returns it unchanged. */
 function elementPatch(element: Json, { before, now, key, schema }: ElementContext): Json[] {
   if (!isObject(element)) return [element]
   const id = JSON.stringify(own(element, key) ?? null)

@@ -1,5 +1,5 @@
 /**
- * Tests with hostile webhooks. In each case, the failure policy is applied within the timeout, other requests are
+ * Tests hostile webhooks. In each case, the failure policy is applied within the timeout, other requests are
  * unaffected, memory is bounded, and only configured hosts are called.
  */
 import assert from 'node:assert/strict'

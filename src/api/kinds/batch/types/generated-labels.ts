@@ -42,7 +42,7 @@ function ownLabels({ metadata }: LabeledJob, keys: readonly LabelKeys[]): { [key
 /**
  * Generates the selector and the pod labels of a Job. User-specified labels and selectors are preserved, and validation
  * rejects them if they differ from the generated ones. If the labels of the Job are a copy of the template's labels,
- * the copy is updated too.
+ * the copy is also updated.
  */
 export function generateLabels(object: LabeledJob, context: RuleContext): void {
   const { spec = {}, metadata } = object

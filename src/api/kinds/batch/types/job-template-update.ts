@@ -37,7 +37,7 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
   return evenIfStarted && isReported && (status.active ?? 0) === 0
 }
 
-/** Rejects changes to the template. A change within the pod spec is reported at the pod spec itself. */
+/** Rejects changes to the template. A change within the pod spec is reported for the pod spec as a whole. */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,
   { spec, ...previous }: PodTemplateSpec,

@@ -97,7 +97,7 @@ function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath)
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource' | 'dataSourceRef']>
 
 /**
- * Requires that `dataSource` and `dataSourceRef` name the same object. A reference to another namespace excludes
+ * Requires `dataSource` and `dataSourceRef` to name the same object. A reference to another namespace excludes
  * `dataSource`.
  */
 function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {

@@ -292,7 +292,7 @@ const hostNamespaces = [
 
 /**
  * Rejects a pod that has its own user namespace and uses another namespace of the host. The host network is allowed
- * only with a feature gate. The error paths are spelled as clients expect.
+ * only with a feature gate. The errors have the paths that clients expect.
  */
 function checkHostUsers(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   if (spec.hostUsers !== false) return []

@@ -46,7 +46,7 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
   ]
 }
 
-/** Validates the types and observed generations of conditions. Errors are reported at the paths that clients expect. */
+/** Validates the types and observed generations of conditions. Errors have the paths that clients expect. */
 function checkConditions(conditions: NonNullable<PodStatus['conditions']>, place: FieldPath): FieldError[] {
   return conditions.flatMap(({ type = '', observedGeneration }, i) => [
     ...(ownConditions.includes(type)
@@ -110,7 +110,7 @@ function checkClaimStatuses(statuses: ClaimStatuses, { resourceClaims = [] }: Po
   const claims = new Set(resourceClaims.map(({ name }) => name))
   return statuses.flatMap(({ name, resourceClaimName: claim }, i) => {
     const path = at('status.resourceClaimStatuses', i)
-    // Before 1.35, errors in the claim's name are reported at the field `name`, as clients expect.
+    // Before 1.35, errors in the claim's name are reported for the field `name`, as clients expect.
     const place = child(path, isSince('1.35', context) ? 'resourceClaimName' : 'name')
     return [
       ...(claims.has(name)

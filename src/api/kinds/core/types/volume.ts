@@ -251,8 +251,8 @@ function hasVolumeSource(value: Volume): boolean {
 }
 
 /**
- * Validates the name of a Secret. A missing name is reported at the reference's name, and an invalid name beside the
- * reference, because clients expect these paths.
+ * Validates the name of a Secret. For a missing name, the error path is inside the reference, and for an invalid name
+ * it is beside the reference, because clients expect these paths.
  */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]

@@ -15,7 +15,7 @@ import type { CommandEntry, CommandGroup } from '../entry.ts'
 
 type Entries = readonly (CommandEntry | CommandGroup)[]
 
-/** Marker that tells the shell to complete file names itself. */
+/** Marker that makes the shell complete file names itself. */
 const filesMark = ':files'
 
 /** Returns the candidates. `words` are the words up to the cursor. The last of them is being completed. */
