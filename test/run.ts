@@ -74,7 +74,7 @@ const maxUncertain = 3
 
 const runDirectories = makeRunDirectories(process.env.TMPDIR)
 installTools(files)
-// Otherwise, every test process that starts a program builds the bundle, all of them at the same time.
+// Otherwise, all test processes that start a program would build the bundle at the same time.
 if (files.some(startsPrograms)) for (const program of ['orch', 'orchctl']) await bundleIfStale(program)
 await Promise.all([patterns.length === 0 ? checkSources() : undefined, runFiles()])
 await runFailedAgain()

@@ -139,8 +139,8 @@ interface List {
 }
 
 /**
- * Returns a function that checks whether all nodes are ready. It reads one node after another, because reading the list
- * of all nodes again and again would take more processor time than the nodes.
+ * Returns a function that checks whether all nodes are ready. It reads one node after another, because repeatedly
+ * reading the list of all nodes would take more CPU time than the nodes themselves.
  */
 function untilReady(): Step['isDone'] {
   let next = 1

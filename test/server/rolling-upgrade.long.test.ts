@@ -1,8 +1,8 @@
 /**
- * Tests with two servers of different Kubernetes versions on one etcd, as during a rolling upgrade or downgrade.
+ * Tests two servers that emulate different Kubernetes versions on one etcd, as during a rolling upgrade or downgrade.
  * Clients read, watch and write through both versions. Every object stays readable, no write is lost, the lower
  * version's fields are preserved, and watches continue. Before a release, set `ORCH_PREVIOUS_RELEASE` to the path of
- * `orch` of the previous release, which then runs the servers with the lower version.
+ * the previous release's `orch`, which then runs the servers with the lower version.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -4,7 +4,7 @@
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
-/** The error for an exceeded budget. |`.|Unlike with evaluation errors, operators such as `||` do not ignore it.||`. */
+/** The error for an exceeded budget. Unlike with evaluation errors, operators such as `||` do not ignore it. */
 export class BudgetExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')

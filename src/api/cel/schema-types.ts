@@ -51,7 +51,7 @@ export function declaredBelow(schema: Json | undefined, prefix: string): Declare
 /** Caches the types of nested schemas, because rules at several levels of a schema need the same types. */
 const known = new WeakMap<JsonObject, DeclaredType | undefined>()
 
-/** Returns a size limit of a schema. A negative limit is converted to zero. */
+/** Returns a size limit in a schema as a number. A negative limit counts as zero. */
 export function limitOf(limit: Json | undefined): number | undefined {
   return typeof limit === 'number' || typeof limit === 'bigint' ? Math.max(Number(limit), 0) : undefined
 }

@@ -228,7 +228,7 @@ export const apiResourceList = s.object(
 const always = (doc: string) => field(0, s.string(), { zeroValue: 'write', doc })
 
 /**
- * Creates a field of version information that Kubernetes introduced in 1.33, together with Kubernetes' own version
+ * Creates a field of the version information. Kubernetes introduced these fields in 1.33, together with its own version
  * emulation.
  */
 const sinceEmulation = (doc: string) => field(0, s.string(), { since: '1.33', doc })

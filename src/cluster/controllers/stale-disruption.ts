@@ -1,6 +1,6 @@
 /**
  * Resets the condition DisruptionTarget of pods that were not deleted after all, for example because the eviction
- * failed after it had set the condition. Kubernetes does so since 1.26, two minutes after the condition was set.
+ * failed after it had set the condition. Kubernetes has done so since 1.26, two minutes after the condition was set.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { timestamp } from '../../api/model/object.ts'
@@ -14,9 +14,9 @@ import { nameOf, nameOfKey } from '../../client/requests/resource-type.ts'
 import { ignoreNotFound } from './ignore-not-found.ts'
 import { hasEnded, isTerminating } from './workloads/pod-state.ts'
 
-/** Time between the condition and its reset in milliseconds. */
+/** Time in milliseconds after which a condition is reset. */
 const staleAfterMs = 2 * 60_000
-/** The reason of nodes, which may take any time before they delete the pod. */
+/** The reason that nodes set. A node may take any amount of time before it deletes the pod. */
 const nodeReason = 'TerminationByKubelet'
 
 export interface StaleDisruptionParts {
@@ -45,7 +45,10 @@ export function staleDisruptionLoop({ client, clock, pods }: StaleDisruptionPart
   }
 }
 
-/** Returns when the condition was set, in milliseconds since 1970. Returns undefined if it cannot become stale. */
+/**
+ * Returns when the condition was set, in milliseconds since 1970. Returns undefined if the condition cannot become
+ * stale.
+ */
 function disruptedAt(pod: Pod | undefined): number | undefined {
   if (pod === undefined || isTerminating(pod) || hasEnded(pod)) return undefined
   const condition = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')

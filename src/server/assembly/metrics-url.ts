@@ -1,6 +1,6 @@
 /**
- * Reads the metrics that `--metrics-url` names, at regular intervals. The same rules apply as for all servers that
- * flags name: HTTPS only, no redirects, and limited time and size. If the URL fails for a while, its metrics are
+ * Reads metrics at regular intervals from the URL in `--metrics-url`. The same rules apply as to all other servers that
+ * flags specify: HTTPS only, no redirects, and limits on time and size. If the URL fails for a while, its metrics are
  * removed, so that autoscalers do not act on old values.
  */
 
@@ -17,16 +17,16 @@ const maxAgeMs = 60_000
 
 export interface MetricsUrlParts {
   readonly url: string
-  /** The CA certificates in PEM format. Undefined for the public CAs. */
+  /** CA certificates in PEM format. Undefined means the public CAs. */
   readonly authority: string | undefined
   readonly vendor: Vendor
   readonly clock: TimerClock
   readonly log: Log
-  /** Called with the metrics of each successful request, and when old metrics are removed. */
+  /** Called with the metrics from each successful request, and whenever old metrics are removed. */
   readonly replace: (metrics: MetricsFile) => void
 }
 
-/** Starts reading. Returns a function that stops it. */
+/** Starts reading the metrics. Returns a function that stops reading. */
 export function followMetricsUrl({ url, authority, vendor, clock, log, replace }: MetricsUrlParts): () => void {
   let isStopped = false
   let lastSuccess = clock.now()

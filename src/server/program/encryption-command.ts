@@ -14,7 +14,7 @@ import { openRawStore } from '../store/store.ts'
 
 /**
  * Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. Throws UsageError
- * if no key decrypts some of the values.
+ * if some of the values cannot be decrypted with any key.
  */
 export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
   const [command, ...rest] = args
@@ -33,7 +33,7 @@ export async function encryptionCommand(args: readonly string[], tell: (line: st
 
 type Tell = (line: string) => void
 
-/** Encrypts all values of the store. Returns the number of values that no key decrypts. */
+/** Encrypts all values in the store. Returns the number of values that cannot be decrypted with any key. */
 async function rewriteStore(options: ServerOptions, encrypted: Encrypted, tell: Tell): Promise<number> {
   const store = await openRawStore(options, openLog({}))
   const events = prefixOf('core', 'events')

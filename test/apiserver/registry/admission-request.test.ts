@@ -1,4 +1,4 @@
-/** Tests of the requests that admission plugins receive. */
+/** Tests the requests that admission plugins receive. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configMap } from '../../../src/api/kinds/core/config-map.ts'

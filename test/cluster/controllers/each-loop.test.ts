@@ -1,7 +1,8 @@
 /**
- * Tests the requirements for every control loop. A rejected write for one object does not block other objects, and if a
- * manager is killed during a write, the next manager finishes the work. The test fails if a loop has no row here. Each
- * loop also has its own test file. For a loop that makes several writes, this file kills the loop at each of them.
+ * Tests requirements that every control loop must meet. A rejected write for one object does not block other objects,
+ * and if a manager is killed during a write, the next manager finishes the work. The test fails if a loop has no row
+ * here. Each loop also has its own test file. For a loop that makes several writes, this file kills the loop at each of
+ * them.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'

@@ -13,7 +13,10 @@ function eventOf(revision: number, size: number): CacheEvent {
   return new CacheEvent({ revision, json: Buffer.alloc(size) } as unknown as CachedObject, undefined, false)
 }
 
-/** Returns a form whose encoding is the revision. Counts the encodings, and waits for `held` before large ones. */
+/**
+ * Returns a form that encodes an object as its revision. The form counts encodings, and waits for `held` before
+ * encoding a large object.
+ */
 function countingForm(name: string, held: Promise<void>) {
   const counts = { atOnce: 0, sliced: 0 }
   const form: EventForm = {
@@ -49,7 +52,7 @@ test('watchers share the sliced encoding of a large object and receive later eve
   for (const event of [eventOf(1, small), eventOf(2, large), eventOf(3, small), eventOf(4, large)])
     for (const watcher of watchers) watcher.push(event)
   assert.deepEqual(watchers.map(received), ['a1 ', 'a1 ', 'a1 '])
-  // While events wait, a bookmark would claim that the client has received them.
+  // A bookmark that is sent while events are waiting would claim that the client has received them.
   for (const watcher of watchers) watcher.bookmark(Buffer.from('BOOKMARK'))
   resolve()
   await setImmediate()

@@ -89,7 +89,10 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Encodes JSON that is stored exactly as the client sent it, as its text unless Protobuf has a typed message. */
+  /**
+   * Encodes JSON that is stored exactly as the client sent it. The JSON is encoded as text, unless Protobuf has a typed
+   * message for it.
+   */
   *#writeAny(number: number, schema: AnySchema, value: Json): Generator<void, void> {
     if (schema.described === undefined && schema.alternatives === undefined)
       return this.#textIn(number, yield* storedTextSliced(value, undefined, 1))

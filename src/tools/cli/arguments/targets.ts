@@ -6,7 +6,7 @@ import { UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import type { ServedTypes } from '../connection/served-types.ts'
 
-/** A type and an optional name on the command line. Without a name, all objects of the type are meant. */
+/** A type and an optional name on the command line. Without a name, the target is all objects of the type. */
 export interface TargetWord {
   readonly type: string
   readonly name: string | undefined

@@ -1,6 +1,7 @@
 /**
  * The signed-in user. The token exists only in this object. It is not in the URL, in storage or in a cookie, so closing
- * or reloading the page signs the user out. All calls use the client of the session. A 401 response ends the session.
+ * or reloading the page signs the user out. All requests use the client of the session. A 401 response ends the
+ * session.
  */
 
 import type { Client, Transport } from '../../../../client/library/client-browser.ts'
