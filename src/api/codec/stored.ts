@@ -9,9 +9,10 @@
  *   14..   header: JSON that caches and indexes need
  *   ...    body: the object's JSON without its resourceVersion
  *
- * The revision of a write is known only after the commit, so the body is stored without a resourceVersion. It is
- * inserted when the object is read: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` +
- * `"resourceVersion":"7",` + `"creationTimestamp":...}}`, and the final newline of a response.
+ * The revision of a write is known only after the commit, so the body is stored without a resourceVersion. The
+ * resourceVersion is inserted when the object is read:
+ * `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` + `"resourceVersion":"7",` +
+ * `"creationTimestamp":...}}`, and the final newline of a response.
  *
  * Older formats can still be read. Format 2 differs only in the order of members: apiVersion and kind first, all others
  * by key. Format 1 also has a different checksum that does not cover the key, so a value stored under the wrong key is

@@ -1,5 +1,5 @@
 /**
- * PriorityLevelConfiguration in v1beta3 and v1, where the level's share of the concurrency is named
+ * PriorityLevelConfiguration in v1beta3 and v1, in which the level's share of the concurrency is named
  * `nominalConcurrencyShares`. In the stored version, the field is named `assuredConcurrencyShares`.
  */
 import { type Vendor, vendorKey } from '../../model/vendor.ts'

@@ -20,7 +20,7 @@ type List = 'containers' | 'initContainers' | 'ephemeralContainers'
 
 const lists: readonly List[] = ['containers', 'initContainers', 'ephemeralContainers']
 
-/** Resets all parts that belong to disabled features, unless the stored pod already has it. Modifies the spec. */
+/** Resets all parts that belong to disabled features, unless the stored pod already has them. Modifies the spec. */
 export function resetGated(
   { spec = {}, previous = {} }: { spec: PodParts | undefined; previous?: PodParts | undefined },
   path: FieldPath,
