@@ -142,7 +142,7 @@ test('server sources write files only through base/files', () => {
   const appended = ['./apiserver/audit/rotating-file.ts', './apiserver/backup/backup-file.ts']
   const ofCommands = ['cluster-info-dump.ts', 'diff.ts', 'kustomize.ts'].map((file) => `./tools/cli/commands/${file}`)
   const ofClient = ['./tools/cli/changes/editor.ts', ...ofCommands, './tools/cli/streaming/unpack.ts']
-  const ofNodes = ['kwok/log-objects.ts', 'volumes/atomic-files.ts', 'volumes/pod-volumes.ts'].map(
+  const ofNodes = ['kwok/log-files.ts', 'volumes/atomic-files.ts', 'volumes/pod-volumes.ts'].map(
     (file) => `./cluster/nodes/${file}`,
   )
   const allowedFiles = [

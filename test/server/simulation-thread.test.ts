@@ -10,7 +10,7 @@ import type { ConfigMap } from '../../src/api/kinds/core/config-map.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { endOfFile } from '../support/end-of-file.ts'
 import type { HttpClient } from '../support/http-client.ts'
-import { serveUp } from '../support/in-process.ts'
+import { serveUpWithThread } from '../support/in-process.ts'
 import { root, type ServerHandle, startUp } from '../support/server.ts'
 import { until, untilTrue } from '../support/until.ts'
 
@@ -125,7 +125,7 @@ test('a server without simulated nodes starts no simulation thread', async (t) =
   const onWorker = (worker: Worker) => names.push(worker.threadName ?? '')
   process.on('worker', onWorker)
   const isOne = (name: string) => name === 'simulated nodes'
-  const none = await serveUp(t, ['--nodes=0'])
+  const none = await serveUpWithThread(t, ['--nodes=0'])
   assert.equal(names.filter(isOne).length, 0)
   await none.restart(['--nodes=1'])
   await untilTrue(async () => names.some(isOne))
