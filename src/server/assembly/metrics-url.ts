@@ -39,7 +39,7 @@ export function followMetricsUrl({ url, authority, vendor, clock, log, replace }
       replace(metrics)
     } catch (error) {
       if (isStopped) return
-      log.warn('cannot read the metrics of --metrics-url; will retry', errorFields(error))
+      log.warn('cannot read metrics from --metrics-url; will retry', errorFields(error))
       if (clock.now() - lastSuccess >= maxAgeMs) replace(noMetrics)
     }
     cancel = clock.after(intervalMs, () => void readOnce())

@@ -36,6 +36,8 @@ export async function openOtherApis(
 ): Promise<OtherApis> {
   const aggregation = await startAggregation(dependencies, context)
   const { backends } = aggregation
+  if (options.metricsCaFile !== '' && options.metricsUrl === '')
+    throw new UsageError('--metrics-ca-file requires --metrics-url')
   if (options.metricsFile === '' && options.metricsUrl === '')
     return { aggregation, aggregated: backends, handleOtherApi: aggregation.handle.bind(aggregation) }
   const metrics = await openFileMetrics(options, { ...dependencies, ...context, aggregated: backends })

@@ -79,7 +79,7 @@ export const apiFlags = {
     name: 'metrics-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs for verifying the certificate of --metrics-url; defaults to the public CAs known to Node.js',
+    help: 'PEM bundle of CAs for verifying the certificate of --metrics-url; defaults to the public CAs known to Node.js; requires --metrics-url',
   }),
 }
 

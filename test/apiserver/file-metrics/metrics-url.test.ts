@@ -37,6 +37,10 @@ test('--metrics-url and --metrics-file exclude each other', async (t) => {
   await assert.rejects(serve(t, flags), /--metrics-url cannot be combined with --metrics-file/)
 })
 
+test('--metrics-ca-file requires --metrics-url', async (t) => {
+  await assert.rejects(serve(t, ['--metrics-ca-file=/none']), /--metrics-ca-file requires --metrics-url/)
+})
+
 /** A clock whose timers run when the test advances it. */
 function manualClock() {
   let time = 0
