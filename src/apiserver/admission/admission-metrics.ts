@@ -13,7 +13,7 @@ import { WebhookMetrics } from './webhook/webhook-metrics.ts'
 const durations = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 
-/** The metrics of one control or phase, for each admission operation. */
+/** The metrics of one control or phase, by admission operation. */
 type ByOperation = { readonly [O in AdmissionOperation]: Outcomes }
 
 interface Outcomes {

@@ -22,7 +22,7 @@ export interface OwnWrites {
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /** Lists reserved keys that start with `prefix`, but no more than one commit can delete. */
+  /** Lists reserved keys that start with `prefix`, up to the number that a single commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>

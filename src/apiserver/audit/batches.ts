@@ -13,7 +13,7 @@ export interface BatchOptions {
   readonly buffer: number
   readonly maxSize: number
   readonly maxWaitMs: number
-  /** Number of batches per second and burst size. If undefined, batches are not rate-limited. */
+  /** Maximum number of batches per second, and the burst size. If undefined, batches are not rate-limited. */
   readonly rate: RateLimit | undefined
   /** Maximum length of a batch in characters. */
   readonly maxLength: number

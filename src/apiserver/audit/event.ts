@@ -53,14 +53,14 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the beginning of the JSON of every event with this audit level. */
+/** Returns the JSON prefix that all events with this audit level share. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
 /** The facts about an audited request that are known before its response. */
 export interface RequestFacts {
-  /** The beginning of the JSON of every event about this request, as returned by `beginningOf`. */
+  /** The JSON prefix of every event about this request, as returned by `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
@@ -255,7 +255,7 @@ const second = { at: Number.NaN, text: '' }
 const millisecond = { at: Number.NaN, text: '' }
 
 /**
- * Formats a time with six decimals, although the clock has a precision of only three. The texts for the last second and
+ * Formats a time with six decimals, although the clock provides only three. The texts for the last second and
  * millisecond are cached.
  */
 function microTime(time: number): string {

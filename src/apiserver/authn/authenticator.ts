@@ -57,7 +57,7 @@ export interface KnownUser {
 }
 
 /**
- * The outcome of an authentication strategy: the user, invalid credentials, or none of the credentials that the
+ * The outcome of an authentication strategy: a user, invalid credentials, or no credentials of the kind that the
  * strategy checks.
  */
 export type AuthenticationOutcome =
@@ -113,7 +113,7 @@ function together(one: AuthenticationOutcome, other: AuthenticationOutcome): Aut
 }
 
 /**
- * Returns a function that adds the group of authenticated users to a successful outcome. Results are cached by User
+ * Returns a function that adds the group of authenticated users to a successful outcome. Results are cached per User
  * object.
  */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {

@@ -103,7 +103,8 @@ function userOf(
 }
 
 /**
- * Returns the UID in a certificate, or an empty string. Undefined if the subject has several UIDs or an invalid UID.
+ * Returns the UID in a certificate, or an empty string if there is none. Returns undefined if the subject has several
+ * UIDs or an invalid UID.
  */
 function uidOf({ raw }: X509Certificate): string | undefined {
   try {

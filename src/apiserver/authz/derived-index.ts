@@ -2,8 +2,8 @@
  * An in-memory index that is derived from the objects of some kinds, such as an index of permissions.
  *
  * Changes are recorded as they arrive and processed by the next query. Queries therefore always reflect the state of
- * the caches, and an unused index costs almost nothing. A few changes are processed synchronously. Many changes or
- * whole kinds, as after startup, are processed in time slices while queries wait.
+ * the caches, and an unused index costs almost nothing. A few changes are processed synchronously. Many changes, or all
+ * objects of a kind (for example after startup), are processed in time slices while queries wait.
  */
 
 import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'

@@ -31,7 +31,7 @@ export interface WebhookParts {
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
   /**
-   * Whether a failure of the service or of a condition denies the request or leads to no opinion. Defaults to
+   * Whether the request is denied, or the mode has no opinion, if the service or a condition fails. Defaults to
    * NoOpinion.
    */
   readonly failurePolicy?: 'NoOpinion' | 'Deny'

@@ -1,6 +1,6 @@
 /**
  * Reads the etcd of a kube-apiserver at one revision, and converts its contents to entries for a store with the profile
- * `kubernetes`. The etcd is never written. Skipped keys are counted by reason, with one example each.
+ * `kubernetes`. Never writes to that etcd. Skipped keys are counted by reason, with one example each.
  */
 import { vendorOf } from '../../api/model/vendor.ts'
 import { type EmulatedVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
@@ -15,7 +15,7 @@ export interface ForeignReader {
   pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>
 }
 
-/** Number of keys that were not migrated for a certain reason. */
+/** Number of keys that were not migrated for this reason. */
 export interface LeftBehind {
   readonly why: string
   count: number

@@ -1,5 +1,5 @@
 /**
- * Serves custom and external metrics from a file (`metrics-file.ts`), which autoscalers read. The groups
+ * Serves custom and external metrics, which autoscalers read, from a file (`metrics-file.ts`). The groups
  * `custom.metrics` and `external.metrics` contain a resource for each metric, so their content changes with the file.
  * If an APIService registers another server for a version of these groups, that server takes precedence.
  */

@@ -117,7 +117,7 @@ export class SeatPool implements Waiting {
    */
   take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
-    // Without queues, a request cannot wait for the next tick, so the budget is exceeded.
+    // Without queues, a request cannot wait for the next tick, so it may exceed the budget.
     if (!this.#tickBudget.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     this.#demand?.add(seats)

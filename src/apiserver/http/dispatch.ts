@@ -236,8 +236,8 @@ function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: stri
 }
 
 /**
- * Whether the path names an object exactly when the verb needs one. Creates and collection verbs take no name. A watch
- * may name an object or not.
+ * Whether the path names an object if, and only if, the verb needs one. Creates and collection verbs take no name. For
+ * a watch, the name is optional.
  */
 function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')

@@ -89,8 +89,8 @@ export class Connections {
 
   /**
    * Returns whether the caller should repeat a failed call. A call is repeated if the server closed an idle connection
-   * and repeating is safe. It is also repeated if the server's certificate contains no names. In that case, the
-   * certificate is then verified against the CA alone.
+   * and repeating is safe. It is also repeated if the server's certificate contains no names, and the repeated call
+   * verifies the certificate against the CA alone.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'

@@ -60,7 +60,7 @@ function describe(text: string) {
   }
 }
 
-/** Returns the resource of an audit event as one word, such as `deployments.apps/scale`. */
+/** Returns the resource of an audit event as a single string, such as `deployments.apps/scale`. */
 function resourceIn(reference: JsonObject): string {
   const [resource, group, subresource] = ['resource', 'apiGroup', 'subresource'].map((key) => textIn(reference, key))
   return `${resource}${group && `.${group}`}${subresource && `/${subresource}`}`

@@ -74,8 +74,8 @@ async function metricsOfPods({ lookup, nodeUsage }: ResourceMetricsParts, reques
 }
 
 /**
- * Selects the objects for the response: the named object, or those that match the label selector of a list.
- * Yields to other work, because decoding many or large objects takes long.
+ * Selects the objects for the response: the named object, or those that match the label selector of a list. Yields to
+ * other work, because decoding many objects, or large objects, can take a long time.
  */
 async function select<T extends ObjectBase>(
   lookup: Lookup,

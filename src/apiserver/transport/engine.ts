@@ -49,7 +49,7 @@ export interface Http2Link {
   check(now: number): void
 }
 
-/** An implementation of HTTP/1.1 and HTTP/2 on TLS connections that have been accepted. */
+/** An implementation of HTTP/1.1 and HTTP/2 on accepted TLS connections. */
 export interface HttpEngine {
   openHttp1(socket: Socket, peer: Peer, owner: ConnectionOwner): Http1Link
   openHttp2(socket: Socket, peer: Peer, owner: Http2Owner): Http2Link

@@ -63,7 +63,10 @@ export class UnauthenticatedConnections {
   readonly #all = new Map<string, Stranger>()
   readonly #networks = new Map<string, Network>()
 
-  /** Creates an empty list. `shared` counts the connections of all workers, and is undefined if there is only one. */
+  /**
+   * Creates an empty list. `shared` counts the connections of all workers, and is undefined if there is only one
+   * worker.
+   */
   constructor(limits: UnauthenticatedLimits, shared?: StrangerCounts) {
     this.#limits = limits
     this.#shared = shared

@@ -84,8 +84,8 @@ export class CacheEvent {
   }
 
   /**
-   * Encodes an event about a large object in time slices. Resolves when `bytes` returns the result at once. Returns
-   * undefined if there is nothing to wait for.
+   * Encodes an event about a large object in time slices. Resolves when `bytes` can return the result immediately.
+   * Returns undefined if there is nothing to wait for.
    */
   encodeAhead(form: EventForm, type: EventType): Promise<void> | undefined {
     const name = `${form.name} ${type}`
@@ -108,7 +108,7 @@ export class CacheEvent {
     }
   }
 
-  /** Returns the encoded event. Encodes it at once unless `encodeAhead` has encoded it. */
+  /** Returns the encoded event. Encodes it immediately unless `encodeAhead` has already done so. */
   bytes(form: EventForm, type: EventType): Buffer {
     const name = `${form.name} ${type}`
     let bytes = this.#encoded.get(name)

@@ -77,7 +77,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round checks one in this many blocks for unused space, and at least one block. */
+/** Each round checks one out of this many blocks for unused space, but always at least one block. */
 const reviewedShare = 16
 
 /** Copies objects that have not changed for a while into blocks and announces them to the other workers. */

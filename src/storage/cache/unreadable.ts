@@ -11,7 +11,7 @@ export class Unreadable {
   readonly why: string
   /** Whether the value is intact but can be read only by a newer version of the program. */
   readonly newer: boolean
-  /** What the administrator can do about it. */
+  /** How the administrator can resolve the problem. */
   readonly remedy: string
   /** The namespace of the object, or '' for cluster-scoped kinds. */
   readonly namespace: string

@@ -26,7 +26,7 @@ interface PendingEvent {
   readonly type: EventType
 }
 
-/** Maximum number of events to prepare for encoding together. */
+/** Maximum number of events to prepare for encoding at a time. */
 const atOnce = 100
 
 const maxQueuedEvents = 10_000

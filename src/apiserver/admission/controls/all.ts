@@ -84,11 +84,11 @@ export interface ControlParts extends ImagePolicyParts {
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
-  /** Finds the resource type for the `paramKind` of a policy. */
+  /** Finds the resource type that a policy's `paramKind` names. */
   readonly findParameterType: FindParameterType
   /** Loads the engine for regular expressions in CEL. */
   readonly loadPatterns: LoadPatterns
-  /** The stored ValidatingAdmissionPolicies, which policy reports share. */
+  /** The stored ValidatingAdmissionPolicies, which are shared with policy reports. */
   readonly validatingPolicies: ValidatingPolicies
   /** Sends requests to webhooks. */
   readonly caller: HttpsCaller
@@ -96,7 +96,7 @@ export interface ControlParts extends ImagePolicyParts {
   readonly requestLimitMs: number
   /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Default times in seconds for which pods tolerate a node that is not ready or unreachable. */
+  /** Default number of seconds that pods tolerate a not-ready node, and an unreachable node. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 

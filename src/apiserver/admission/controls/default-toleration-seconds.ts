@@ -1,6 +1,6 @@
 /**
- * DefaultTolerationSeconds: by default, lets pods stay for five minutes on a node that is not ready or unreachable,
- * unless they set their own tolerations.
+ * DefaultTolerationSeconds: lets pods stay on a not-ready or unreachable node for a limited time, five minutes by
+ * default, unless they set their own tolerations.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -144,8 +144,8 @@ interface Debts {
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // Status updates are never charged before the commit, so their debt also includes an increase. An object that is
-  // merely marked for deletion stays charged.
+  // Status updates are never charged before the commit, so their debt also includes any increase in usage. An object
+  // that is merely marked for deletion stays charged.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))

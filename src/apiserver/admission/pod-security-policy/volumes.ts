@@ -34,7 +34,10 @@ function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError
   })
 }
 
-/** Returns the volume's type as policies name it. Except for `cephFS`, this is the name of the volume's field. */
+/**
+ * Returns the volume's type under the name that policies use. Except for `cephFS`, this is the name of the volume's
+ * field.
+ */
 function kindOf(volume: Volume): string {
   const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
   return field === 'cephfs' ? 'cephFS' : field

@@ -47,8 +47,8 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 type Check = (value: string) => string | undefined
 
 /**
- * Returns the level to use if a label is invalid: the most restrictive one for `enforce`. The other modes, which only
- * report violations, then report none.
+ * Returns the level to use if a label is invalid: the most restrictive one for `enforce`. In this case, the other
+ * modes, which only report violations, report none.
  */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'

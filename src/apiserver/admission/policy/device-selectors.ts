@@ -25,7 +25,7 @@ interface PlacedSelectors {
 
 type FindSelectors = (object: never) => readonly PlacedSelectors[]
 
-/** The functions that find the selectors of an object, by plural name. */
+/** Functions that find an object's device selectors, by the plural name of its resource type. */
 const finders = new Map<string, FindSelectors>([
   ['deviceclasses', ({ spec = {} }: DeviceClass) => [{ path: 'spec.selectors', selectors: spec.selectors ?? [] }]],
   ['resourceclaims', ({ spec }: ResourceClaim) => selectorsOf(spec, 'spec')],
@@ -54,8 +54,8 @@ export function withSelectorRules(kind: Kind, loadPatterns: LoadPatterns): Kind 
 }
 
 /**
- * Whether the selectors of an update need no validation because they have been stored before. Only device classes can
- * change their selectors. If anything changes, even their order, all selectors are validated.
+ * Whether the selectors in an update need no validation because they are already stored. Only device classes can change
+ * their selectors. If anything changes, even their order, all selectors are validated.
  */
 function isStored({ plural }: Kind, next: readonly PlacedSelectors[], previous: readonly PlacedSelectors[]): boolean {
   return plural !== 'deviceclasses' || sameJson(next, previous)
@@ -137,7 +137,7 @@ function* check(text: string, { attribute, ...environment }: Checking, path: Fie
   const compiled = yield* compileRule(text, { ...environment, result: 'any', hasUnknownSizes: true, hasBind: true })
   if (compiled.outcome === 'invalid') return [invalid(path, text, compiled.why)]
   const { type, maxCost: cost } = compiled.program
-  // The type of an attribute is only known at run time, so an expression may also have this type.
+  // The type of an attribute is known only at run time, so an expression may also have the attribute's unknown type.
   if (type.kind !== 'bool' && type.kind !== attribute.kind && type.kind !== 'any')
     return [invalid(path, text, `must evaluate to bool or the unknown type, not ${formatType(type)}`)]
   return cost > maxCost ? [forbidden(path, 'too complex, exceeds cost limit')] : []

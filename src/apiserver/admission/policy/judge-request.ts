@@ -107,7 +107,8 @@ class Judging implements Judgement {
       if (matched.outcome !== 'met') return this.#end(matched)
     }
     let ended = allowed
-    // There may be many policies, and waiting for a value that is ready takes longer than a short expression.
+    // Await only promises. There may be many policies, and awaiting a value that is already available takes longer than
+    // evaluating a short expression.
     for (let index = 0; index < compiled.validations.length; index++) {
       const validation = compiled.validations[index]!
       const began = performance.now()
@@ -147,7 +148,7 @@ class Judging implements Judgement {
     return { said: matched.why, expression, hasEffect: true }
   }
 
-  /** Records a validation that is not true. Returns the message of the violation. */
+  /** Records a validation that is false or failed. Returns the message of the violation. */
   async #reject(
     validation: CompiledValidation,
     evaluation: Evaluation,

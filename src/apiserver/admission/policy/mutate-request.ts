@@ -31,7 +31,10 @@ export interface MutationParts extends InvocationParts, DataParts {
 interface Round {
   readonly request: AdmissionRequest
   readonly candidates: Candidates<MutatingPolicy>
-  /** Tracks which policies run again in the second round. The keys consist of policy, binding and parameters. */
+  /**
+   * Tracks which policies run again in the second round. Each key identifies a policy, a binding and a parameter
+   * object.
+   */
   readonly rounds: Rounds<string>
 }
 

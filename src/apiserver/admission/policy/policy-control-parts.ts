@@ -14,7 +14,7 @@ export interface PolicyControlParts {
   readonly authorizer: Authorizer
   readonly findParameterType: FindParameterType
   readonly loadPatterns: LoadPatterns
-  /** The stored ValidatingAdmissionPolicies, which policy reports share. */
+  /** The stored ValidatingAdmissionPolicies, which are shared with policy reports. */
   readonly validatingPolicies: ValidatingPolicies
   readonly metrics: AdmissionMetrics
 }

@@ -101,8 +101,8 @@ function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
 
 /**
- * Returns the request options with the kind that matches the operation: either CreateOptions or UpdateOptions for a
- * patch.
+ * Returns the request options with the kind that matches the operation. For a patch, the kind is CreateOptions or
+ * UpdateOptions, because a patch creates or updates an object.
  */
 function optionsOf({ operation, options, vendor }: AdmissionRequest): JsonObject | null {
   if (options === undefined) return null

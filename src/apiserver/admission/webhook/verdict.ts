@@ -31,8 +31,8 @@ export interface ReviewRequest {
 }
 
 /**
- * Maximum number of JSON values in a response. The maximum is higher than the maximum for a request body, because long
- * lists such as warnings are truncated later.
+ * Maximum number of JSON values in a response. It is higher than the limit for request bodies, because long lists such
+ * as warnings are truncated later.
  */
 const maxValues = 200_000
 

@@ -28,7 +28,7 @@ export interface TokenKeys {
 }
 
 /**
- * Reads all keys in a text. Throws an Error that contains the position and the reason if a key is unusable, but never
+ * Reads all keys in a text. If a key is unusable, throws an Error that contains the position and the reason, but never
  * the key itself.
  */
 export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {

@@ -8,9 +8,7 @@ import { allow, type Decision, noOpinion, type ResourceAttributes } from '../aut
 /** Authorizes a request from the agent of `node`. */
 export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
-/**
- * Leaves the decision to the next authorization mode, and gives the reason why this mode does not allow the request.
- */
+/** Leaves the decision to the next authorization mode, and explains why this mode does not allow the request. */
 export function because(reason: string): Decision {
   return { verdict: 'no opinion', reason: () => reason }
 }

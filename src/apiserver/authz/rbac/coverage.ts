@@ -17,7 +17,7 @@ const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000
 
 export interface Coverage {
-  /** Rules that the user does not have. The list stops at the requested number. */
+  /** Rules that the user does not have, up to the requested number. */
   readonly uncovered: readonly PolicyRule[]
   /** Whether the result is certain. False if the search was stopped because it took too much work. */
   readonly decided: boolean
@@ -78,8 +78,8 @@ function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Gen
 }
 
 /**
- * Checks the rule from part `at` on. `userRules` contains only those rules of the user that cover its earlier parts.
- * The result is meaningless once the work limit is reached.
+ * Checks the parts of the rule from index `at` on. `userRules` contains only those rules of the user that cover its
+ * earlier parts. The result is meaningless once the work limit is reached.
  */
 function* coversFrom(
   userRules: HeldRules,

@@ -49,7 +49,7 @@ export function* readConverted({ body }: HttpsAnswer, review: Review): Sliced<Js
   return checked
 }
 
-/** Returns the phrase with which error messages describe the conversion webhook of a kind. */
+/** Returns the phrase that error messages use for a kind's conversion webhook. */
 export function webhookFor({ objects: [first = {}] }: Pick<Review, 'objects'>): string {
   return `conversion webhook for ${stringField(first, 'apiVersion')}, Kind=${stringField(first, 'kind')}`
 }

@@ -31,7 +31,7 @@ export interface ServingParts {
   readonly registry: RegistryParts
   readonly known: DefinitionSummaries
   readonly conversion: ConversionParts
-  /** Waits until all changes to a definition that are already known have been processed. */
+  /** Waits until all changes to a definition that have arrived so far have been processed. */
   readonly settled: (name: string) => Promise<void>
 }
 
@@ -106,8 +106,8 @@ export class ServedDefinitions {
     const refuse = (recent: DefinitionSummary | undefined) =>
       write === 'create' ? whyNone(recent, definition, whileTerminating) : whyUnchanged(recent, definition)
     if (refuse(known.get(definition.name)) !== undefined) {
-      // Before rejecting the write, wait for the latest status of the definition, which another server may just be
-      // writing.
+      // Before rejecting the write, wait for the latest status of the definition, which another server may be writing
+      // at this moment.
       await settled(definition.name)
       await waitForCaches(registry)
     }

@@ -14,7 +14,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string
 }
 
-/** Creates the scale subresource. It calls `prepareForUpdate` of the custom kind for each update of a Scale. */
+/** Creates the scale subresource. Each update of a Scale calls the custom kind's `prepareForUpdate`. */
 export function customScale(
   paths: ScalePaths,
   kind: KindRef,

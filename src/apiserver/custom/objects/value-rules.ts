@@ -47,7 +47,7 @@ export function isPrecise(context: RuleContext): boolean {
   return isSince('1.25', context)
 }
 
-/** The path in errors that name no field. kube-apiserver prints a nil path in the same way. */
+/** The path in errors that name no field, as kube-apiserver prints a nil path. */
 export const nowhere: FieldPath = '<nil>'
 
 /** A keyword's requirement: the text for the error message, and the specific error reason if the version has them. */

@@ -36,7 +36,7 @@ export interface RuleNode {
   readonly members: ReadonlyMap<string, RuleNode>
   readonly values?: RuleNode | undefined
   readonly items?: RuleNode | undefined
-  /** The relation between the parts of a value and those of its old value, for transition rules. */
+  /** How the parts of a value are matched with those of its old value, for transition rules. */
   readonly correlation: 'members' | 'keyed items' | 'none'
   readonly keys: readonly string[]
   /** The default in the schema. Undefined if there is none. */

@@ -100,7 +100,7 @@ interface V3Request {
   readonly isSlashed?: boolean
 }
 
-/** Serves OpenAPI v3 if Kubernetes 1.23 is emulated, in which OpenAPI v3 is not specified yet. Supports only JSON. */
+/** Serves OpenAPI v3 when emulating Kubernetes 1.23, which does not specify OpenAPI v3 yet. Supports only JSON. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'

@@ -25,7 +25,7 @@ export interface ForwardedRequest {
   readonly sendsUid: boolean
   /** The name of this server for the `Via` header. */
   readonly via: string
-  /** Names of further headers of the client to remove, in lower case. */
+  /** Names of additional client headers to remove, in lower case. */
   readonly dropped: readonly string[]
   /** Headers to add, by name in lower case. They replace headers of the same name that the client sent. */
   readonly added: { readonly [name: string]: string }

@@ -1,6 +1,6 @@
 /**
- * Sorts reports of unknown and duplicate fields by the position of the fields in the document. A decoder reports them
- * in the same order.
+ * Sorts reports of unknown and duplicate fields by the position of the fields in the document, which is the order in
+ * which a decoder reports them.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 

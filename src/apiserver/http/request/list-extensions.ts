@@ -12,7 +12,7 @@ import { text } from './query.ts'
 import { isTrue } from './request-info.ts'
 
 export interface ListExtensions {
-  /** The fields of each object to send, or undefined to send all fields. */
+  /** The object fields to send, or undefined to send all fields. */
   readonly cut: Cut | undefined
   readonly order: ListOrder | undefined
   readonly counts: boolean

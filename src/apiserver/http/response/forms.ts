@@ -54,7 +54,7 @@ export interface ListText {
    * type.
    */
   item(item: JsonObject, order: Order): string
-  /** Returns the same text as `item`, but yields periodically. For items that may be large. */
+  /** Returns the same text as `item`, but yields periodically. Used for items that may be large. */
   itemSliced(item: JsonObject, order: Order): Sliced<string>
 }
 

@@ -89,7 +89,7 @@ export interface ObjectText extends Omit<ListText, 'item' | 'itemSliced'> {
   /** Prepares an object for encoding. A returned promise must be awaited before `item` is called. */
   readonly prepare: (object: CachedObject) => Promise<void> | undefined
   readonly item: (object: CachedObject) => string
-  /** Returns the same text as `item`, but yields periodically. For large objects. */
+  /** Returns the same text as `item`, but yields periodically. Used for large objects. */
   readonly itemSliced: (object: CachedObject) => Sliced<string>
 }
 

@@ -60,7 +60,7 @@ export const handleList: Handler = async (request) => {
 
 interface Answer {
   readonly page: ListPage
-  /** The fields of each object to send, or undefined to send all fields. */
+  /** The object fields to send, or undefined to send all fields. */
   readonly cut: Cut | undefined
 }
 

@@ -98,7 +98,7 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before, buffers).finally(() => buffers.release())
-    // From now on, the watch needs no seats, because each write pays for the events that it causes.
+    // From now on, the watch needs no seats, because the seats of each write cover the events that it causes.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)

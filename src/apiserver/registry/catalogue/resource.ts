@@ -38,15 +38,15 @@ export interface RegistryParts {
   readonly version?: EmulatedVersion
   /** Lifetime in seconds of objects of an expiring kind, such as Event. Every write restarts the lifetime. */
   readonly lifetimeSeconds: number
-  /** Pools of values, such as addresses and ports, each of which only one object can reserve at a time. */
+  /** Pools of values, such as addresses and ports. Only one object at a time can reserve a given value. */
   readonly pools: readonly Pool[]
   /** The IPAddress objects for the cluster IPs of Services. If undefined, the server creates no IPAddress objects. */
   readonly addressRecords?: ValueRecords | undefined
   /** Returns the labels of a namespace. Undefined if the namespace does not exist. */
   readonly namespaceLabels?: (namespace: string) => { readonly [key: string]: string } | undefined
   /**
-   * Returns the admission plugins that must learn about deletions by the server itself, such as quota. Undefined if no
-   * plugin needs to.
+   * Returns the admission plugins, such as quota, that must be notified of deletions by the server itself. Undefined if
+   * no plugin needs to.
    */
   readonly accounting?: () => Admission
   /**

@@ -1,5 +1,5 @@
 /**
- * Defines pools, which are ranges of values, each of which only one object can reserve at a time. Flags configure the
+ * Defines pools, which are ranges of values. Only one object at a time can reserve a given value. Flags configure the
  * pools. The reservations are in the store, and the caches follow them (`storage/cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'

@@ -80,7 +80,7 @@ const maxLoadMs = 10_000
 
 /**
  * Blocks until all threads have loaded their modules. Loading lmdb's native module cannot be interrupted: the whole
- * process would abort. A process that exits for any reason therefore waits for it.
+ * process would abort. A process that exits for any reason therefore waits until the modules are loaded.
  */
 function waitUntilLoaded(): void {
   for (const loaded of loading) Atomics.wait(loaded, 0, 0, maxLoadMs)
