@@ -44,7 +44,7 @@ async function openServer() {
   return stored(catalogue, { group: 'core', plural: 'services' })
 }
 
-test('two servers that create the same Service with a fixed address concurrently never conflict', async () => {
+test('two servers can concurrently create the same Service with a fixed address without a conflict', async () => {
   const one = await openServer()
   const two = await openServer()
   for (let distance = 0; distance < 60; distance++) {

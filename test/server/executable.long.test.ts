@@ -205,13 +205,16 @@ test('the release packages are reproducible, small and run on their own', { time
     assert.equal(stdout, 'world')
   })
 
-  await t.test('the name of the executable selects the program, and errors keep their exit codes', async () => {
-    assert.match((await container.run('orch', 'version')).stdout, /^orch \d/)
-    assert.match((await container.run('orchctl', 'version', '--client')).stdout, /^Client Version: v\d/)
-    const wrong = await container.run('orch', 'up', '--no-such-flag')
-    assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /--no-such-flag/)
-  })
+  await t.test(
+    'the name of the executable selects the program, and failed commands return an exit code of 1',
+    async () => {
+      assert.match((await container.run('orch', 'version')).stdout, /^orch \d/)
+      assert.match((await container.run('orchctl', 'version', '--client')).stdout, /^Client Version: v\d/)
+      const wrong = await container.run('orch', 'up', '--no-such-flag')
+      assert.equal(wrong.code, 1)
+      assert.match(wrong.stderr, /--no-such-flag/)
+    },
+  )
 })
 
 /** Runs a command that must succeed. Returns its output. */

@@ -53,7 +53,7 @@ async function untilListed(client: HttpClient, places: readonly string[], within
   assert.deepEqual(last, places)
 }
 
-test('the kubernetes Service of the API server exists from the start and is recreated', async (t) => {
+test('the kubernetes Service of the API server exists from the start and is recreated after a deletion', async (t) => {
   const server = await serve(t, [
     '--profile=kubernetes',
     '--service-cluster-ip-range=10.7.0.0/24',

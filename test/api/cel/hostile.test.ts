@@ -76,7 +76,7 @@ describe('evaluation of hostile rules', () => {
   ends('a pattern on a large string', 'self.matches("(a|aa|aaa)*b(a|aa)*c")', { schema: text, self: large })
   ends('a pattern from the data', 'self.matches(self)', { schema: text, self: large.slice(0, 4000) })
 
-  test('loops over the same map list its keys once', () => {
+  test('several loops over the same map list its keys only once', () => {
     let lists = 0
     const self = new Proxy(Object.fromEntries(many.slice(0, 50).map((key) => [key, key])), {
       ownKeys: (target) => {
@@ -89,13 +89,13 @@ describe('evaluation of hostile rules', () => {
     assert.equal(outcomeOf(rule, { schema, self: { map: self }, limit: 100_000_000 }), true)
     assert.equal(lists, 1)
   })
-  test('time that passes before the first clock check counts once the clock has started', () => {
+  test('time between the start of the clock and its first check counts toward the limit', () => {
     const budget = new Budget(1000)
     budget.startClock()
     for (const began = threadMicroseconds(); threadMicroseconds() - began < 50_000; );
     assert.throws(() => budget.work(100_000), BudgetExceeded)
   })
-  test('the length of a long string counts characters of two code units once', () => {
+  test('the length of a long string counts a pair of surrogates as one character', () => {
     const long = 'a'.repeat(1000)
     assert.deepEqual([long, `${long}é世`, `${long}\u{1f600}`, `${long}\ud83d`].map(lengthOf), [1000, 1002, 1001, 1000])
   })

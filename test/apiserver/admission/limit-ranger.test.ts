@@ -24,7 +24,7 @@ const pod = (resources: object, more: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources }], ...more },
 })
 
-test('the LimitRange sets missing container resources, and an annotation lists them', async () => {
+test('a LimitRange sets missing container resources, and an annotation lists them', async () => {
   const base = await bounded({ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1', memory: '1Mi' } })
   const { body } = await client.post(`${base}/pods`, pod({ requests: { memory: '2Mi' } }))
   assert.deepEqual(body.spec.containers[0].resources, {

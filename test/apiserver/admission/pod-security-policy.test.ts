@@ -328,7 +328,7 @@ describe('PodSecurityPolicy rules', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('a PodSecurityPolicy that changes nothing takes precedence, then the first by name; updates are only validated', async () => {
+  test('a PodSecurityPolicy that changes nothing is preferred, then the first by name, and updates are only validated', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']

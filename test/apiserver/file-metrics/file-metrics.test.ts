@@ -237,7 +237,7 @@ test('a server with an invalid metrics file does not start, and reports the posi
   await assert.rejects(serve(t, ['--metrics-file=/none']), /--metrics-file: cannot read \/none/)
 })
 
-test('with the profile orch, the groups end with orch.io, and no group exists without a file', async (t) => {
+test('under the profile orch, the metrics groups end with orch.io, and without a file, neither group exists', async (t) => {
   const good = join(directory, 'good.yaml')
   writeFileSync(good, '{"external": [{"metric": "a", "value": 5}]}')
   const served = await serve(t, [`--metrics-file=${good}`])

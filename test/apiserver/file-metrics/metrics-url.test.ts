@@ -67,7 +67,7 @@ function manualClock() {
   }
 }
 
-test('metrics remain for a minute after a failure, and return with the next success', async (t) => {
+test('metrics are kept for a minute after the last successful request, and return with the next one', async (t) => {
   let answer = content('1')
   const backend = await recordingServer(t, (_, response) => response.end(answer))
   const clock = manualClock()

@@ -16,7 +16,7 @@ function requestWith(oldObject: ApiObject | undefined) {
   return admissionRequest(context, { operation, name: 'n', object, oldObject, conditions: new WriteConditions() })
 }
 
-test('plugins receive a frozen copy of the old object, also in copies of the request', () => {
+test('plugins receive a frozen copy of the old object, even from a copy of the request', () => {
   const stored = { metadata: { name: 'n' } } as ApiObject
   const request = requestWith(stored)
   const { oldObject } = { ...request }
@@ -26,7 +26,7 @@ test('plugins receive a frozen copy of the old object, also in copies of the req
   assert.equal(request.oldObject, oldObject)
 })
 
-test('requests of different updates share their accessor and keep their own old objects', () => {
+test('admission requests for different updates share one accessor but return their own old objects', () => {
   const [one, other] = ['one', 'other'].map((name) => requestWith({ metadata: { name } } as ApiObject))
   assert.deepEqual(
     [one!, other!].map(({ oldObject }) => oldObject?.metadata.name),

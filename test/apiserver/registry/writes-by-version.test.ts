@@ -62,7 +62,7 @@ test('the fields of a claim reference have separate owners', async () => {
   assert.deepEqual(owned, { 'f:spec': { 'f:claimRef': { 'f:uid': {} } } })
 })
 
-test('since 1.24, an empty list of managed fields stops the tracking of an object', async () => {
+test('since 1.24, an empty list of managed fields disables field tracking for the object', async () => {
   const resets = {
     'a merge patch with an empty list': ['merge-patch+json', { metadata: { managedFields: [] }, data: { k: '2' } }],
     'a merge patch with an empty entry': ['merge-patch+json', { metadata: { managedFields: [{}] }, data: { k: '2' } }],

@@ -24,7 +24,7 @@ test('without an addon for the platform, the error names the optional dependency
   })
 })
 
-test('an addon of the package that cannot be loaded is replaced by the addon that npm installed', (t) => {
+test('if the addon in the package cannot be loaded, the addon that npm installed is used instead', (t) => {
   const { directory, importer } = installedPackage(t)
   writeFileSync(join(directory, `dist/lmdb-${platform}.node`), 'not a library')
   assert.throws(() => loadAddon(importer), /^Error: cannot load the embedded store: .*lmdb-\w+-\w+\.node: /)

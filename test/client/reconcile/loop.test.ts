@@ -58,7 +58,7 @@ test('the first pass of a control loop completes even if the loop has no keys or
   await other.firstPass
 })
 
-test('a failure in the first pass of a control loop rejects the pass and is retried', async (t) => {
+test('if a reconcile step fails in the first pass of a control loop, the pass is rejected and the step is retried', async (t) => {
   let tries = 0
   const again = Promise.withResolvers<void>()
   const { running, lines } = start(t, {

@@ -94,7 +94,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
       },
     )
 
-    await t.test('changed and added signatures in cluster-info are corrected', async () => {
+    await t.test('altered signatures in cluster-info are restored, and extra signatures are removed', async () => {
       const found = await client.get(kinds.ConfigMap, clusterInfo)
       const forged = { ...found.data, 'jws-kubeconfig-first0': 'forged', 'jws-kubeconfig-nobody': 'forged' }
       await client.update(kinds.ConfigMap, { ...found, data: forged })

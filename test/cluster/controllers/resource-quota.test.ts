@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a quota recount that lowers the usage applies only if no refunds follow, and a recount that raises the usage applies immediately', async (t) => {
+test('a quota recount that lowers the usage takes effect only if no refunds follow, but one that raises it does so immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
@@ -169,7 +169,7 @@ test('a second quota count corrects the usage of objects that are deleted during
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
 
-test('a restarted quota loop corrects wrong usage that the previous loop left', async (t) => {
+test('a restarted quota loop corrects wrong usage that the previous loop left behind', async (t) => {
   const { look, use } = await openLoop(t, still)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])

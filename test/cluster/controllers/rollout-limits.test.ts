@@ -25,7 +25,7 @@ function setOf(replicas: number, status: ReplicaSet['status'], generation = 2): 
   } as ReplicaSet
 }
 
-test('the new ReplicaSet of a rollout does not grow while an old one has not counted its pods since it was scaled down', () => {
+test('the new ReplicaSet of a rollout does not grow until a scaled-down old ReplicaSet has recounted its pods', () => {
   const stale = setOf(5, { replicas: 5, observedGeneration: 1 })
   const counted = setOf(5, { replicas: 12, observedGeneration: 2 })
   const present = setOf(3, undefined, 1)

@@ -362,7 +362,7 @@ function assertSandboxed({ headers }: { readonly headers: { readonly [name: stri
   assert.deepEqual([headers['content-security-policy'], headers['x-content-type-options']], ['sandbox', 'nosniff'])
 }
 
-test('proxies of pods, services and nodes preserve paths, rewrite redirects and support upgrades', async () => {
+test('pod, service and node proxies preserve paths, rewrite redirects and support upgrades', async () => {
   const services = '/api/v1/namespaces/default/services'
   await client.post(services, { metadata: { name: 'web' }, spec: { ports: [{ port: 8080, targetPort: 80 }] } })
   const targetRef = { kind: 'Pod', namespace: 'default', name: 'web' }
@@ -449,7 +449,7 @@ const bare = {
   usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }),
 }
 
-test('a tunnel to a node opens only if the node accepts it, and ends with the server', async () => {
+test('a tunnel to a node opens only if the node accepts it, and closes when the server stops', async () => {
   const { certificate: cert, key } = issuePair(api.server.signingAuthority, {
     commonName: 'system:node:n4',
     dns: ['n4'],

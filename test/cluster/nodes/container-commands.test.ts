@@ -73,7 +73,9 @@ test('containers of a pod share the files of an emptyDir and nothing else', { ti
   assert.equal(readFileSync(copied, 'utf8'), 'value')
 })
 
-test('commands print processes, pass input and return exit codes', { timeout: 120_000 }, async () => {
+test('commands in a container list processes, read standard input and return exit codes', {
+  timeout: 120_000,
+}, async () => {
   assert.match((await exec(['ps', 'aux'])).stdout, /1 root {6}0:00 \["\/server","--port=80"\]\n/)
   assert.equal((await exec(['cat'], ['-i'], 'input')).stdout, 'input')
   assert.equal((await exec(['sh', '-c', 'test -d /scratch && test -f /none'])).code, 1)

@@ -218,7 +218,7 @@ test('a pod that references one large key many times stays pending with an Event
   assert.equal(await usedBytes(join(directory, 'pods', metadata.uid!)), 0n)
 })
 
-test('volumes with many small files or many tokens are limited', async () => {
+test('the number of small files and of tokens in a volume is limited', async () => {
   const items = Array.from({ length: 5000 }, (_, i) => ({ path: `p${i}`, fieldRef: { fieldPath: 'metadata.name' } }))
   const audience = (i: number) => ({ serviceAccountToken: { path: `t${i}`, audience: `a${i}` } })
   const sources = Array.from({ length: 65 }, (_, i) => audience(i))

@@ -161,7 +161,7 @@ test('metric expressions support the functions of KWOK', async () => {
     assert.equal(await textOf([{ name: 'a', kind: 'gauge', value }]), `# TYPE a gauge\na ${expected}\n`, value)
 })
 
-test('histograms have cumulative buckets, and hidden buckets count in the following ones', async () => {
+test('histogram buckets are cumulative, and the next visible bucket includes the count of a hidden one', async () => {
   const buckets = [
     { le: 4, value: '1' },
     { le: 1, value: '5.0' },
@@ -173,7 +173,7 @@ test('histograms have cumulative buckets, and hidden buckets count in the follow
   )
 })
 
-test('metrics with the same name are one family, equal series appear once, and names are escaped', async () => {
+test('metrics with the same name form one family, duplicate series appear once, and names are escaped', async () => {
   const metric = (value: string, label: string) => ({
     name: 'k8s.node.io',
     help: 'a\\b',

@@ -208,7 +208,7 @@ spec:
     delete: true
 `
 
-test('pods that Stage objects select follow them, and other pods follow the default lifecycle', async () => {
+test('pods that a Stage object selects follow its stage, and all other pods follow the default lifecycle', async () => {
   const stages = await apply(lifecycle)
   assert.deepEqual(
     stages.map(conditionOf).map((condition) => condition?.status),
@@ -231,7 +231,7 @@ test('pods that Stage objects select follow them, and other pods follow the defa
   await deleteStages()
 })
 
-test('a Stage object that is added while pods run acts on them', async () => {
+test('a Stage object that is added later also applies to pods that are already running', async () => {
   await makePod('victim', { chaos: 'true' })
   await untilPod('victim', isReady)
   await apply(`
@@ -313,7 +313,7 @@ spec:
   await untilPod('wrong', isReady)
 })
 
-test('a Stage object for nodes replaces the reports of the nodes that it selects', async () => {
+test('a Stage object for nodes replaces the status reports of the nodes that it selects', async () => {
   const node = () => client.get(kinds.Node, { name: 'node-2' })
   await until(node, isReady)
   await apply(`

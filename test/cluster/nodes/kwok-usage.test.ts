@@ -96,7 +96,7 @@ spec:
   await untilUsage('other', ['side 100m 1024Ki', 'web 100m 1024Ki'])
 })
 
-test('a ResourceUsage takes precedence for the pod of the same name, and ends when it is deleted', async () => {
+test('until it is deleted, a ResourceUsage takes precedence for the pod with the same name', async () => {
   await makePod('single')
   await untilUsage('single', ['side 100m 1024Ki', 'web 100m 1024Ki'])
   const name = { namespace, name: 'single' }
@@ -134,7 +134,7 @@ test('an Event reports an expression that fails for a pod', async () => {
   )
 })
 
-test('the Supported condition reports what is not supported', async () => {
+test('the Supported condition of a usage object names the resource that is not supported', async () => {
   await client.create(clusterUsageType, {
     metadata: { name: 'odd' },
     spec: { usages: [{ usage: { disk: { value: 1 } } }] },

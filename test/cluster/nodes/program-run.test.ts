@@ -26,7 +26,7 @@ test('the duration of a simulated shell is the sum of the durations of its comma
   assert.deepEqual(runOf(script('')), ends(0))
 })
 
-test('unknown programs and shell syntax may run forever', () => {
+test('a command with an unknown program or unsupported shell syntax may run forever', () => {
   for (const container of [
     {},
     { command: ['nginx'] },

@@ -60,7 +60,7 @@ test('watchers share the sliced encoding of a large object and receive later eve
   assert.deepEqual(counts, { atOnce: 2, sliced: 2 })
 })
 
-test('the form of the first event applies to a large object as well', async () => {
+test('the encoding for the first event of a watcher also applies to a large object', async () => {
   const rest = countingForm('rest', Promise.resolve())
   const first = { ...countingForm('first', Promise.resolve()).form, rest: rest.form }
   const watcher = watcherOf(first)

@@ -131,7 +131,7 @@ test('if a delete has no log record, the journal starts again at that revision, 
   await store.close()
 })
 
-test('the journal records a time for expired keys and for writes without a note', async (t) => {
+test('the journal records the time of an expiry and of a write that carries no note', async (t) => {
   const clock = newClock()
   const store = await LmdbStore.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const value = Buffer.from('short')

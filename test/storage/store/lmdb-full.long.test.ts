@@ -115,7 +115,7 @@ test('freed space is available immediately, and the store reports if it dropped 
   )
 })
 
-test('if old revisions are dropped during a list, the list is exact or fails with an expired revision', (t) =>
+test('if old revisions are dropped during a list, the list is either exact or fails with an expired-revision error', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
     const written = [...(await fill(store, 20_000))]
     const at = store.revision()

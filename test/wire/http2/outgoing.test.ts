@@ -26,7 +26,7 @@ test('data is written before the next event of the same turn is handled', async 
   assert.deepEqual(seen, ['response'])
 })
 
-test('data of one event and its microtasks is sent in one write', async (t) => {
+test('data from one event and its microtasks is sent in a single write', async (t) => {
   const { outgoing, written } = recorded(t)
   outgoing.add(Buffer.from('a'))
   await Promise.resolve()

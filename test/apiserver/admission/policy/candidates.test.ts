@@ -24,7 +24,7 @@ function namesOf(candidates: Candidates<ReturnType<typeof policyWith>>, namespac
   return candidates.select({ namespace, objects: [] }).map((candidate) => candidate.binding.name)
 }
 
-test('a request visits only the bindings of its namespace, and those that require no label', () => {
+test('a request considers only bindings that match a label of its namespace or require no label', () => {
   const bindings = Array.from({ length: 1000 }, (_, i) =>
     binding(`b${i}`, { namespaceSelector: { matchLabels: { tenant: `t${i}` } } }),
   )

@@ -1,4 +1,4 @@
-/** Tests the collection of stored policies and bindings, which follows a cache. */
+/** Tests the collection of stored policies and bindings, which is kept up to date from a cache. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Follower, Lookup, StoredType } from '../../../../src/api/model/lookup.ts'
@@ -60,7 +60,7 @@ async function pairs(policies: ReturnType<typeof start>): Promise<string[]> {
     .map(({ policy, binding }) => `${policy.name} ${binding.name} ${binding.actions}`)
 }
 
-test('candidates follow every change to a policy or a binding', async () => {
+test('the candidate bindings of a request reflect every change to a policy or a binding', async () => {
   putBinding('b2', 'p')
   putBinding('b1', 'p')
   putBinding('other', 'q')
@@ -105,7 +105,7 @@ test('the first request after a start does not block others while it reads 20,00
   await assertBrief(30, async () => assert.deepEqual(await pairs(start()), ['p b Deny']))
 })
 
-test('the state of a policy changes with the policy and its own bindings only', async () => {
+test('the state of a policy changes only with the policy itself and its own bindings', async () => {
   putPolicy('p')
   putPolicy('q')
   putBinding('b', 'p')
