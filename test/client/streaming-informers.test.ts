@@ -1,4 +1,4 @@
-/** Tests that informers request streaming lists, but plain lists from servers that do not support them. */
+/** Tests that informers request streaming lists, or plain lists if the server does not support streaming lists. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { Informers } from '../../src/client/informers/informers.ts'

@@ -14,7 +14,7 @@ export const userPages = [
 /** Pages whose commands take longest, because they back up, upgrade and package servers. */
 export const operatorPages: readonly string[] = userPages.filter((name) => name.startsWith('docs/operate/'))
 
-/** Pages that new users read first. Their commands also run in the short form of the tests. */
+/** Pages that new users read first. Their commands also run in the short variant of the tests. */
 export const firstPages: readonly string[] = ['README.md', 'docs/start/first-five-minutes.md']
 
 /** Pages whose examples need the toolchains of other languages. */

@@ -39,9 +39,9 @@ const mebibyte = 2 ** 20
 const maxSlowdown = 3
 /**
  * A p99 below this value is never too slow. On an idle server, a request takes a few milliseconds, and three times that
- * duration is less than one iteration of the event loop may take (50 ms). A request needs several iterations: to be
- * read, to be written to the store, and to be responded to. In addition, the clients, the attackers and the server
- * share the cores of one machine.
+ * duration is less than one iteration of the event loop may take (50 ms). A request needs several iterations: for
+ * reading it, for writing to the store, and for sending the response. In addition, the clients, the attackers and the
+ * server share the cores of one machine.
  *
  * Measured in six runs on two cores: 29 to 36 ms, and 8 to 12 ms without attacks. Decision 0043 explains what the p99
  * consists of.

@@ -1,7 +1,8 @@
 /**
  * Floods a server from a separate thread, so that the flood does not disturb the measurements of the test. Opens the
  * given number of connections, each of which sends the next create as soon as it has received a response. Posts the
- * message `flooding` once every connection has received a response. Posts the results when the test stops the flood.
+ * message `flooding` as soon as every connection has received a response. Posts the results when the test stops the
+ * flood.
  */
 import { connect } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'

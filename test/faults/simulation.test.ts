@@ -286,7 +286,7 @@ const nothing: Omit<ListQuery, 'selection'> = {
   scope: 'list',
 }
 
-/** Lists in every way, complete or in pages, and compares each result with the recorded changes. */
+/** Lists objects in various ways, complete or in pages, and compares each result with the recorded changes. */
 async function pageThrough(world: World): Promise<void> {
   const { random, store, resource } = world
   for (let i = 0; i < 12; i++) {

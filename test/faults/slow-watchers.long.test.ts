@@ -83,7 +83,10 @@ test('watches whose clients stop reading are closed without affecting other watc
 
 const lastChunk = '\r\n0\r\n\r\n'
 
-/** Returns the number of bytes that a client can still read until its watch ends, regularly or with its connection. */
+/**
+ * Returns the number of bytes that a client can still read until its watch ends, either normally or because its
+ * connection closes.
+ */
 async function restOf(socket: TLSSocket): Promise<number> {
   const ended = AbortSignal.timeout(60_000)
   let bytes = 0

@@ -1,6 +1,6 @@
 /**
- * Builds individual HTTP/2 frames that no client library would send, for truncated streams, endless headers and closed
- * windows. `openFrames` opens a connection for such frames.
+ * Builds individual HTTP/2 frames that no client library would send, for tests of truncated streams, endless headers
+ * and closed windows. `openFrames` opens a connection for such frames.
  */
 import type { TLSSocket } from 'node:tls'
 import { openSocket } from './raw-http.ts'

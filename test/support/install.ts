@@ -1,8 +1,9 @@
 /**
- * Installs from Debian packages the programs that the tests need in addition to npm packages, if the selected test
- * files use them. If the installation fails, the run stops and names the missing programs. No test is skipped. kubectl
- * must have Debian's version, because the transcripts contain its output. If another version of kubectl is installed,
- * it stays installed, and Debian's version is unpacked into `.tools/`, which comes first on the PATH of the tests.
+ * Installs the programs that the tests need in addition to npm packages. They come from Debian packages, and are
+ * installed only if the selected test files use them. If the installation fails, the run stops and names the missing
+ * programs. No test is skipped. kubectl must have Debian's version, because the transcripts contain its output. If
+ * another version of kubectl is installed, it stays installed, and Debian's version is unpacked into `.tools/`, which
+ * comes first on the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'

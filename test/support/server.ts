@@ -62,7 +62,7 @@ export interface ServerHandle extends Served {
   restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
-/** Registers cleanup functions of a test or a file of tests. */
+/** Registers cleanup functions of a test or a test file. */
 export interface Ending {
   after(run: () => Promise<void>): void
 }

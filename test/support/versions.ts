@@ -13,7 +13,7 @@ const cheap: readonly string[] = [
   'test/apiserver/custom/conversion.test.ts',
   'test/apiserver/http/methods.test.ts',
 ]
-/** Files each of which takes at least five seconds of CPU time. */
+/** Files that each take at least five seconds of CPU time. */
 const costly: readonly string[] = [
   'test/apiserver/custom/custom-resources.test.ts',
   'test/apiserver/http/every-write-method.test.ts',

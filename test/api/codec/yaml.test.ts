@@ -279,7 +279,7 @@ const fill = (bytes: number, line: (i: number) => string) => {
   return lines
 }
 
-/** Functions that return bodies of about this size, with shapes for which some parsers take quadratic time. */
+/** Functions that return a body of about the given size, in a shape for which some parsers take quadratic time. */
 const shapes: { readonly [name: string]: (bytes: number) => string } = {
   'keys of a map': (bytes) => fill(bytes, (i) => `k${i}: v`).join('\n'),
   'keys of a flow map': (bytes) => `{${fill(bytes, (i) => `k${i}: v`).join()}}`,

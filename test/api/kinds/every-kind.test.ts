@@ -1,8 +1,8 @@
 /**
  * Tests the lifecycle of an object of every stored kind and version. With one profile, the test covers all kinds. With
- * the other profile, it covers some kinds, or all kinds in the long form. The test creates, reads, lists and prints the
- * object in a table, changes it with a PUT and every patch type, writes its status and deletes it. A watch must report
- * all changes.
+ * the other profile, it covers some kinds, or all kinds in the long variant. The test creates, reads, lists and prints
+ * the object in a table, changes it with a PUT and every patch type, writes its status and deletes it. A watch must
+ * report all changes.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

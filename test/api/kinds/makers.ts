@@ -1,4 +1,4 @@
-/** Generators of values that are needed for random objects of many kinds: names, addresses, labels and choices. */
+/** Generators of values that random objects of many kinds need: names, addresses, labels and choices. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { freeText, type MakeField, type Making } from './random-object.ts'
 

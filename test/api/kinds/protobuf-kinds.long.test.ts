@@ -1,7 +1,7 @@
 /**
  * Tests every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the
  * recorded facts alone. The client must read the same object as in the JSON response. An object that it sends must be
- * stored like the same object in JSON. Writing an unchanged object back changes nothing.
+ * stored in the same way as if it had been sent in JSON. Writing an unchanged object back changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

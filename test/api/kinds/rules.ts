@@ -1,4 +1,4 @@
-/** Applies the rules of a kind to an object without a server, as a create or update does. */
+/** Applies the rules of a kind to an object without a server, as a create or update would. */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'

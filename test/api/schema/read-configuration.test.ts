@@ -1,5 +1,6 @@
 /**
- * Tests reading configuration files. Either a configuration is understood completely, or an error names the field.
+ * Tests reading configuration files. A file is either decoded completely or rejected with an error that names the
+ * field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

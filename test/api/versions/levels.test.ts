@@ -42,7 +42,7 @@ test('each emulated Kubernetes version has the feature gates of its release, wit
   assert.deepEqual(differing, [])
 })
 
-/** Whether a type exists only in the specification, which applies to the webhook configurations in v1beta1 at 1.23. */
+/** Whether a type exists only in the specification. This is true of the v1beta1 webhook configurations at 1.23. */
 const beyondKubernetes = (version: string, group: string) =>
   group === 'admissionregistration.orch.io' && version === 'v1beta1'
 

@@ -1,4 +1,4 @@
-/** Tests the conditions for an exact count: no write is active, and new writes wait briefly. */
+/** Tests the conditions for an exact count of quota usage: no write is active, and new writes wait briefly. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.ts'

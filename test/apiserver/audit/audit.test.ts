@@ -1,5 +1,6 @@
 /**
- * Tests auditing on a real server: what the log, the webhook and the memory contain after each kind of request.
+ * Tests auditing on a real server: what the log, the webhook and the buffer in memory have received after each kind of
+ * request.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

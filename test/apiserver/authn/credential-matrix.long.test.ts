@@ -47,8 +47,8 @@ const tokens = {
 } as const
 
 /**
- * What each header format, in which * stands for the token, contains: the token, an unknown token, nothing, or an
- * error.
+ * What each header format contains: the token, an unknown token, nothing, or an error. In a format, * stands for the
+ * token.
  */
 const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' } = {
   'Bearer *': 'token',

@@ -1,8 +1,8 @@
 /**
  * Tests the access matrix with real requests: every user in a small world of users and objects (`world.ts`), with every
  * verb, resource, scope, name and request type. The expected results come from the independent model in `world.ts`. All
- * writes are dry runs. In the short form, each user sends every second request, and the next user sends the others in
- * between.
+ * writes are dry runs. In the short variant, each user sends every second request, and the next user sends the
+ * remaining requests.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

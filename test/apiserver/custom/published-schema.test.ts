@@ -1,6 +1,6 @@
 /**
- * Tests the OpenAPI schemas of custom kinds: complete in version 3, and reduced to the features that kubectl supports
- * in version 2.
+ * Tests the OpenAPI schemas of custom kinds. In version 3, they are complete. In version 2, they are reduced to the
+ * features that kubectl supports.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

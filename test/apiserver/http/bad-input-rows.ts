@@ -1,8 +1,8 @@
 /**
- * Lists all kinds of bad input that are known to have broken similar servers, and says where each kind is tested: in
- * the table in `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is
- * checked), together with a feature that does not exist yet (`waits`), or not at all (`open`, with the missing part). A
- * row may have several of these entries. The numbers refer to public advisories.
+ * Lists all kinds of bad input that are known to have broken similar servers, and says where each kind is tested.
+ * `here` lists groups of the table in `bad-inputs.test.ts`. `coveredBy` lists other tests by file and part of their
+ * name, which is checked. `waits` names a feature that does not exist yet and whose tests will cover the input. `open`
+ * describes what is not tested. A row may have several of these entries. The numbers refer to public advisories.
  */
 export interface BadInput {
   readonly here?: readonly string[]

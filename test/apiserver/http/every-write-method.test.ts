@@ -1,7 +1,7 @@
 /**
  * Tests that every write method performs the same checks. A document can be sent by create, PUT, each patch type or
  * apply, in JSON or YAML. It is rejected unless it is an object of the right kind in well-formed text. All stored
- * objects are then read in every format: after each method or, in the long form, after each write.
+ * objects are then read in every format: after each method or, in the long variant, after each write.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

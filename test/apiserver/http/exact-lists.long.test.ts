@@ -64,7 +64,7 @@ async function rangesOf({ endpoints }: Cluster): Promise<number> {
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
 }
 
-/** In long mode, there are more objects than a function call can have arguments. */
+/** In the long variant, there are more objects than a function call can have arguments. */
 const count = long ? 140_000 : 20_000
 
 test(`a list of ${count} objects is complete, with and without pages`, { timeout: 300_000 }, async (t) => {

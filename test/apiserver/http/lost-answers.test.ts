@@ -64,7 +64,7 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
     }
     throw new Error(`the watch of the witness ended after ${seen.length} events`)
   })()
-  // A reader that is still waiting gets the error. At the end of the test, there may be none.
+  // A reader that is still waiting gets the error. At the end of the test, no reader may be waiting.
   reading.catch(() => {})
   return {
     seen,

@@ -1,6 +1,6 @@
 /**
- * Tests those parts of messages and descriptions that programs match. These parts belong to the interface, whereas the
- * rest of each text does not.
+ * Tests those parts of messages and descriptions on which programs rely. These parts belong to the interface, whereas
+ * the rest of each text does not.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

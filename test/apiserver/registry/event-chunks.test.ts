@@ -5,7 +5,7 @@ import { EventChunks } from '../../../src/apiserver/registry/reads/event-chunks.
 
 const chunkBytes = 100
 
-/** Sends events of the given sizes through two buffers that alternate, and returns copies of the chunks. */
+/** Sends events of the given sizes through two alternating buffers, and returns copies of the chunks. */
 function chunksOf(sizes: readonly number[]) {
   const buffers = [Buffer.alloc(chunkBytes), Buffer.alloc(chunkBytes)]
   const sentSizes: number[] = []

@@ -1,6 +1,6 @@
 /**
- * Tests evicting unauthenticated connections across workers. Two workers run in this thread, with the same counters and
- * the same channel as workers in separate threads would share.
+ * Tests evicting unauthenticated connections across workers. Two workers run in this thread. They share counters and a
+ * channel, as workers in separate threads do.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

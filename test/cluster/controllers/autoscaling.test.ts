@@ -53,7 +53,7 @@ async function makeAutoscaler(name: string, more: object = {}): Promise<void> {
   await server.client.create(kinds.HorizontalPodAutoscaler, object as never)
 }
 
-/** Simulates a metrics API according to which every pod uses the given amount of CPU. */
+/** Simulates a metrics API that reports the given CPU usage for every pod. */
 const measuring =
   (cpu: () => string) =>
   (send: Transport): Transport =>

@@ -19,7 +19,7 @@ const namespace = 'default'
 const minute = 60_000
 const owner = endOfFile()
 let server: LoopServer
-/** A time at a whole minute, some time after the objects are created. */
+/** The start of a minute, some time after the objects are created. */
 let now = Math.ceil(systemClock.now() / minute) * minute + 60 * minute
 const clock = { now: () => now, monotonic: systemClock.monotonic }
 const run = (options = {}) => server.run(['cronjob'], { clock, ...options })

@@ -162,8 +162,8 @@ test('ReplicaSets and Deployments count terminating pods', async () => {
 })
 
 /**
- * Simulates a metrics API according to which the container `web` of every pod uses the given amount of CPU, and the
- * container `log` uses none.
+ * Simulates a metrics API that reports the given CPU usage for the container `web` of every pod, and no usage for the
+ * container `log`.
  */
 const measuring =
   (cpu: string) =>

@@ -60,7 +60,7 @@ test('the status of a validating policy reports type errors in expressions for e
     ...more,
   })
 
-  // The message has the layout of Kubernetes: one paragraph per kind.
+  // The message has the same layout as in Kubernetes: one paragraph per kind.
   assert.deepEqual(await statusOf('missing', policy(workloads, ['object.replicas > 1', 'object.spec.replicas > 1'])), [
     [
       'spec.validations[0].expression',

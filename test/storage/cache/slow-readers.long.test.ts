@@ -17,7 +17,7 @@ import { type Served, type ServerHandle, startServer } from '../../support/serve
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
-/** The end of the event with the object that contains the text `the last one`. */
+/** The end of the event whose object contains the text `the last one`. */
 const lastWords = '"the last one"}}}\n'
 
 function bodyOf(name: string, i: number, text = large) {

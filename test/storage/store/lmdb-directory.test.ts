@@ -274,7 +274,7 @@ describe('record checksums', () => {
     }))
 })
 
-/** Converts a directory to the format that the program wrote before checks existed. */
+/** Converts a directory to the format that the program used before it wrote checksums. */
 function unchecked({ current, log, meta }: Tables): void {
   for (const table of [current, log]) {
     const records = [...table.getRange({})].map(({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const)

@@ -333,7 +333,7 @@ test('every server that shares a store applies a new webhook configuration withi
     return performance.now() - began
   }
   await waitFor(false)
-  // Measure the direction that takes longer. Repeat the measurement if other programs disturbed it.
+  // Measure whether adding or removing the webhook takes longer. Repeat the measurement if other programs disturbed it.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)

@@ -366,7 +366,7 @@ test('a webhook configuration that could lock out its owners causes warnings', a
     webhooks: [careful],
   })
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
-  // An installation often adds the CA bundle later.
+  // Installers often add the CA bundle later.
   const service = { namespace: 'hooked', name: 'hook' }
   const scoped = { ...hook, rules: [{ ...everything, resources: ['secrets'] }], clientConfig: { service } }
   const installed = await client.post(`${configurationPath('validating')}?dryRun=All`, {
