@@ -53,8 +53,8 @@ import { addressPolicy, openWays } from './ways-to-nodes.ts'
 export type Backend = Awaited<ReturnType<typeof openBackend>>
 
 /**
- * Opens the caches and the scheduled backups. Also creates the readiness check, and the log and metrics of the control
- * loops.
+ * Opens the caches and starts the scheduled backups. Also creates the readiness check, and the log and metrics for the
+ * control loops.
  */
 function openState(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
   const { log, clock, worker } = context
@@ -262,7 +262,8 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
 }
 
 /**
- * Returns what the ImagePolicyWebhook plugin requires: the enabled API versions, and a function that opens its backend.
+ * Returns the dependencies of the ImagePolicyWebhook plugin: the enabled API versions, and a function that opens its
+ * backend.
  */
 function imagePolicyParts(options: ServerOptions, { reloading, opened }: ApiParts) {
   return {

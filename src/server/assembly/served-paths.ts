@@ -47,7 +47,7 @@ export interface PathParts {
   readonly issuer: PublicIssuer
   /** The URL of the issuer's public keys. Empty if this server publishes the keys. */
   readonly keysAddress: string
-  /** Whether lists support the query parameters that Kubernetes does not have. */
+  /** Whether lists support query parameters that do not exist in Kubernetes. */
   readonly extensions: boolean
   /** Streams a backup of the store's current state. */
   readonly makeBackup: () => AsyncIterable<Buffer>

@@ -1,6 +1,6 @@
 /**
- * Lets nodes with a bootstrap token join the cluster of `orch up`. Creates the ConfigMap `cluster-info`, which every
- * user can read, in the public namespace with the address and CA of the cluster. Also creates the bindings that allow
+ * Lets nodes with a bootstrap token join the cluster of `orch up`. In the public namespace, creates the ConfigMap
+ * `cluster-info` with the address and CA of the cluster. Every user can read it. Also creates the bindings that allow
  * bootstrap tokens to obtain a node agent certificate, and node agents to renew their certificates.
  *
  * A server with its own store keeps the ConfigMap up to date. If several servers share a store, they preserve an

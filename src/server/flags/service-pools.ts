@@ -61,8 +61,8 @@ export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: Se
 }
 
 /**
- * Returns the pools for the case that addresses come from ServiceCIDRs. Until a ServiceCIDR exists, the ranges in the
- * flags are used.
+ * Returns the pools for a server whose Service addresses come from ServiceCIDRs. Until a ServiceCIDR exists, the ranges
+ * in the flags are used.
  */
 export function poolsOfServiceCidrs(
   { serviceClusterIpRange, serviceNodePortRange }: ServiceRanges,

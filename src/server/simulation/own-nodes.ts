@@ -27,7 +27,7 @@ export function ownNodes(names: readonly string[], { devices, ...shared }: Share
   }))
 }
 
-/** Returns the user as which a node's agent authenticates. */
+/** Returns the user that a node's agent authenticates as. */
 export function agentOf(node: string): User {
   return { name: nodeUserPrefix + node, uid: '', groups: [nodesGroup], extra: new Map() }
 }

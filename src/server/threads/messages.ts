@@ -56,7 +56,7 @@ export type ToWorker =
   | { readonly type: 'stopping' }
   /** Asks the worker to complete its running requests and exit. */
   | { readonly type: 'stop' }
-  /** Tells the worker that no worker listens anymore, so that it can close its connections. */
+  /** Tells the worker that no worker is listening anymore, so that it can close its connections. */
   | { readonly type: 'drain' }
   /**
    * Asks the worker to end each connection with this probability, so that the clients reconnect and may reach other

@@ -1,6 +1,7 @@
 /**
  * Reports what blocks a deletion while `orchctl delete` waits: first after a short delay, and then whenever the reason
- * changes. If the server does not explain deletions, at least not to this user, reports the finalizers of the object.
+ * changes. If the server cannot explain deletions or this user may not request explanations, reports the finalizers of
+ * the object.
  */
 
 import type { DeletionExplanation } from '../../../api/kinds/ops/deletion-explanation.ts'
@@ -65,7 +66,8 @@ function lineOf({
 }
 
 /**
- * Returns the server's explanation, or undefined if the server does not explain deletions, at least not to this user.
+ * Returns the server's explanation, or undefined if the server cannot explain deletions or this user may not request
+ * explanations.
  */
 async function explain(session: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained | undefined> {
   const explanations = inDomainOf(await session.types.vendor(), kinds.DeletionExplanation)

@@ -170,10 +170,7 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
   return items
 }
 
-/**
- * Returns the pods whose logs are shown. If the target has several pods, returns the first one. Waits if the target has
- * no pods yet.
- */
+/** Returns the pod whose log is shown, which is the first pod of the target. Waits if the target has no pods yet. */
 async function podsOfTarget(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
   const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
   if (pods.length === 0) throw new UsageError(`${owner} has no pods`)

@@ -1,6 +1,6 @@
 /**
- * Runs the test cases in PolicyTest documents. Without any, evaluates the policies for every object in the files.
- * Describes the results.
+ * Runs the test cases in PolicyTest documents. If there are no such documents, evaluates the policies for every object
+ * in the files. Describes the results.
  */
 import { startOfJson } from '../../../../api/codec/json.ts'
 import { isObject, type Json, own, sameJson } from '../../../../api/json/json.ts'

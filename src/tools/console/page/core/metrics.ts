@@ -85,7 +85,7 @@ export function sumOf({ samples }: Scrape, name: string, which: Which = () => tr
   return (samples.get(name) ?? []).reduce((sum, { labels, value }) => (which(labels) ? sum + value : sum), 0)
 }
 
-/** Returns the growth of a counter per second between consecutive scrapes. */
+/** Returns the per-second growth of a counter between consecutive scrapes. */
 export function rates(scrapes: readonly Scrape[], name: string, which?: Which): number[] {
   return scrapes.slice(1).map((scrape, i) => {
     const before = scrapes[i]!

@@ -18,7 +18,7 @@ interface Bar {
   readonly resource: string
   readonly used: string
   readonly hard: string
-  /** The used fraction. At 1, the quota is full. Higher values are possible. */
+  /** Fraction of the quota that is in use. At 1, the quota is full. Higher values are possible. */
   readonly part: number
 }
 
