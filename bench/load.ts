@@ -221,10 +221,10 @@ export function mean(measured: readonly Measured[]): Measured {
 }
 
 const full = 0.85
-/** Number of CPUs used by other programs above which a rate counts as unreliable. */
+/** A rate counts as unreliable if other programs use more than this number of CPUs. */
 export const noticed = 0.2
 
-/** Returns the name of what limited the measurement: the server's loop, the load generator or other programs. */
+/** Returns the bottleneck of the measurement: the server's event loop, the load generator or other programs. */
 export function limitOf({ loop, server, generator, others }: Measured): string {
   if (loop >= full) return 'its loop'
   if (generator >= full) return 'the generator'

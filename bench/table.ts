@@ -1,4 +1,7 @@
-/** The rows of a run and their output as one table. Its ratios are comparable across machines. */
+/**
+ * The rows of a benchmark run, and the table in which they are printed. The ratios in the table are comparable across
+ * machines.
+ */
 
 export interface Row {
   readonly name: string

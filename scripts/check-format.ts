@@ -24,7 +24,7 @@ const settingFiles = ['biome.json', 'package.json', 'node_modules/@biomejs/biome
  */
 const maxNamed = 500
 
-/** Returns what Biome objects to in the files of a Git checkout, or undefined if it accepts them. */
+/** Returns Biome's complaints about the files in a Git checkout, or undefined if there are none. */
 export function formatErrors(root: string): string | undefined {
   const recordFile = join(root, '.tools/format.json')
   const settings = hashOf(...settingFiles.map((file) => join(root, file)))

@@ -26,7 +26,8 @@ function changesOf(states: readonly string[]): string {
 }
 
 /**
- * These names set the gates of a whole stage. Every version has them, although the table omits them for some versions.
+ * Each of these names sets all gates of a stage. Every version has them, although the table omits them for some
+ * versions.
  */
 const stages = ['AllAlpha', 'AllBeta']
 

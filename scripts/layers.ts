@@ -115,13 +115,13 @@ export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'cluster/nodes': ['api/kinds'],
 }
 
-/** Rooms that also run in browsers. They import neither Node modules nor packages. */
+/** Folders whose code also runs in browsers. They import neither Node modules nor packages. */
 export const browserRooms: readonly string[] = ['client/requests', 'client/informers']
 
 /** The console page runs only in a browser. It is a separate program that no other file imports. */
 export const page = 'tools/console/page/'
 
-/** Groups and rooms that may import the store. Only they may interpret stored bytes. */
+/** Groups and folders that may import the store. Only they may interpret stored bytes. */
 export const storeReaders: readonly string[] = [
   'storage',
   'apiserver/registry',
