@@ -91,7 +91,7 @@ export interface Fold extends Common {
   readonly second?: string | undefined
   /** The condition on each element. Undefined if the macro has no condition. */
   readonly predicate: Node | undefined
-  /** Computes the result for each element. Undefined if the macro has no such expression. */
+  /** The expression that computes the result for each element. Undefined if the macro has none. */
   readonly transform: Node | undefined
 }
 

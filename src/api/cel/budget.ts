@@ -1,10 +1,12 @@
 /**
- * Limits the evaluation of an expression: its cost, which is counted as in Kubernetes, its duration, and the memory for
- * its results. Exceeding any limit ends the evaluation.
+ * Limits the cost (counted as in Kubernetes), the duration and the memory use of evaluating an expression. Exceeding
+ * any limit ends the evaluation.
  */
 import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
 
-/** The error for an exceeded budget. Unlike with evaluation errors, operators such as `||` do not ignore it. */
+/**
+ * Thrown when the budget is exceeded. Unlike evaluation errors, this error is not ignored by operators such as `||`.
+ */
 export class BudgetExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')
@@ -25,7 +27,7 @@ const maxAllocated = 10_000_000
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** When the clock was started, which is no later than when it was first checked. Any earlier work is negligible. */
+  /** Time at which the clock was started, no later than its first check. Any earlier work is negligible. */
   #began: number | undefined
   #steps = 0
   #allocated = 0

@@ -120,8 +120,8 @@ const shortText = 50
 
 /** Returns the length of a string in code points. JavaScript counts UTF-16 code units instead. */
 export function lengthOf(text: string): number {
-  // The regular expression engine knows that strings of one-byte characters have no match, and searches other strings
-  // faster than a loop.
+  // The regular expression engine knows that strings of one-byte characters cannot match, and it searches other strings
+  // faster than a loop would.
   if (text.length > shortText && !pairStart.test(text)) return text.length
   let pairs = 0
   for (let i = 0; i < text.length; i++) {
@@ -138,10 +138,11 @@ export function sizeOf(value: Value): number {
   return value instanceof Uint8Array ? value.length : 1
 }
 
-/** Returns the smaller size of two values. For strings, avoids counting the characters of the longer one. */
+/** Returns the smaller of the sizes of two values. For strings, avoids counting the characters of the longer one. */
 export function smallerSize(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
-    // A code point is at most two code units, so the string that is at most half as long has no more code points.
+    // A code point has at most two code units, so a string that is at most half as long as another has no more code
+    // points.
     if (a.length * 2 <= b.length) return lengthOf(a)
     if (b.length * 2 <= a.length) return lengthOf(b)
   }

@@ -94,7 +94,7 @@ const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
 }
 
-/** Kinds of operands for which cel-go charges field selection. */
+/** Kinds of operands on which cel-go charges for field selection. */
 const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {

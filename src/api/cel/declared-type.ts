@@ -24,7 +24,7 @@ export interface DeclaredType {
   readonly form: JsonForm
   /** Maximum number of list elements, map members or characters. 0 for types without a length. */
   readonly maxElements: number
-  /** Minimum size of such a value as JSON, in bytes. */
+  /** Minimum size in bytes of a value of this type as JSON. */
   readonly minBytes: number
   /** Type of the elements of a list, or of the values of a map. */
   readonly elem?: DeclaredType

@@ -130,7 +130,7 @@ function valueRunner(evaluate: Evaluate, patterns: PatternCache): Program['evalu
     evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
 }
 
-/** Maximum number of cached patterns per rule that are compiled at run time. */
+/** Maximum number of patterns per rule that are compiled at run time and then cached. */
 const maxMade = 20
 
 class PatternCache {

@@ -17,7 +17,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Limits on the JSON of a result. */
+/** Limits on a result as JSON: its number of values, its number of characters and its depth. */
 const maxValues = 200_000
 const maxCharacters = 4_000_000
 const maxDepth = 250

@@ -7,7 +7,7 @@ import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 /** The members to copy from an object. */
 export interface Cut {
   readonly members: readonly CutMember[]
-  /** The members by their key. Undefined for a few members, which are faster to compare one by one. */
+  /** The members by key. Undefined if there are so few members that comparing them one by one is faster. */
   readonly byKey: ReadonlyMap<string, CutMember> | undefined
 }
 
@@ -47,7 +47,7 @@ function jsonKey(key: string): Buffer {
   return Buffer.from(JSON.stringify(key))
 }
 
-/** Copies selected fields of one object after another, and reuses the same memory for all objects. */
+/** Copies selected fields of successive objects, reusing the same memory for all of them. */
 export class Cutter {
   readonly #cut: Cut
   #memory = Buffer.allocUnsafeSlow(4096)
@@ -173,7 +173,7 @@ export class Cutter {
     return true
   }
 
-  /** Returns whether enough of the document has been read since the last yield. */
+  /** Returns whether so much of the document has been read since the last yield that the next yield is due. */
   #isDue(): boolean {
     if (this.#at - this.#yieldedAt < bytesPerSlice) return false
     this.#yieldedAt = this.#at

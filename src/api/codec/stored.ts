@@ -57,7 +57,7 @@ export class UnreadableValue extends Error {
   override readonly name: string = 'UnreadableValue'
 }
 
-/** Thrown if a stored value has the wrong checksum, because it was damaged. */
+/** Thrown if a stored value has the wrong checksum, which means that the value was damaged. */
 class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }
@@ -277,8 +277,8 @@ function headerIn(text: Buffer): Header {
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * Reads the headers of one object after another. Neighboring objects often have the same labels and then share one
- * header object, which saves time and memory.
+ * Reads the headers of successive objects. Neighboring objects often have the same labels and then share one header
+ * object, which saves time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
@@ -301,8 +301,8 @@ export class HeaderReader {
 }
 
 /**
- * Whether bytes are an intact stored value, in this format or in a newer format. Bytes that were decrypted with a wrong
- * key are not intact.
+ * Whether bytes are an intact stored value in this format or a newer one. Bytes that were decrypted with a wrong key
+ * are not intact.
  */
 export function isStoredForm(key: string, bytes: Buffer): boolean {
   return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))

@@ -92,7 +92,7 @@ function oneLine(text: string): string {
 const mayBeDate = /^\d{4}-\d{1,2}-/
 /** Matches strings that some parsers read as numbers, such as `1,300` and `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words that have a special meaning as a value or key for some parsers. */
+/** Words that have a special meaning to some parsers as a value or key. */
 const specialWords = new Set(['=', '<<'])
 
 /** Whether some parser would read a string as another type. */

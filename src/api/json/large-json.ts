@@ -5,7 +5,7 @@
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
 /**
- * Number of nested values from which a value counts as large. Processing this many values takes about a hundred
+ * Minimum number of nested values for a value to count as large. Processing this many values takes about a hundred
  * microseconds.
  */
 const manyValues = 1000

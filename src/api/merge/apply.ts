@@ -12,8 +12,8 @@
  * no owner. Applying the same configuration again changes nothing, and an apply that changes no field returns the same
  * object instance. The caller decodes, defaults, admits and validates the merged object.
  *
- * `applySliced` yields between its parts, because large objects take long to process. Each part traverses the object
- * once.
+ * `applySliced` yields between its parts, because large objects take a long time to process. Each part traverses the
+ * object once.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -51,7 +51,7 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 export interface ApplyRequest {
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** The object from which an apply that creates an object starts. It contains none of the kind's own fields. */
+  /** The initial object for an apply that creates an object. It contains none of the kind's own fields. */
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined

@@ -51,7 +51,7 @@ export interface ChangeToSee {
   readonly readOnly: readonly string[]
   /** The other versions of the kind. Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
-  /** The managers to whose versions the change must be converted. */
+  /** The object's managers. The change is converted to the version of each manager. */
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 

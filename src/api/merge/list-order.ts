@@ -1,9 +1,9 @@
 /**
  * Determines the order of list elements after a strategic merge.
  *
- * An element has an identity: the value of a scalar, or the merge key of an object. The elements that the patch
- * contains are in the order of the patch. The other elements stay in their order. Such an element precedes an element
- * of the patch only if it already did so before the merge:
+ * An element has an identity: the value of a scalar, or the merge key of an object. Elements in the patch take the
+ * order of the patch. All other elements keep their order, and each of them precedes an element of the patch only if it
+ * did so before the merge:
  *
  *   a b c d   patched in the order   d x b   gives   a d x b c
  */
@@ -52,7 +52,7 @@ export function isSubsequence(part: readonly Identity[], whole: readonly Identit
   return matchCount === part.length
 }
 
-/** Returns the index of the first element with each identity. */
+/** Returns, for each identity, the index of the first element that has it. */
 function ranks(identities: readonly Identity[]): ReadonlyMap<Identity, number> {
   const rank = new Map<Identity, number>()
   for (const [i, identity] of identities.entries()) {

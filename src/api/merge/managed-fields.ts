@@ -32,7 +32,7 @@ export interface ManagerId {
   readonly subresource: string
 }
 
-/** Who writes: the manager with its API version and subresource, and when. */
+/** The writer: the manager with its API version and subresource, and the time of the write. */
 export interface Writer {
   readonly name: string
   readonly apiVersion: string

@@ -135,7 +135,7 @@ export function* takeChanges(
   const changedFields = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
-  // A sole owner that removes nothing keeps its fields. This is the case for most updates.
+  // Fast path for most updates: a sole owner that removes nothing keeps its fields.
   const [only] = managers
   if (
     managers.length === 1 &&

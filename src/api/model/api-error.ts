@@ -76,13 +76,13 @@ export function success(details: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
 
-/** A resource type that an error message names. */
+/** A resource type to name in an error message. */
 export interface ResourceRef {
   readonly group: string
   readonly plural: string
 }
 
-/** A kind that an error message names. */
+/** A kind to name in an error message. */
 export interface KindRef {
   readonly group: string
   readonly kind: string

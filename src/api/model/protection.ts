@@ -1,5 +1,5 @@
 /**
- * The finalizers that protect volumes, claims and ServiceCIDRs while they are used. Admission or controllers add the
+ * The finalizers that protect volumes, claims and ServiceCIDRs while they are in use. Admission or controllers add the
  * finalizers, and controllers remove them.
  */
 import { groupName, type Vendor, vendorKey } from './vendor.ts'

@@ -1,6 +1,6 @@
 /** Names and limits of service accounts. */
 
-/** The service account of pods that do not specify a service account. Every namespace has this account. */
+/** The service account of pods that do not specify one. Every namespace has this account. */
 export const defaultAccount = 'default'
 
 /**

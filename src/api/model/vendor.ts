@@ -135,7 +135,7 @@ export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
 
-// API groups whose names do not have the domain suffix, because they are older than the convention.
+// API groups whose names do not have the domain suffix, because they predate the convention.
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**

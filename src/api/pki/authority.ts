@@ -1,10 +1,10 @@
 /**
- * The certificate authority that a server creates in its data directory. The pairs are `ca`, `serving`, `admin`,
- * `proxy` and `node-client`, each with a `.crt` and a `.key` file. Each pair is created on first use and read later. A
- * certificate that the CA signed is renewed when it is due, its names change or the CA changes. Multiple processes can
- * open the same directory at the same time. After a crash, the next start completes the files. Two rules make this
- * possible: a key is written before its certificate, and a key is never replaced. Any other inconsistency is an error
- * that names the file and the remedy.
+ * The certificate authority that a server creates in its data directory. Its certificate and key pairs are `ca`,
+ * `serving`, `admin`, `proxy` and `node-client`, each with a `.crt` and a `.key` file. Each pair is created on first
+ * use and read later. A certificate that the CA signed is renewed when it is due, its names change or the CA changes.
+ * Multiple processes can open the same directory at the same time. After a crash, the next start completes the files.
+ * Two rules make this possible: a key is written before its certificate, and a key is never replaced. Any other
+ * inconsistency is an error that names the file and the remedy.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'

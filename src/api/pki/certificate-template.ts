@@ -61,7 +61,7 @@ export interface CertificateTemplate {
    */
   readonly authority?: boolean
   readonly names?: AlternativeNames
-  /** Start of the validity, as wall-clock time in milliseconds. Certificates have a precision of seconds. */
+  /** Start of the validity period, as wall-clock time in milliseconds. Certificates have a precision of seconds. */
   readonly notBefore: number
   readonly notAfter: number
   /** The serial number, which is positive and 1 to 20 bytes long. Random if undefined. */

@@ -35,7 +35,7 @@ const hour = 60 * 60 * 1000
 
 /**
  * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a running
- * check. After the signal has aborted and the promise of that function has resolved, no file is read or written.
+ * check. Once the signal has aborted and that function's promise has resolved, no more files are read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

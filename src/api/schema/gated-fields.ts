@@ -37,7 +37,7 @@ export function dropGatedFields(
   }
 }
 
-/** Where a value is: its path, and how to remove it. */
+/** The location of a value: its path, and how to remove it. */
 interface Place {
   readonly path: FieldPath
   /**

@@ -217,7 +217,7 @@ export interface Subresource<T> extends Availability {
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Paths of fields that writes through this subresource ignore. */
   readonly readOnly: readonly string[]
-  /** Paths that replace `readOnly` since the given version. */
+  /** Paths that replace `readOnly` from the given version on. */
   readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
@@ -274,7 +274,7 @@ export interface KindOf<T> extends Kind {
   readonly infer?: T
 }
 
-/** JSON of an object, as the store or a cache contains it. */
+/** JSON of an object, as found in the store or a cache. */
 export interface StoredJson {
   readonly json: Buffer
   /**

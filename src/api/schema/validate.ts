@@ -86,7 +86,7 @@ export function* validateSliced(
 interface Judged {
   readonly value: Json
   readonly path: FieldPath
-  /** The value that it replaces, or undefined if unknown. Equal parts are not validated again. */
+  /** The previous value, or undefined if unknown. Parts that are equal to it are not validated again. */
   readonly previous: Json | undefined
 }
 

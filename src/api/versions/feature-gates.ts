@@ -24,7 +24,7 @@ export interface GateState {
   readonly locked: boolean
 }
 
-/** Names of all feature gates of any version. */
+/** Names of the feature gates of all versions. */
 const featureGateNames: readonly FeatureGate[] = keysOf(gateFacts)
 
 /** Whether any version has a gate with the given name. */

@@ -191,7 +191,7 @@ function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
 }
 
 /**
- * Returns the type that the definition with the given name, such as `widgets.stable.example.com`, defines. The trailing
+ * Returns the type defined by the definition with the given name, such as `widgets.stable.example.com`. The trailing
  * dot in the result marks a complete group name (see `groupName`).
  */
 function typeNamed(name: string): { group: string; plural: string } | undefined {

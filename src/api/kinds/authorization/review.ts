@@ -1,4 +1,4 @@
-/** Fields and validation that all access reviews share. */
+/** Fields and validation shared by all access reviews. */
 
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { checkLabelValue } from '../../model/names.ts'

@@ -1,5 +1,5 @@
 /**
- * Annotations for data for which HorizontalPodAutoscaler v1 and v2beta1 have no fields. The formats are the same as in
+ * Annotations for data that has no fields in HorizontalPodAutoscaler v1 and v2beta1. The formats are the same as in
  * kube-apiserver: metrics and conditions as in v2beta1, and the behavior with capitalized field names.
  */
 
@@ -38,7 +38,10 @@ export function withCarried(
   return bare
 }
 
-/** Removes these annotations. Modifies the metadata, which must not be shared. */
+/**
+ * Removes the annotations for data that has no fields in other versions. Modifies the metadata, which must not be
+ * shared.
+ */
 export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
   const { annotations } = metadata
   if (annotations === undefined) return

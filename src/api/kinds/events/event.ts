@@ -71,7 +71,7 @@ const conversion = {
         regarding: involvedObject,
         note: message,
         series: series && { count: 0, ...series },
-        // Omit these if empty: the core version always contains them.
+        // Omit these fields if they are empty in the core version, which always contains them.
         reportingController: reportingComponent || undefined,
         reportingInstance: reportingInstance || undefined,
         deprecatedSource: source,

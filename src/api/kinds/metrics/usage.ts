@@ -1,4 +1,4 @@
-/** Fields that NodeMetrics and PodMetrics share. */
+/** Fields shared by NodeMetrics and PodMetrics. */
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../model/quantity.ts'
 import { field, s } from '../../schema/schema.ts'
 

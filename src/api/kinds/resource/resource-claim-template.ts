@@ -9,7 +9,7 @@ import { immutableField } from '../immutable.ts'
 import { checkAdminRequests } from './types/admin-access.ts'
 import { resourceClaimSpec } from './types/claim-spec.ts'
 
-/** Documentation of fields that all versions of the template share. */
+/** Documentation for the fields shared by all versions of the template. */
 export const claimTemplateDocs = {
   metadata: 'Labels and annotations for the claims.',
   spec: 'Specification of the claims.',

@@ -1,4 +1,4 @@
-/** Fields and validation that validating and mutating admission policies and their bindings share. */
+/** Fields and validation shared by validating admission policies, mutating admission policies and their bindings. */
 import {
   at,
   child,

@@ -30,7 +30,7 @@ export function checkStatusUpdate(next: JobState, previous: JobState, context: R
   ]
 }
 
-/** An update of a Job's status, with the facts that the rules compare. */
+/** An update to a Job's status, with the values that the rules compare. */
 class Transition {
   readonly spec: JobSpec
   readonly status: JobStatus
@@ -122,7 +122,9 @@ function checkSuccessCriteria(transition: Transition, context: RuleContext): Fie
   ]
 }
 
-/** Whether SuccessCriteriaMet also marks the success of Jobs without a success policy, as newer controllers do. */
+/**
+ * Whether SuccessCriteriaMet may also be set on successful Jobs without a success policy, as newer controllers set it.
+ */
 function marksEverySuccess(transition: Transition, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!isAtLeast(version, '1.31')) return false
@@ -167,7 +169,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns an error at `status.conditions` for each row whose fault is present. */
+/** Returns an error at `status.conditions` for each detected fault. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],

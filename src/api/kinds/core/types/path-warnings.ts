@@ -6,7 +6,7 @@ interface FileSource {
   readonly source: string
 }
 
-/** Returns warnings about files with the same path or below the path of another file. */
+/** Returns warnings about files whose path equals the path of another file or lies below it. */
 export function overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): string[] {
   const files = [
     ...filesOf(configMap?.items, 'ConfigMap'),
