@@ -37,8 +37,8 @@ interface Finding {
 }
 
 /**
- * Returns the five conditions of a terminating namespace. Each condition reports either a problem that the pass found
- * or that there is none.
+ * Returns the five conditions of a terminating namespace. Each condition either reports a problem that the pass found
+ * or states that there is none.
  */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [

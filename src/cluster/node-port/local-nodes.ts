@@ -1,6 +1,6 @@
 /**
- * The simulated nodes of this process. The API server connects to the local machine only for these nodes. This list
- * alone determines which nodes are simulated here. The status of a Node object never does. With several workers, one
+ * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Only this
+ * list, and never the status of a Node object, determines which nodes are simulated here. With several workers, one
  * worker runs the nodes and the other workers receive the list (`tellOf`, `setElsewhere`).
  */
 import { type Duplex, duplexPair } from 'node:stream'
@@ -58,7 +58,7 @@ export class LocalNodes {
   }
 
   /**
-   * Schedules a call of the listener. Several changes share one call, because thousands of nodes may be added at once.
+   * Schedules a call to the listener. Several changes share one call, because thousands of nodes may be added at once.
    */
   #changed(): void {
     if (this.#isTelling) return

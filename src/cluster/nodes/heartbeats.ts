@@ -41,7 +41,7 @@ export interface HeartbeatParts {
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 /**
- * Interval between two renewals: usually ten seconds, but up to 25 seconds to keep all nodes together at 200 renewals
+ * Interval between two renewals: usually ten seconds, but up to 25 seconds, to limit all nodes together to 200 renewals
  * per second. A node is considered lost after 40 seconds.
  */
 const renewal = { usualMs: 10_000, maxMs: 25_000, perNodeMs: 5 }
@@ -125,7 +125,7 @@ async function beat(
   const now = parts.clock.monotonic()
   if (now >= state.renewAt) {
     const { isNew } = state
-    // Reset this first: if creating the Lease fails because it exists, the next attempt reads it.
+    // Reset this flag first. If creating the Lease fails because it already exists, the next attempt then reads it.
     state.isNew = false
     state.lease = await renew({ client, node, isNew, lease: state.lease, now: parts.clock.now() }, signal)
     state.renewAt = state.renewAt === 0 ? state.firstRenewAt : Math.max(state.renewAt, now - renewMs) + renewMs

@@ -16,7 +16,7 @@ export interface NodeDescription {
   readonly kubernetesVersion?: EmulatedVersion
   /** IP address of the node. */
   readonly address: string
-  /** Returns the port of the node agent, or 0 if the node has no port. */
+  /** Returns the port of the node agent, or 0 if the agent has none. */
   readonly port: () => number
   readonly capacity: { readonly [resource: string]: string }
   readonly labels: { readonly [key: string]: string }

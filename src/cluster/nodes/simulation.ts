@@ -69,7 +69,7 @@ export interface Simulation {
   readonly heartbeats: Loop
   /** The loop that drives the pods on the nodes through their stages. */
   readonly pods: Loop
-  /** One runtime per node, which the HTTPS server for the nodes' ports accesses. */
+  /** One runtime per node, used by the HTTPS server for the nodes' ports. */
   readonly runtimes: readonly NodeRuntime[]
   /**
    * Removes the volumes of pods that were deleted while this process was not running. Must be called after the pods

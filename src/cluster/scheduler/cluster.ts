@@ -46,7 +46,10 @@ export class Cluster {
   /** Pods that are bound to a node or assumed to be bound, by Pod key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
-  /** UIDs of Pods that the scheduler has asked the API server to delete, even if the watch has not shown it yet. */
+  /**
+   * UIDs of Pods that the scheduler has asked the API server to delete, even if the watch has not shown the deletion
+   * yet.
+   */
   readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
   readonly #nominations = new Map<string, string>()

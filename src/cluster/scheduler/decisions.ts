@@ -47,7 +47,7 @@ interface Deciding {
   readonly confirmMs: number
 }
 
-/** Why a Pod fits on no node, and how to proceed: by a preemption, or by waiting for a change. */
+/** Why a Pod fits on no node, and how to proceed: by preemption, or by waiting for a change. */
 export interface RefusedPod {
   readonly message: string
   /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
@@ -65,7 +65,7 @@ interface Needs {
 
 /** Maximum number of concurrent writes. */
 const maxWrites = 100
-/** How long the volumes of a Pod may take to be bound, in milliseconds. */
+/** How long binding a Pod's volumes may take, in milliseconds. */
 const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {

@@ -13,8 +13,8 @@ import type { Profile } from './profile.ts'
 /** State that the searches of a scheduler share, such as the node from which to start. */
 export interface SearchState {
   /**
-   * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,
-   * the lower the percentage.
+   * Percentage of nodes that a search must find suitable before it stops. If it is 0, the percentage depends on the
+   * size of the cluster: the larger the cluster, the lower the percentage.
    */
   readonly percentageOfNodes: number
   /** Index of the node from which the next search starts. */

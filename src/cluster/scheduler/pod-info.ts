@@ -54,12 +54,12 @@ export class PodInfo {
     return this.pod.spec ?? {}
   }
 
-  /** The node of the Pod. Empty if the Pod has no node. */
+  /** Name of the Pod's node, or '' if the Pod has none. */
   get nodeName(): string {
     return this.pod.spec?.nodeName ?? ''
   }
 
-  /** The nominated node of the Pod. Empty if the Pod has no nominated node. */
+  /** Name of the Pod's nominated node, or '' if the Pod has none. */
   get nominatedNode(): string {
     return this.pod.status?.nominatedNodeName ?? ''
   }

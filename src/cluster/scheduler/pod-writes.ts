@@ -1,4 +1,4 @@
-/** Writes of the scheduler to Pods: bindings, status reports and evictions. */
+/** The scheduler's writes to Pods: bindings, status reports and evictions. */
 
 import type { Binding } from '../../api/kinds/core/binding.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'

@@ -28,8 +28,8 @@ export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSetti
 export interface SchedulerSettings {
   readonly profiles: readonly Profile[]
   /**
-   * Percentage of nodes to find. If it is 0, the percentage depends on the size of the cluster: the larger the cluster,
-   * the lower the percentage.
+   * Percentage of nodes that a search must find suitable before it stops. If it is 0, the percentage depends on the
+   * size of the cluster: the larger the cluster, the lower the percentage.
    */
   readonly percentageOfNodes: number
   readonly timing: QueueTiming

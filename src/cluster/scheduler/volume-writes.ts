@@ -55,7 +55,7 @@ function heldBy(volume: PersistentVolume, { metadata }: PersistentVolumeClaim, k
   return { ...volume, metadata: { ...volume.metadata, annotations }, spec: { ...volume.spec, claimRef } }
 }
 
-/** Lets a Pod wait until its claims are bound. */
+/** Makes a Pod wait until its claims are bound. */
 export class ClaimWaiters {
   readonly #claims: Informer<PersistentVolumeClaim>
   readonly #keys: BindingKeys

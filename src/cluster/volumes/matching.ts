@@ -10,8 +10,7 @@ import type { BindingKeys } from './annotations.ts'
 type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
 
 /**
- * Returns the class of a claim or a volume, or '' if it has no class. The older annotation takes precedence over the
- * field.
+ * Returns the class of a claim or a volume, or '' if it has none. The older annotation takes precedence over the field.
  */
 export function classOf(
   { metadata, spec }: PersistentVolumeClaim | PersistentVolume,

@@ -31,7 +31,7 @@ export class GoneOwners {
     this.#clock = clock
   }
 
-  /** Records that the collector received the deletion of this object. */
+  /** Records that the collector received the deletion event of this object. */
   note({ type, namespace, name, uid }: OwnerNode): void {
     const { group, kind } = type!
     this.#expiryTimes.set(keyOf({ group, kind, namespace, name, uid }), this.#clock.monotonic() + rememberedMs)

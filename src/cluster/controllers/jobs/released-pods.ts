@@ -46,7 +46,7 @@ export function releasedPodsLoop(parts: ReleaseParts): Loop {
   }
 }
 
-/** Whether no unfinished Job in the cache counts the pod. */
+/** Whether the cache contains no unfinished Job that counts the pod. */
 function isReleased({ jobs, vendor }: ReleaseParts, pod: Pod): boolean {
   if (!isTracked(pod, vendor)) return false
   const job = jobs.get(nameOfKey(controllerKey(pod, jobKind) ?? ''))

@@ -22,7 +22,7 @@ export interface PodRanges {
   readonly ranges: readonly IpRange[]
   readonly ipv4Bits: number
   readonly ipv6Bits: number
-  /** CIDR ranges of Services, which pod CIDRs never overlap. */
+  /** Service CIDR ranges, which pod CIDRs must not overlap. */
   readonly services: readonly IpRange[]
 }
 

@@ -19,7 +19,7 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume, signa
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Otherwise, the claim will soon name this volume, and reconciling the claim completes the binding.
+    // If the claim names no volume yet, it will soon name this one, and reconciling the claim completes the binding.
   }
   return 'done'
 }

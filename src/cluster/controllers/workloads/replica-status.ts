@@ -39,7 +39,7 @@ export interface ReplicaFailure {
   readonly error: unknown
 }
 
-/** Facts from a reconcile that the status reports, in addition to the counts of active pods. */
+/** Results of a reconcile that the status reports, in addition to the counts of active pods. */
 export interface ReplicaFacts {
   readonly failure: ReplicaFailure | undefined
   /** Number of terminating pods. Undefined if this Kubernetes version does not report the number. */

@@ -1,7 +1,10 @@
 /** Splits a shell command line into words. Handles quotes, backslashes, variables and command separators. */
 import { CommandMemoryError } from './command-memory.ts'
 
-/** A command. `after` specifies how running it depends on the exit code of the previous command. */
+/**
+ * A command. `after` is the operator that precedes it: `&&` and `||` make it depend on the exit code of the previous
+ * command.
+ */
 export interface ShellCommand {
   readonly words: readonly Word[]
   readonly after: ';' | '&&' | '||'

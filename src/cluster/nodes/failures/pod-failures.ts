@@ -93,7 +93,7 @@ function annotationsOf({ failure, delayMs }: PodRule, keys: SimulationKeys): Ann
   return effects[failure]
 }
 
-/** Returns the tag of an image, or '' if the image has no tag. */
+/** Returns the tag of an image, or '' if it has none. */
 function tagOf(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1).split('@', 1)[0]!
   const colon = name.indexOf(':')

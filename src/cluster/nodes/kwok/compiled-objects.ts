@@ -17,7 +17,7 @@ import type { KwokObject } from './kinds.ts'
  */
 export const maxObjects = 200
 
-/** The methods of an informer that the compilation of objects needs. */
+/** The informer methods that are needed to compile objects. */
 export type KwokInformer = Pick<Informer<KwokObject>, 'objects' | 'onChange'>
 
 interface Entry<T> {

@@ -63,7 +63,7 @@ class MetricWriter {
   readonly #failures: string[] = []
   #failed = 0
 
-  /** Length of the text that has not been taken yet. */
+  /** Length of the text that has not been consumed yet. */
   get size(): number {
     return this.#text.length
   }

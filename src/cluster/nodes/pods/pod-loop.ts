@@ -198,7 +198,7 @@ class PodDriver {
     return { subject, stages: limitsEach ? objects : stages, limitsEach, clock, speed }
   }
 
-  /** Returns why the node must end the pod, such as a passed deadline, or undefined if there is no such reason. */
+  /** Returns the reason why the node must end the pod, such as an expired deadline, or undefined if there is none. */
   #whyEnded(key: string, pod: Pod): Ending | undefined {
     if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = this.#deadlineInMs(pod)

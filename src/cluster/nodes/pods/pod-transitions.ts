@@ -242,7 +242,10 @@ interface Wanted {
   readonly reason?: string
 }
 
-/** The condition that a pod's sandbox has network addresses. Node agents since 1.29 report it before the others. */
+/**
+ * The condition that states that a pod's sandbox has network addresses. Since 1.29, node agents report it before all
+ * other conditions.
+ */
 export const sandboxCondition = 'PodReadyToStartContainers'
 
 /** Replaces the four pod conditions that every node reports. Other conditions are kept. */

@@ -62,7 +62,7 @@ export class SourceObjects {
     return this.#load(key, name, new Map([...(cachedSource?.users ?? []), [podKey, client]]))
   }
 
-  /** Marks all objects that the pod uses as no longer used by it. Objects without users are dropped. */
+  /** Records that the pod no longer uses any objects. Objects without users are dropped. */
   release(podKey: string): void {
     for (const key of this.#usedBy.get(podKey) ?? []) {
       const source = this.#sources.get(key)

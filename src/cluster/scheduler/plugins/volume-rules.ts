@@ -163,7 +163,7 @@ function disksOf({ spec }: PodInfo): Disk[] {
 
 function diskOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Volume): Disk[] {
   if (gce !== undefined) return [{ id: `gce ${gce.pdName}`, isReadOnly: gce.readOnly === true }]
-  // Two Pods can never share such a disk, not even in read-only mode.
+  // Two Pods can never share an AWS disk, not even in read-only mode.
   if (aws !== undefined) return [{ id: `aws ${aws.volumeID}`, isReadOnly: false }]
   if (iscsi !== undefined) return [{ id: `iscsi ${iscsi.iqn}`, isReadOnly: iscsi.readOnly === true }]
   if (rbd === undefined) return []

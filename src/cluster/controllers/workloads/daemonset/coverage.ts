@@ -1,7 +1,7 @@
 /**
  * Ensures one pod on every eligible node: finds nodes without a pod, and surplus pods. Pods on ineligible nodes are
  * deleted, and failed pods are deleted after a backoff. If a node has several pods, the oldest is kept. With a surge,
- * the oldest of each template is kept.
+ * the oldest pod of each template is kept.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { isAvailable, isReady, isTerminating } from '../pod-state.ts'

@@ -48,8 +48,8 @@ export function maxUnavailable(deployment: Deployment): number {
 }
 
 /**
- * Converts percentages to numbers of replicas. The surge is rounded up and the unavailable number is rounded down. If
- * both are 0, one pod may be unavailable.
+ * Converts percentages to numbers of replicas. The surge is rounded up, and the number of unavailable pods is rounded
+ * down. If both are 0, one pod may be unavailable.
  */
 function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 1, strategy } = spec
