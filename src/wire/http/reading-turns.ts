@@ -1,8 +1,8 @@
 /**
  * Divides each turn of the event loop among the clients whose connections are read. When a client has used up its time,
- * or all clients together have used up the time of the turn, other connections wait. Each later turn reads from waiting
- * connections as long as there is time. Clients whose waiting connections need little time come first, so that many
- * expensive clients do not delay an ordinary client.
+ * or all clients together have used up the time of the turn, the remaining connections wait. Each later turn reads from
+ * waiting connections as long as there is time. Clients whose waiting connections need little time come first, so that
+ * many expensive clients do not delay an ordinary client.
  */
 
 /** Maximum time in milliseconds per turn that is spent on the data of one client. */

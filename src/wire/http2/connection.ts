@@ -1,6 +1,6 @@
 /**
- * The parts of an HTTP/2 connection (RFC 9113) that are the same for client and server. They parse frames, control the
- * flow, assemble headers from multiple frames, respond to pings and settings, and send bodies as the windows allow.
+ * The parts of an HTTP/2 connection (RFC 9113) that are the same for client and server. They parse frames, handle flow
+ * control, assemble headers from multiple frames, respond to pings and settings, and send bodies as the windows allow.
  *
  * Node's own implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
  * In this implementation, a request is one entry in a map.

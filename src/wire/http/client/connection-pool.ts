@@ -92,7 +92,7 @@ export interface PoolOptions {
   readonly idleMs?: number
   /**
    * Whether the pool finishes opening a connection even if the call that needed it has given up, so that a later call
-   * can use the connection. Combine it with `maxConnections`, for a destination with many calls.
+   * can use the connection. Combine this option with `maxConnections` for a destination with many calls.
    */
   readonly keepsOpening?: boolean
 }
@@ -108,7 +108,7 @@ export interface Waiter {
 }
 
 /**
- * How long before the server's keep-alive timeout a connection is no longer reused, in milliseconds. Without this
+ * How long before the server's keep-alive timeout the pool stops reusing a connection, in milliseconds. Without this
  * margin, the server could close the connection while a request is in transit.
  */
 const closingMarginMs = 1000

@@ -13,9 +13,7 @@ import { SpdyError } from './spdy-error.ts'
 const windowBytes = 32 * 1024
 const maxBlockBytes = 16 * 1024
 const maxHeaders = 64
-/**
- * Facts about the header of a zlib stream: its length, the flag for a preset dictionary, and the compression method.
- */
+/** Properties of a zlib stream header: its length, the flag for a preset dictionary, and the compression method. */
 const streamHead = { bytes: 6, usesDictionary: 0x20, deflate: 8 }
 
 export class HeaderDecoder {
