@@ -13,7 +13,7 @@ export class BufferPool {
     this.#maxFree = maxFree
   }
 
-  /** Returns a buffer from the pool. The content of the buffer is arbitrary. */
+  /** Returns a buffer from the pool. Its content is arbitrary. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#bytes)
   }

@@ -1,6 +1,6 @@
 /**
  * Exponential backoff with jitter. The delay doubles with each failure up to a limit, and is randomized so that clients
- * that failed together do not all retry together. The caller is responsible for waiting.
+ * that failed at the same time do not all retry at the same time. The caller is responsible for waiting.
  */
 export interface Backoff {
   readonly firstMs: number

@@ -9,9 +9,9 @@
  *
  * Short work never yields, so short tasks keep their order. All long work in one turn of the event loop shares a time
  * budget of a few milliseconds. Suspended tasks that have worked for at most a few milliseconds resume first, so that
- * an ordinary request does not wait for all expensive requests. Other suspended tasks follow, and tasks that wait for
- * `roomInTurn` come last. Tasks of one kind resume in the order of suspension. Every turn resumes at least one task of
- * each kind, so that no task starves on a busy server.
+ * an ordinary request does not wait behind every expensive request. Other suspended tasks follow, and tasks that wait
+ * for `roomInTurn` come last. Tasks of one kind resume in the order of suspension. Every turn resumes at least one task
+ * of each kind, so that no task starves on a busy server.
  */
 import { performance } from 'node:perf_hooks'
 

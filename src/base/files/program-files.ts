@@ -44,7 +44,7 @@ export async function readProgramFile(name: string, dist: URL): Promise<Buffer> 
   }
 }
 
-/** Environment key that shares the path of the addon among all threads. */
+/** Key under which the threads of the process share the path of the addon. */
 const addonKey = 'orch.addon'
 const addonName = 'lmdb.node'
 

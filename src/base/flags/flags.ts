@@ -6,7 +6,7 @@
  * error names the flag and, if the flag is misspelled, suggests the most similar flag.
  */
 
-/** A usage error. The message of a usage error is a single line. */
+/** A usage error, whose message is a single line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -27,10 +27,7 @@ export interface Flag<T> {
   readonly readAll?: (texts: readonly string[]) => T
   /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
-  /**
-   * The value of the flag if the flag appears without one. If the next word is a valid value, that word is the value
-   * instead.
-   */
+  /** Value used when the flag is given without one, unless the next argument is a valid value. */
   readonly bare?: string
   /** Whether help and completion omit the flag, because the flag exists only to explain why it is not supported. */
   readonly hidden?: boolean
@@ -50,7 +47,7 @@ export function flag<T>({ name, letter = '', value = '', default: fallback = '',
   return { name, letter, value, default: fallback, read, help }
 }
 
-/** Returns a switch, which is a flag without a value. A switch is off by default. */
+/** Returns a switch: a flag without a value that is off by default. */
 export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>): Flag<boolean> {
   return flag({ ...spec, read: (text) => text !== '' && readBoolean(text) })
 }

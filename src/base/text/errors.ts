@@ -12,7 +12,7 @@ export function messageOf(error: unknown): string {
   return isError(error) ? error.message : String(error)
 }
 
-/** Returns the code of a system error, such as `ENOENT`. Returns undefined if the error has no code. */
+/** Returns the code of a system error, such as `ENOENT`, or undefined if the error has none. */
 export function codeOf(error: unknown): string | undefined {
   return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,4 +1,4 @@
-/** Shortens text from clients and other servers before a message includes it. */
+/** Shortens text from clients and other servers before it is included in a message. */
 
 /** Returns the first `longest` UTF-16 code units of a string. Never splits a surrogate pair, such as an emoji. */
 export function shorten(text: string, longest: number): string {

@@ -132,7 +132,7 @@ class Candidate {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) return true
-      // Random jitter, so that candidates that started together do not send their requests together.
+      // Random jitter, so that candidates that started at the same time do not send their requests at the same time.
       await pause(retryPeriodMs * (1 + Math.random() * 0.2), signal)
     }
     return false

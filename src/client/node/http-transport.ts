@@ -189,7 +189,7 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** Reads the body of a 401 response, so that its connection is free. Its size is limited, because errors are short. */
+/** Reads the body of a 401 response, to free its connection. Its size is limited, because errors are short. */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -73,7 +73,7 @@ export async function changeEntry(
   })
 }
 
-/** Sets the current context in the first file that has a current context, because that file determines it. */
+/** Sets the current context in the first file that has one, because that file takes precedence. */
 export async function setCurrentContext(files: readonly string[], name: string): Promise<void> {
   if (!files.some((file) => hasEntry(readConfigFile(file), 'context', name)))
     throw new ConfigError(`no context exists with the name: ${JSON.stringify(name)}`)
@@ -92,7 +92,7 @@ export async function removeEntry(files: readonly string[], { sort, name }: Entr
   return file
 }
 
-/** Renames a context. If the context is the current context, the current context is renamed too. */
+/** Renames a context. If it is the current context, the name of the current context is updated too. */
 export async function renameContext(files: readonly string[], from: string, to: string): Promise<void> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
   const cannot = `cannot rename the context ${JSON.stringify(from)}`

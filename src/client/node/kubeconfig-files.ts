@@ -24,9 +24,7 @@ export function processEnvironment(): ProcessEnvironment {
   return { env: process.env, home: homeDirectory(), directory: process.cwd() }
 }
 
-/**
- * Returns the user's home directory, or the root directory if the user has no home directory, as in many containers.
- */
+/** Returns the user's home directory, or the root directory if the user has none, as in many containers. */
 export function homeDirectory(): string {
   try {
     return homedir()

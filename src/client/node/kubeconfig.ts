@@ -155,7 +155,7 @@ export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'con
 
 export interface ConfigUsers {
   readonly byName: ReadonlyMap<string, UserCredentials>
-  /** User of the current context. Undefined if the current context has no user. */
+  /** User of the current context. Undefined if the context has none. */
   readonly current: UserCredentials | undefined
 }
 
@@ -211,7 +211,7 @@ function chooseContext(sources: readonly Source[], { context, server, clusterNam
   return findEntry(sources, 'context', name)
 }
 
-/** Returns the current context of the first file that sets the current context. */
+/** Returns the current context of the first file that sets one. */
 function currentName(sources: readonly Source[]): string | undefined {
   return sources
     .map((source) => optionalText({ ...source, title: 'the client config' }, 'current-context'))

@@ -39,7 +39,7 @@ const maxMessage = 16 * 1024 * 1024
 
 /** A WebSocket connection. The caller that opens the connection closes it. */
 export class WebSocketClient {
-  /** Protocol that the server selected, or '' if the server selected no protocol. */
+  /** Protocol that the server selected, or '' if it selected none. */
   readonly protocol: string
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming

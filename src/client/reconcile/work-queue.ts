@@ -46,7 +46,7 @@ export interface WorkQueueOptions {
   readonly concurrency?: number
   /** Backoff between retries. By default, the backoff grows from 50 ms to one minute. */
   readonly backoff?: Backoff
-  /** Maximum rate for starting to process keys. Unlimited by default. */
+  /** Maximum rate at which the processing of keys starts. Unlimited by default. */
   readonly rate?: RateLimit
   /** Clock for backoff. Defaults to the system clock. */
   readonly clock?: TimerClock

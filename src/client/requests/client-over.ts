@@ -11,8 +11,8 @@ export interface ClientChoice {
   /** Request timeout in milliseconds. Defaults to 70 seconds. Watches are not limited. */
   readonly timeoutMs?: number
   /**
-   * Namespace for callers that do not specify a namespace. Defaults to the namespace of the kubeconfig. The client
-   * itself does not use this namespace.
+   * Namespace for callers that do not specify one. Defaults to the namespace of the kubeconfig. The client itself does
+   * not use this namespace.
    */
   readonly namespace?: string
   /** Whether to retry requests if the server sends `Retry-After`. Defaults to true. */

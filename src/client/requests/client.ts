@@ -65,7 +65,7 @@ export class Client {
   readonly #onClose: () => void
   readonly #domain = new ServerDomain((path, options) => this.read(path, options))
   readonly form: ContentForm | undefined
-  /** Namespace for callers that do not specify a namespace. */
+  /** Namespace for callers that do not specify one. */
   readonly namespace: string
 
   constructor(transport: Transport, options: ClientOptions = {}) {

@@ -73,7 +73,7 @@ async function ask(client: Client, place: GroupVersion, options: CallOptions): P
   }
 }
 
-/** Returns all group versions of the server. In each group, the preferred version is the first. */
+/** Returns all group versions of the server. In each group, the preferred version comes first. */
 export async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
   const [core, { groups }] = await Promise.all([
     client.read<{ versions: string[] }>('/api', options),

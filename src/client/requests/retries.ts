@@ -17,7 +17,7 @@ export function withRetries(send: Transport): Transport {
       const response = await send(request)
       const seconds = repeats < maxRepeats ? pauseAskedFor(request, response) : undefined
       if (seconds === undefined) return response
-      // Read the body to its end, so that the connection is free.
+      // Read the body to its end to free the connection.
       for await (const _ of response.body);
       await pause(seconds * 1000, request.signal)
       request.signal.throwIfAborted()

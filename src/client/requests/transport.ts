@@ -46,7 +46,7 @@ export class TransportError extends Error {
   }
 }
 
-/** Returns the text that names a request in errors. It omits the query, which may be confidential. */
+/** Returns the text that identifies a request in errors. It omits the query, which may be confidential. */
 export function requestLine({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path.split('?', 1)[0]}`
 }

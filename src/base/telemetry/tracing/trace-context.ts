@@ -11,14 +11,14 @@ export interface TraceContext {
   readonly spanId: string
   /** The ID of the caller's span, or '' if the trace starts at this server. */
   readonly parentId: string
-  /** The `tracestate` of the caller, or '' if the caller sent no `tracestate`. */
+  /** The `tracestate` of the caller, or '' if the caller sent none. */
   readonly state: string
 }
 
 /** The trace headers that the caller sent. */
 export interface SentTrace {
   readonly parent: string | undefined
-  /** All `tracestate` lines, joined into one list, or '' if there are no such lines. */
+  /** All `tracestate` lines, joined into one list, or '' if there are none. */
   readonly state: string
 }
 
