@@ -141,7 +141,7 @@ test('an invalid flag or an unusable listen address is reported in one line', as
   }
 })
 
-test('help lists every flag once and fits 80 columns', () => {
+test('help lists every flag once and fits in 80 columns', () => {
   const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)

@@ -60,7 +60,7 @@ describe('rate limit buckets', () => {
     assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
   })
 
-  test('rate limit buckets are separate for each user or source and object, and the oldest buckets are evicted', () => {
+  test('rate limit buckets are separate per user or per source and object, and the oldest buckets are evicted', () => {
     const byUser = limited({ type: 'User', qps: 1, burst: 1 })
     assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
     const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })

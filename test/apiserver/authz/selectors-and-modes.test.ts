@@ -41,7 +41,7 @@ const selectors: readonly (readonly [field: object | undefined, label: object | 
   [{ requirements: [{ key: 'a', operator: 'In', values: ['b', 'c'] }] }, undefined, 'fieldSelector ignored'],
 ]
 
-test('a review rejects invalid selectors and reports unparsable selectors', async () => {
+test('an access review rejects invalid selectors, and ignores and reports selectors that it cannot interpret', async () => {
   for (const [fieldSelector, labelSelector, expected] of selectors) {
     const resourceAttributes = { verb: 'list', resource: 'pods', fieldSelector, labelSelector }
     const { body } = await admin.post(`${authz}/subjectaccessreviews`, { spec: { user: 'u', resourceAttributes } })

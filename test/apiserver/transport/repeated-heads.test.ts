@@ -34,7 +34,7 @@ const headerLines = [
 ]
 const heads = requestLines.flatMap((first) => headerLines.map((lines) => [first, ...lines].join('\r\n')))
 
-test('parsing a request head does not depend on the heads before it', () => {
+test('parsing a request head does not depend on earlier heads', () => {
   const alone = heads.map((head) => new HeadParser().parse(head))
   assert.equal(new Set(alone.map((parsed) => (typeof parsed === 'string' ? parsed : 'a request'))).size, 5)
   for (const [i, before] of heads.entries()) {
