@@ -132,7 +132,7 @@ const snippets = [
   '__proto__',
 ]
 
-/** Returns the text with some bytes changed, cut, doubled or inserted. */
+/** Returns the text with some bytes changed, deleted, duplicated or inserted. */
 export function damaged(random: RandomSource, text: string): Buffer {
   let bytes: Buffer = Buffer.from(text)
   for (let i = 1 + random.below(3); i > 0; i--) bytes = damagedOnce(random, bytes)

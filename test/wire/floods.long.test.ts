@@ -1,6 +1,6 @@
 /**
  * Tests exec and port-forward clients that flood their connection. The server must not buffer more than a few replies
- * to a client that does not read them. Frames for unknown streams, and frames with a single byte each, must take no
+ * to a client that does not read them. Frames for unknown streams, and frames with a single byte each, must not use up
  * memory. The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
  * Tests that Protobuf matches the schema: every field number and wire type is the same as the recorded one, every value
- * that a schema allows survives a round trip, the wire rules hold, and malformed messages are rejected with the name of
- * the field.
+ * that a schema allows survives a round trip, the rules of the wire format hold, and malformed messages are rejected
+ * with the name of the field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Tests that two managers who apply the same configuration never conflict, in any version of any kind, and that each
+ * Tests that two managers that apply the same configuration never conflict, in any version of any kind, and that each
  * can give up its own fields. The configuration is a random valid object with its defaults, as a client would read it.
  */
 import assert from 'node:assert/strict'

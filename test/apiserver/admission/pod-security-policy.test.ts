@@ -309,7 +309,8 @@ describe('PodSecurityPolicy rules', async () => {
       runAsNonRoot: true,
       allowPrivilegeEscalation: false,
     })
-    // The defaults of the policy contradict the pod's own fields. The pod is rejected, so that its author decides.
+    // The defaults of the policy contradict the pod's own fields. The pod is rejected, so that its author can resolve
+    // the contradiction.
     const capability = ['CAP_SYS_ADMIN']
     const torn: readonly (readonly [policy: Fields, own: Fields])[] = [
       [{ privileged: true, defaultAllowPrivilegeEscalation: false }, { privileged: true }],

@@ -36,7 +36,7 @@ test('kubectl top reads node and pod metrics through the aggregated API', async 
     const stdout = theirs.stdout.replaceAll(/ +$/gm, '')
     assert.deepEqual([ours.stdout, ours.stderr, ours.code], [stdout, theirs.stderr, theirs.code], line)
   }
-  // The options are newer than the kubectl version used in the tests, which also prints `<unknown>` in other columns.
+  // The kubectl version used in the tests does not have these options yet, and prints `<unknown>` in more columns.
   await client.post('/api/v1/nodes', { metadata: { name: 'n2' } })
   assert.match(
     (await run('top nodes --show-capacity')).stdout,

@@ -112,7 +112,7 @@ describe('applying to an object that is deleted concurrently', () => {
     const session = connect(url, { ca: authority as string })
     let created = 0
     let refused = 0
-    // Repeat the race until in enough cases the deletion was executed between the check and the write of the apply.
+    // Repeat the race until the deletion has been executed often enough between the check and the write of the apply.
     for (let i = 0; i < 300 && Math.min(created, refused) < 5; i++) {
       const name = `race-${i}`
       const { body } = await client.post(maps, mapOf(name))

@@ -1,6 +1,6 @@
 /**
- * Tests floods of cheap HTTP/2 frames. The frames are limited in count and time, so that the server survives and
- * serves other clients.
+ * Tests that the server survives floods of cheap HTTP/2 frames and continues to serve other clients. Each flood is
+ * limited in its number of frames and its duration.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

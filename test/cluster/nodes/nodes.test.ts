@@ -369,7 +369,7 @@ test('heartbeats of many nodes are sent concurrently even if the server does not
     stages: { step: async () => undefined },
     sources: [],
   })
-  // Use only the source with the names of the nodes, because the informer would also send requests.
+  // Use only the first source, which yields the names of the nodes, because the informer would also send requests.
   const sources = loop.sources.slice(0, 1)
   const records = { log, clock: systemClock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   const running = startLoops([{ ...loop, sources }], records)
