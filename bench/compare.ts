@@ -1,7 +1,7 @@
 /**
- * `npm run compare`: measures this server and those tools in `docs/compare.md` that are installed, with the same client
- * on the same machine: the time until the server is ready, the time to create 1,000 ConfigMaps, and the memory of its
- * processes afterwards. Requires Linux. Tools that are not installed are omitted.
+ * `npm run compare`: compares this server with the tools in `docs/compare.md`, using the same client on the same
+ * machine. Measures the time until each server is ready, the time to create 1,000 ConfigMaps, and the memory of the
+ * server's processes afterwards. Requires Linux. Tools that are not installed are omitted.
  *
  *   kube-apiserver   the programs that ORCH_BENCH_KUBE_APISERVER and ORCH_BENCH_ETCD name, or those of envtest in the
  *                    directory KUBEBUILDER_ASSETS

@@ -1,8 +1,8 @@
 /**
  * Finds the texts in this repository that people read, by category: comments, API descriptions, help, log messages,
  * errors, test names, documentation and commit subjects. `sample-texts.ts` draws samples from these texts, and
- * `check-phrases.ts` checks them. The sources are read as text rather than as a syntax tree, so it misses a few texts
- * that consist of several parts.
+ * `check-phrases.ts` checks them. The sources are read as text rather than as a syntax tree, so a few texts that
+ * consist of several parts are missed.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'

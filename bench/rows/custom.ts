@@ -1,5 +1,5 @@
 /**
- * Compares a custom resource with ConfigMaps, which have the same members: creates, creates with CEL validation rules,
+ * Compares custom objects with ConfigMaps that have the same members: creates, creates with CEL validation rules,
  * creates with 50 watches, and lists. Each kind has its own server.
  */
 

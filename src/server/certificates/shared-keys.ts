@@ -81,8 +81,8 @@ export async function shareAuthority(options: ServerOptions, store: Store, clock
 }
 
 /**
- * Shares the front-proxy CA between servers, like `shareAuthority`. Backends trust only one CA for proxied requests, no
- * matter which server sends them.
+ * Shares the front-proxy CA between servers, as `shareAuthority` does with the cluster's CA. Backends trust only one CA
+ * for proxied requests, no matter which server sends them.
  */
 export async function shareProxyAuthority(
   options: ServerOptions,

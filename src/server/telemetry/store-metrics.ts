@@ -1,6 +1,6 @@
 /**
- * Metrics of the store: its latency, for both etcd and the embedded store under the name that kube-apiserver uses;
- * whether the store is full (`onCapacity`, which the store calls); and its size if the store is on disk (`showSize`).
+ * Metrics of the store: its latency, whether it is full (`onCapacity`, which the store calls), and its size if it is on
+ * disk (`showSize`). The latency metric has the same name as in kube-apiserver, for both etcd and the embedded store.
  * `measured` wraps a store. Lookups of the revision are not measured, because every read looks up the revision. Nor are
  * watches, because they do not end.
  */

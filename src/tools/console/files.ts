@@ -1,6 +1,6 @@
 /**
- * Serves the bundled console files (`dist/console`), which are compressed. Apart from the page itself, their names
- * contain a hash. Such files are read from disk only once, because unauthenticated clients can request them.
+ * Serves the bundled console files (`dist/console`), which are compressed. All files except the page itself have a hash
+ * in their names. These files are read from disk only once, because unauthenticated clients can request them.
  */
 import { hash } from 'node:crypto'
 import { readProgramFile } from '../../base/files/program-files.ts'

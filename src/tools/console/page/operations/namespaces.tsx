@@ -1,4 +1,4 @@
-/** Lists the terminating namespaces, each with what its deletion is waiting for, followed by all other namespaces. */
+/** Lists the terminating namespaces with the reasons that delay their deletion, followed by all other namespaces. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { useConsoleContext } from '../core/kinds.ts'

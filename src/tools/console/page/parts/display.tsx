@@ -107,7 +107,7 @@ interface CardProps {
   readonly wide?: boolean
 }
 
-/** Makes wide content scrollable on its own, also with the keyboard. */
+/** Makes wide content scrollable independently of the page, including by keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be accessible by keyboard

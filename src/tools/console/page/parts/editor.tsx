@@ -1,6 +1,6 @@
 /**
- * The YAML editor, which consists of CodeMirror, loaded on first use. CodeMirror creates styles at run time. In a
- * shadow root, these become constructed style sheets, which need no exception in the page's security policy.
+ * The YAML editor. It uses CodeMirror, which is loaded on first use. CodeMirror creates styles at run time. In a shadow
+ * root, these become constructed style sheets, which need no exception in the page's security policy.
  */
 import { useEffect, useRef } from 'preact/hooks'
 
