@@ -135,7 +135,7 @@ export interface Control<T = ApiObject | undefined> {
    * built-in controls have not checked the change. The error messages of such a control contain the webhook's message.
    */
   readonly asksOthers?: boolean
-  /** Whether the chain can skip the control, because its current configuration affects no request. */
+  /** Whether the chain can skip the control because the control's current configuration affects no request. */
   readonly isIdle?: () => boolean
   /**
    * Whether the control tracks existing objects, such as their quota usage. Such a control also runs for deletions by

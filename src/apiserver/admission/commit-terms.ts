@@ -18,5 +18,5 @@ export interface KeyReservations {
   readonly releases?: readonly string[]
 }
 
-/** The outcome of a successful write: the object is stored, or it is removed. */
+/** The outcome of a successful write: the object was stored or removed. */
 export type Ending = 'stored' | 'removed'

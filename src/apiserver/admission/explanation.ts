@@ -9,7 +9,7 @@ import { isObject, type Json } from '../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** A control that changed the object, with the object before and after. */
+/** A control that changed the object, with the object before and after the change. */
 export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined

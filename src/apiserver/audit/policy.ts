@@ -1,6 +1,6 @@
 /**
  * The audit policy determines the audit level of a request and the stages to record. The first matching rule decides. A
- * request that matches no rule is not recorded. The rules are the same as in kube-apiserver 1.23.
+ * request that matches no rule is not recorded. Rules are interpreted as in kube-apiserver 1.23.
  */
 import type { User } from '../../api/model/user.ts'
 

@@ -56,7 +56,7 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
   }
 }
 
-/** Whether only a proxy may send the header. It must not be forwarded to backends. */
+/** Whether only a proxy may send the header. Such a header must not be forwarded to backends. */
 export function isProxyHeader({ username, uid, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
   return [...username, ...uid, ...groups].includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }

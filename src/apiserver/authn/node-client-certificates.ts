@@ -13,7 +13,10 @@ import { nodeClientName } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
-/** Common names of such certificates. The second name is used by other tools and by earlier versions. */
+/**
+ * Common names of the certificates that API servers use to call node agents. The second name is used by other tools and
+ * by earlier versions.
+ */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
 /**

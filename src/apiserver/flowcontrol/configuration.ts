@@ -138,7 +138,7 @@ export class FlowConfiguration {
     if (level.spec?.type === 'Exempt')
       return { uid, pool: undefined, limits: noLimits, lending: this.#hasExemptSeats ? lending : undefined }
     const limits = { ...limitsOf(level, nominal), ...(this.#hasExemptSeats && maxRequestSeats(nominal)) }
-    // Levels keep the seats that they have lent or borrowed until the next redistribution.
+    // Seats that a level has lent or borrowed stay lent or borrowed until the next redistribution.
     const currentSeats = before?.pool && before.lending?.bounds.nominal === nominal ? before.pool.seats : nominal
     before?.pool?.configure({ ...limits, seats: currentSeats })
     return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }

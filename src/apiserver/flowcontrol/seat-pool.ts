@@ -70,7 +70,7 @@ export class SeatPool implements Waiting {
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
-  /** The virtual time of the queue that was served last. A queue that becomes busy starts from here. */
+  /** The virtual time of the queue that was served last. A queue that becomes busy starts at this time. */
   #virtualTime = 0
   /**
    * Queues with waiting or running requests, and queues whose flows must wait because they have used more than their

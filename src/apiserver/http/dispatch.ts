@@ -45,7 +45,7 @@ export interface Routes {
   readonly watchMetrics: WatchMetrics
   /** Minimum duration in milliseconds of a watch that sets no timeout. */
   readonly minWatchMs: number
-  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
+  /** Whether lists support query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /**
    * Returns a promise if a type is not served yet but may be soon, for example because its CustomResourceDefinition was

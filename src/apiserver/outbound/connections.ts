@@ -35,8 +35,8 @@ export interface Destination {
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
   /**
-   * Selects connections without TLS, with a new connection for each request. The connections use TCP, or the stream
-   * that the function creates.
+   * Selects connections without TLS, with a new connection for each request. With `tcp`, they use TCP. With a function,
+   * each of them uses a stream that the function creates.
    */
   readonly plain?: 'tcp' | (() => Duplex)
 }

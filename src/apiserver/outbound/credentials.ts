@@ -11,7 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
-/** Used for servers that have no configured credentials. */
+/** Empty credentials, for servers without configured credentials. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {

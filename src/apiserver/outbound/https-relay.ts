@@ -26,8 +26,8 @@ export interface RelayedRequest {
   /** The requested protocols, in the format of the `Upgrade` header. */
   readonly upgrade: string | undefined
   /**
-   * Whether the response may never end on its own, as for a watch. It then lasts until the client or `endStreams` ends
-   * it.
+   * Whether the response may never end on its own, as for a watch. Such a response lasts until the client or
+   * `endStreams` ends it.
    */
   readonly isEndless: boolean
   /** Maximum wait in milliseconds for the start of the response. */

@@ -58,7 +58,7 @@ interface Means {
 }
 
 const opened: readonly Verb[] = ['create', 'get']
-/** Verbs of a proxied request, which correspond to all HTTP methods. */
+/** Verbs of proxied requests, which together cover all HTTP methods. */
 export const proxied: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update']
 
 function way(subresource: string, doc: string, connects: Connection): Omit<Endpoint, 'answer'> {
@@ -71,7 +71,7 @@ async function findPod({ lookup }: Means, { namespace, name }: { namespace: stri
   return storedPod.object
 }
 
-/** The parameters of exec and attach as node agents name them. */
+/** The parameters of exec and attach, under the names that node agents use. */
 type CommandOptions = ApiObject & {
   readonly stdin?: boolean
   readonly stdout?: boolean

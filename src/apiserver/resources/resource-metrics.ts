@@ -22,7 +22,7 @@ export interface ResourceMetricsParts {
   readonly nodeUsage: NodeUsage
 }
 
-/** The measurement period to report. Agents actually report the usage at a single point in time. */
+/** The measurement period to report, although agents measure the usage at a single point in time. */
 const window = '10s'
 
 export function resourceMetrics(parts: ResourceMetricsParts): Endpoint[] {

@@ -22,7 +22,7 @@ export class HandshakeQueue {
   readonly #timeoutMs: number
   #room = handshakesPerTurn
   #isScheduled = false
-  /** Connections that wait for their handshake, by network. Calling a function begins the handshake. */
+  /** Connections that wait for their handshake, by network. Each function begins the handshake of one connection. */
   readonly #waiting = new Map<string, (() => void)[]>()
 
   /**

@@ -54,8 +54,8 @@ export interface ServerTransport {
   /** A signal that aborts when the client disconnects. The signal is created on first use. */
   readonly signal: AbortSignal
   /**
-   * The requested upgrade. Undefined if the client requests no upgrade, or if the upgrade is not allowed. Every
-   * response except 101 closes the connection.
+   * The requested upgrade. Undefined if the client requests none, or if it is not allowed. Every response except 101
+   * closes the connection.
    */
   readonly upgrade?: UpgradeRequest | undefined
   /** Whether the client sends a body, even an empty one. */

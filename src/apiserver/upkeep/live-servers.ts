@@ -13,7 +13,7 @@ export interface ServerPlace {
 
 const prefix = 'servers/'
 const lifetimeSeconds = 15
-/** Maximum number of servers that are listed, far more than a store ever has. */
+/** Maximum number of servers to list, which is far more than any store has. */
 const maxServers = 1000
 
 export interface Servers {

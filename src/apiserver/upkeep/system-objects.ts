@@ -16,7 +16,7 @@ export const systemNamespace = 'kube-system'
 /** The namespaces that always exist. */
 const permanentNamespaces = ['default', ...systemNamespaces]
 
-/** The objects of one type that must exist, with their names and contents. */
+/** The required objects of one type, with their names and contents. */
 interface RequiredObjects {
   readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]

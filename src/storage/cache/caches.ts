@@ -110,7 +110,7 @@ export class Caches {
     return this.#fault
   }
 
-  /** Changes whenever all caches are reloaded, for example after the store was restored. */
+  /** A number that changes whenever all caches are reloaded, for example after the store was restored. */
   get epoch(): number {
     return this.#epoch
   }

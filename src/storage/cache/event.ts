@@ -144,12 +144,12 @@ export const jsonEvents: EventForm = {
   encodeBookmarkOrError: encodeControlEventInJson(partialObjectMetadata),
 }
 
-/** Encodes an event around an object in JSON, with the final newline. */
+/** Encodes an event that contains the given JSON object, with the final newline. */
 export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer): Buffer {
   return Buffer.concat(eventParts(type, json))
 }
 
-/** Returns the parts of an event around an object in JSON. */
+/** Returns the parts of an event that contains the given JSON object. */
 export function eventParts(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer): readonly Buffer[] {
   return [openings[type], json.subarray(0, -1), closing]
 }

@@ -1,9 +1,9 @@
 /**
  * The cache of one kind: all its objects as of `revision`, its event buffer, and its watchers.
  *
- * A load fills the cache, and fills it again whenever the feed was interrupted. After that, `apply` updates it in
- * revision order. The cache works with keys and bytes and does not interpret the kind. Reads are plain memory lookups,
- * so all reads in one turn of the event loop are consistent. Longer reads return the state at their start.
+ * A load fills the cache, and another load refills it after each interruption of the feed. After that, `apply` updates
+ * it in revision order. The cache works with keys and bytes and does not interpret the kind. Reads are plain memory
+ * lookups, so all reads in one turn of the event loop are consistent. Longer reads return the state at their start.
  *
  * A large cache is loaded after the server is ready. Until it is loaded, it contains only the objects that requests
  * have fetched or that have changed (`partial-objects.ts`). A read of any other object throws 503 instead of reporting
@@ -232,7 +232,7 @@ export class KindCache {
     }
   }
 
-  /** Returns the unreadable value stored under the key, or undefined if there is no such value. */
+  /** Returns the unreadable value stored under the key, or undefined if there is none. */
   unreadable(key: string): Unreadable | undefined {
     return this.#unreadable.get(key)
   }

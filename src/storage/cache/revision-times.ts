@@ -32,9 +32,7 @@ export class RevisionTimes {
     return true
   }
 
-  /**
-   * Returns the newest revision whose changes are all older than the retention time, or 0 if there is no such revision.
-   */
+  /** Returns the newest revision whose changes are all older than the retention time, or 0 if there is none. */
   outdated(): Revision {
     const end = this.#retention.clock.monotonic() - this.#retention.historyMs
     const fresh = this.#marks.findIndex(({ time }) => time > end)

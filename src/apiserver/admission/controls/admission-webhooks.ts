@@ -30,7 +30,7 @@ export interface WebhookMeans extends ServiceAddressParts {
   readonly clock: Clock
   readonly log: Log
   readonly caller: HttpsCaller
-  /** Request timeout of this server in milliseconds. */
+  /** This server's request timeout in milliseconds. */
   readonly requestLimitMs: number
   readonly metrics: AdmissionMetrics
   /** Answers permission queries in match conditions. */

@@ -92,7 +92,7 @@ export interface ControlParts extends ImagePolicyParts {
   readonly validatingPolicies: ValidatingPolicies
   /** Sends requests to webhooks. */
   readonly caller: HttpsCaller
-  /** Request timeout of this server in milliseconds. */
+  /** This server's request timeout in milliseconds. */
   readonly requestLimitMs: number
   /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined

@@ -78,8 +78,8 @@ interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
   /**
-   * The part of the error message that follows the number of default classes. Needed only before Kubernetes 1.26, where
-   * several default classes are an error.
+   * The part of the error message that follows the number of default classes. Needed only for versions before
+   * Kubernetes 1.26, in which several default classes are an error.
    */
   readonly several: string
 }

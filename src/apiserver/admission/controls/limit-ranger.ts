@@ -93,7 +93,7 @@ function boundsOf({ object }: StoredObject<LimitRange>): readonly Bounds[] {
   return object.spec?.limits ?? []
 }
 
-/** Sets missing requests and limits, and an annotation that lists them. Returns undefined if nothing is missing. */
+/** Sets missing requests and limits, and lists them in an annotation. Returns undefined if nothing is missing. */
 function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
   const { object } = request

@@ -31,7 +31,7 @@ type NodeLabels = { readonly [key: string]: string }
 interface Selectors {
   /** The node selector for namespaces without the annotation. */
   readonly usual: NodeLabels
-  /** Labels that pods may select, by namespace. */
+  /** Node labels that pods may select, by namespace. */
   readonly limits: ReadonlyMap<string, NodeLabels>
 }
 

@@ -52,7 +52,7 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
 
 interface Choice {
   readonly storedPolicy: StoredObject<PodSecurityPolicy>
-  /** The pod after the policy has set its defaults. */
+  /** The pod with the policy's defaults applied. */
   readonly pod: JudgedPod
 }
 

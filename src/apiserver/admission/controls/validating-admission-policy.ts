@@ -105,7 +105,7 @@ interface Found {
 }
 
 /**
- * Adds the warning and the audit annotation of a violation. Returns the violation if the binding denies the request.
+ * Adds the warning and the audit annotation for a violation. Returns the violation if the binding denies the request.
  */
 function report(request: AdmissionRequest, notes: AuditNotes, { invocation, violation, decision }: Found): Reported[] {
   const { policy, binding } = invocation

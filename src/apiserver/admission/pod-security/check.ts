@@ -76,7 +76,7 @@ export function quotedList(names: readonly string[]): string {
 /** Maximum number of names in a message. A pod may have thousands of violations. */
 const maxReportedNames = 20
 
-/** Joins words with commas. A long list is cut and ends with `and N more`. */
+/** Joins words with commas. A long list is truncated and ends with `and N more`. */
 export function list(words: readonly string[]): string {
   const more = words.length - maxReportedNames
   return more > 0 ? `${words.slice(0, maxReportedNames).join(', ')} and ${more} more` : words.join(', ')

@@ -15,7 +15,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { KindOf } from '../../../api/schema/kind.ts'
 
 interface Maker extends StoredType<unknown> {
-  /** Returns the pod template of an object, which must be of this kind. */
+  /** Returns an object's pod template. The object must be of the kind that this entry describes. */
   templateOf(object: ApiObject): PodTemplateSpec | undefined
 }
 

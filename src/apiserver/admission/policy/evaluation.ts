@@ -32,7 +32,7 @@ const maxQuestions = 20
 interface EvaluationParts {
   readonly variables: readonly NamedExpression[]
   readonly params: Json
-  /** Lets other requests run between two expressions, because each can take tens of milliseconds. */
+  /** Lets other requests run between two expressions, because each expression can take tens of milliseconds. */
   readonly timeSlice: TimeSlice
 }
 

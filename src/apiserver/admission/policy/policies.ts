@@ -41,7 +41,7 @@ function bindingOf(name: string, { paramRef, validationActions = [], matchResour
   return { name, paramRef, actions: shareActions(validationActions), matcher: matcherOf(matchResources) }
 }
 
-/** Action lists, keyed by their joined names. Validation allows only a few different lists. */
+/** Action lists, keyed by the joined names of their actions. Validation allows only a few different lists. */
 const actionLists = new Map<string, readonly string[]>()
 const maxActionLists = 100
 
@@ -254,7 +254,10 @@ interface Taking<T> {
   readonly clear: () => void
 }
 
-/** Returns the source of a cluster-scoped kind. The cast is safe because stored objects have the type of their kind. */
+/**
+ * Returns an index source for the objects of a cluster-scoped kind. The cast is safe because stored objects have the
+ * type of their kind.
+ */
 function sourceOf<T>({ group, plural }: StoredType<T>, { take, clear }: Taking<T>): Source {
   return { type: { group, plural }, take: ({ name }, object) => take(name, object as T | undefined), clear }
 }

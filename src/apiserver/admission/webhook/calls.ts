@@ -27,7 +27,7 @@ export interface WebhookCallParts {
   readonly clock: Clock
   readonly metrics: WebhookMetrics
   readonly log: Log
-  /** Request timeout of this server in milliseconds. */
+  /** This server's request timeout in milliseconds. */
   readonly requestLimitMs: number
 }
 

@@ -30,7 +30,7 @@ export interface RequestType {
 }
 
 interface Compiled {
-  /** Changes whenever the configuration changes. */
+  /** Identifies the configuration's state, and changes with it. */
   readonly state: string
   readonly webhooks: readonly Webhook[]
 }

@@ -15,7 +15,7 @@ const reservedMs = 1000
 const minShareMs = 1000
 
 export interface Remaining {
-  /** Request timeout of this server in milliseconds. */
+  /** This server's request timeout in milliseconds. */
   readonly limitMs: number
   /** Time in milliseconds until the request times out. */
   readonly leftMs: number

@@ -18,7 +18,7 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 type StoredWebhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[number]
 
-/** A configured webhook, in the form needed to match requests and to call it. */
+/** A configured webhook, compiled for matching requests and for calling it. */
 export interface Webhook {
   readonly phase: Phase
   /** Name of the configuration that contains the webhook. */

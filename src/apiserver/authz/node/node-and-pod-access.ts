@@ -43,7 +43,7 @@ function listedPods(node: string, attributes: ResourceAttributes, related: NodeJ
   return because('can only list/watch pods with spec.nodeName field selector')
 }
 
-/** Whether a request is limited to objects on the node by the field selector `spec.nodeName`. */
+/** Whether the field selector `spec.nodeName` limits a request to objects on the node. */
 export function selectsNode(node: string, { selectors }: ResourceAttributes): boolean {
   const fields = selectors?.().fields ?? []
   return fields.some(({ path, equal, value }) => path === 'spec.nodeName' && equal && value === node)

@@ -72,7 +72,7 @@ const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
   const { apiGroups = [], resources = [], verbs = [] } = rule.stored
-  // Such a rule grants nothing, so there is nothing to cover.
+  // A rule with an empty list grants nothing, so there is nothing to cover.
   if (apiGroups.length === 0 || resources.length === 0 || verbs.length === 0) return true
   return yield* coversFrom(userRules, rule, { at: 0, effort })
 }

@@ -6,7 +6,8 @@
  *   * / scale (written as one word) the subresource of every resource
  *   /logs/*          every path with the given prefix
  *
- * Rules only allow. A rule with resource names does not apply to requests without a name, such as lists.
+ * Rules can only allow requests, never deny them. A rule with resource names does not apply to requests without a name,
+ * such as lists.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'

@@ -56,7 +56,7 @@ const fields = {
   authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order in which the server queries them.' }),
 }
 
-/** Authorizer types that need no further configuration. Each type may occur once. */
+/** Authorizer types that need no additional configuration. Each type may occur once. */
 const plainTypes = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow', 'AlwaysDeny'] as const
 const maxConditions = 64
 const maxTimeoutMs = 30_000

@@ -100,8 +100,7 @@ class Version {
   readonly apiVersion: string
   readonly #evolving: Evolving
   /**
-   * The beginning of the JSON of nearly every object of this version. Comparing this prefix is faster than parsing the
-   * object.
+   * The JSON prefix of nearly every object of this version. Comparing this prefix is faster than parsing the object.
    */
   readonly #start: Buffer
   readonly #upgraded = new UpgradedObjectCache()

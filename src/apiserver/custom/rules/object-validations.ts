@@ -71,7 +71,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
 }
 
 /**
- * Errors after which CEL rules are not evaluated, because they could not handle the object. Wrong enum values are
+ * Errors after which CEL rules are not evaluated, because the rules could not handle the object. Wrong enum values are
  * treated separately.
  */
 const preventing: ReadonlySet<FieldFault> = new Set([

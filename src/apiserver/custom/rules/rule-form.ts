@@ -112,7 +112,7 @@ export function resolveFieldPath(path: string, schema: JsonObject): readonly Pat
   return steps.length === 0 ? undefined : steps
 }
 
-/** One step of a path: the name of a field or the key of a map. */
+/** One step of a path: a field name or a map key. */
 export interface PathStep {
   readonly name: string
   readonly isKey: boolean

@@ -8,7 +8,7 @@
 /** Cost of a Unicode class such as `\pL`, in steps. The second number applies to case-insensitive patterns. */
 const unicodeClass = 75
 const unicodeClassFolded = 200
-/** Cost of a large range in a case-insensitive pattern. The compiler visits each of its characters. */
+/** Cost of a large range in a case-insensitive pattern. The compiler visits each character in the range. */
 const wideRangeFolded = 3000
 
 interface Reader {

@@ -98,7 +98,7 @@ function isSet(value: Json | undefined): boolean {
 interface Place {
   readonly path: FieldPath
   readonly isRoot: boolean
-  /** Whether the node describes metadata, apiVersion or kind of an object. */
+  /** Whether the node describes an object's metadata, apiVersion or kind. */
   readonly inMetadata: boolean
   readonly mayDefault: boolean
 }

@@ -28,7 +28,7 @@ export interface Described {
   readonly vendor: Vendor
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
+  /** Whether lists support query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /** Version of the server. */
   readonly version: string

@@ -38,7 +38,7 @@ export interface OpenApiOptions {
   readonly version: string
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
+  /** Whether lists support query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /** The documents of aggregated servers. */
   readonly published: () => AggregatedDocuments

@@ -132,7 +132,7 @@ export const queryParameters: { readonly [N in QueryName]: Parameter } = allQuer
 /** The settings that determine which query parameters a server supports. */
 export interface QueryOptions {
   readonly emulated: EmulatedVersion
-  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
+  /** Whether lists support query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
 }
 

@@ -75,7 +75,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Compares two numbers. Subtracting equal infinities would return NaN. */
+/** Compares two numbers without subtracting them, because subtracting equal infinities returns NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }

@@ -182,8 +182,8 @@ interface Maker {
 }
 
 /**
- * Returns a function for each path that builds the path's document. Paths of aggregated group versions are not
- * included, because their own servers handle them.
+ * Returns, for each path, a function that builds its document. Paths of aggregated group versions are not included,
+ * because their own servers handle them.
  */
 function documents(
   lists: ReadonlyMap<string, readonly Served[]>,

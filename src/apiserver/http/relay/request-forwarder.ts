@@ -204,10 +204,7 @@ function unusableBecause(status: number, location: string | undefined): string |
   return status < 200 || status > 599 ? `it responded with status ${status}` : undefined
 }
 
-/**
- * Returns the Location header to relay. Returns undefined if the response has no such header or if the header points to
- * another host.
- */
+/** Returns the Location header to relay, or undefined if the response has none or if it points to another host. */
 function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAnswer): string | undefined {
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined

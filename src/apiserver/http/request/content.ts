@@ -26,7 +26,7 @@ export interface BodyType extends Offering {
   readonly mergesObjects: boolean
 }
 
-/** Returns the media type of the body as sent, without parameters. Returns '' if the client sent no media type. */
+/** Returns the body's media type as sent, without parameters, or '' if the client sent none. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
   if (!header.includes(';')) return header.trim()
@@ -51,7 +51,7 @@ export async function readContent(exchange: Exchange, type: BodyType): Promise<P
   return recordForAudit(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
-/** Passes the parsed body to the audit record, and returns it. */
+/** Passes the parsed body to the audit record, and returns the body. */
 export function recordForAudit(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
   exchange.audit?.hasSent(parsed.value, length)
   return parsed

@@ -49,23 +49,20 @@ export class RequestHeaders {
     return values
   }
 
-  /** Returns all values of a header, joined with commas, or '' if the header is missing. */
+  /** Returns all values of a header, joined with commas, or '' if it is missing. */
   list(name: string): string {
     const i = this.#find(name, 0)
     if (i < 0) return ''
     return this.#find(name, i + 2) < 0 ? this.#raw[i + 1]! : this.all(name).join(',')
   }
 
-  /** Returns the first value of a header, or undefined if the header is missing. */
+  /** Returns the first value of a header, or undefined if it is missing. */
   first(name: string): string | undefined {
     const i = this.#find(name, 0)
     return i < 0 ? undefined : this.#raw[i + 1]
   }
 
-  /**
-   * Returns the only value of a header, or undefined if the header is missing. Throws 400 if the header has several
-   * values.
-   */
+  /** Returns the only value of a header, or undefined if it is missing. Throws 400 if it has several values. */
   one(name: string): string | undefined {
     const i = this.#find(name, 0)
     if (i < 0) return undefined

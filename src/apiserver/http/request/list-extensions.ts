@@ -1,6 +1,6 @@
 /**
- * The query parameters of lists that Kubernetes does not have: `fields`, `sort` and `count`. With `--extensions=false`,
- * the server ignores them like any unknown parameter.
+ * The list query parameters that Kubernetes does not have: `fields`, `sort` and `count`. With `--extensions=false`, the
+ * server ignores them like any unknown parameter.
  */
 import { type Cut, cutOf } from '../../../api/codec/cut-json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'

@@ -26,7 +26,7 @@ import { type FieldFault, inDocumentOrder } from './fault-order.ts'
 import { fieldValidation } from './write-options.ts'
 
 /**
- * Reads and decodes the body of a create or update. `others` are further versions of the kind that clients may send.
+ * Reads and decodes the body of a create or update. `others` are additional versions of the kind that clients may send.
  */
 export async function readObjectBody(
   exchange: Exchange,

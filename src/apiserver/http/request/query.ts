@@ -4,8 +4,8 @@ import { badRequest } from '../../../api/model/api-error.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 
 /**
- * Reads an integer, or returns undefined if the parameter is missing. All 64-bit integers are accepted, but values
- * above 2^53 - 1 are capped at 2^53 - 1.
+ * Reads an integer parameter. Returns undefined if it is missing. All 64-bit integers are accepted, but values above
+ * 2^53 - 1 are capped at 2^53 - 1.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
@@ -15,7 +15,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** Returns the parameter, or '' if the parameter is missing. */
+/** Returns the parameter, or '' if it is missing. */
 export function text(query: URLSearchParams, name: string): string {
   return query.get(name) ?? ''
 }

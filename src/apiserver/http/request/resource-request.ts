@@ -21,7 +21,7 @@ export interface ResourceRequest {
   /** Minimum duration in milliseconds of a watch that sets no timeout. */
   readonly minWatchMs: number
   readonly authorizer: Authorizer
-  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
+  /** Whether lists support query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
 }
 

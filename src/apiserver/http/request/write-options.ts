@@ -15,7 +15,7 @@ export function fieldValidation(query: URLSearchParams): FieldValidation {
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** The field manager, or '' if the client sent no field manager. */
+  /** The field manager, or '' if the client sent none. */
   readonly fieldManager: string
 }
 

@@ -82,7 +82,7 @@ export const jsonForm: Form = {
   shared: undefined,
 }
 
-/** The indentation of the items of a list in indented JSON. */
+/** The indentation of list items in indented JSON. */
 const itemMargin = '    '
 
 /** The format for indented JSON. */

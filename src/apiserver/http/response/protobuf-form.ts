@@ -110,7 +110,7 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** Returns the end of the part of an encoded object that is sent: the end of the object, or of its metadata. */
+/** Returns the offset up to which an encoded object is sent: the end of the object, or of its metadata. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }

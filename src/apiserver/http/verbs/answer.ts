@@ -47,7 +47,7 @@ export interface EndpointCall {
   readonly authorizer: Authorizer
   /** Forwards connections to nodes, pods and services. */
   readonly forwarder: RequestForwarder
-  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
+  /** Whether lists support query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
 }
 

@@ -53,8 +53,8 @@ interface Target {
 }
 
 /**
- * Returns the resource and configuration to apply. An apply to a view such as Scale is converted to an apply to the
- * underlying object that sets only the fields of the view.
+ * Returns the resource and configuration to apply. An apply to a view such as Scale becomes an apply to the underlying
+ * object, with a configuration that sets only the view's fields.
  */
 function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
   const { stored } = resource

@@ -165,8 +165,8 @@ function joined(events: readonly Buffer[]): Buffer {
 }
 
 /**
- * How long a client may read nothing before it is disconnected, in milliseconds. Disconnecting the client frees the
- * memory of its pending events.
+ * How long a client may go without reading before it is disconnected, in milliseconds. Disconnecting the client frees
+ * the memory of its pending events.
  */
 const stallMs = 25_000
 

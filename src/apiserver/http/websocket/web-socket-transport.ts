@@ -76,7 +76,7 @@ interface Switching {
   readonly upgrade: UpgradeRequest
   readonly framing: WebSocketFraming
   readonly messages: MessageFraming
-  /** The chosen subprotocol, or '' if no subprotocol was chosen. */
+  /** The chosen subprotocol, or '' if none was chosen. */
   readonly protocol: string
   /** Headers of the 101 response. */
   readonly answer: readonly string[]

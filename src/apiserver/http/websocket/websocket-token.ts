@@ -23,7 +23,7 @@ export function webSocketAuthorization(headers: RequestHeaders): string | undefi
   return `Bearer ${token.toString('latin1')}`
 }
 
-/** Returns the offered subprotocols without tokens. Returns '' if no subprotocols remain. */
+/** Returns the offered subprotocols without tokens, or '' if none remain. */
 export function withoutWebSocketToken(value: string): string {
   const offered = protocolsOf(value)
   return offered.some(isToken) ? offered.filter((each) => !isToken(each)).join(', ') : value

@@ -23,7 +23,7 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
   readonly verbs: readonly Verb[]
   /** The kind of the request and response bodies, if it differs from `kind`. */
   readonly type: Kind | undefined
-  /** Further versions of the kind that clients may send as the request body. */
+  /** Additional versions of the kind that clients may send as the request body. */
   readonly alsoTakes?: readonly Kind[]
   /**
    * The admission operation: CREATE for a request with a body, CONNECT for a connection. Undefined for reads, which

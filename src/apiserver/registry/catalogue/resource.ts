@@ -42,7 +42,7 @@ export interface RegistryParts {
   readonly pools: readonly Pool[]
   /** The IPAddress objects for the cluster IPs of Services. If undefined, the server creates no IPAddress objects. */
   readonly addressRecords?: ValueRecords | undefined
-  /** Returns the labels of a namespace. Undefined if the namespace does not exist. */
+  /** Returns the labels of a namespace, or undefined if it does not exist. */
   readonly namespaceLabels?: (namespace: string) => { readonly [key: string]: string } | undefined
   /**
    * Returns the admission plugins, such as quota, that must be notified of deletions by the server itself. Undefined if
@@ -205,8 +205,7 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
 }
 
 /**
- * Returns the group and kind to name in an error message. For a view such as Scale, these are the group and kind of the
- * view.
+ * Returns the group and kind to name in an error message. For a view such as Scale, these are its own group and kind.
  */
 export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { group: string; kind: string } {
   const { faultGroup } = kind

@@ -29,7 +29,9 @@ export interface Served {
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object of the type. Creates compute field ownership by comparing the new object with it. */
+  /**
+   * An empty object of the type. A create computes field ownership by comparing the new object with this empty object.
+   */
   readonly empty: ApiObject
   /** Handles requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
@@ -43,8 +45,8 @@ export interface Virtual extends Served {
 }
 
 /**
- * Returns whether a type is built-in or defined by a CustomResourceDefinition. A view such as Scale has the origin of
- * the type that it shows.
+ * Returns the origin of a type: built-in, or defined by a CustomResourceDefinition. A view such as Scale has the origin
+ * of the type that it shows.
  */
 export function originOf({ kind, stored }: Served & { readonly stored: Served | undefined }): Kind['origin'] {
   return (stored?.kind ?? kind).origin

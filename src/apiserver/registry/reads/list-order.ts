@@ -37,7 +37,9 @@ interface SortField {
 const maxFields = 3
 const maxOrderText = 500
 
-/** Maximum number of characters to compare in strings. The limit ensures that a position fits into a continue token. */
+/**
+ * Maximum number of characters of a string to compare. The limit ensures that a position fits into a continue token.
+ */
 const maxComparedText = 128
 
 /**

@@ -115,7 +115,8 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
 /** Returns the fields that selectors support, with their paths in the storage version. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  // Such a kind accepts `metadata.namespace` in field selectors even if it is cluster-scoped. The value is then empty.
+  // A kind without selectable fields accepts `metadata.namespace` even if it is cluster-scoped. The value is then
+  // empty.
   const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))

@@ -46,7 +46,7 @@ export interface ListPage {
   readonly revision: number
   /** The objects that were found before the response starts. */
   readonly objects: readonly CachedObject[]
-  /** The remaining objects on the page, which are found on demand. Undefined if there are no remaining objects. */
+  /** The remaining objects on the page, which are found on demand. Undefined if there are none. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
   /** Number of objects that follow this page. Undefined if unknown. */
@@ -93,7 +93,7 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Returns the slices of `slicesOf` in a form over which the caller can iterate twice. The first pass keeps cached
+ * Returns the slices of `slicesOf` in a form that the caller can iterate over twice. The first pass keeps cached
  * objects in memory. Objects from the store's history are read again, because they could take too much memory.
  */
 export function slicesTwice(

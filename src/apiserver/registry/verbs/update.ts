@@ -215,8 +215,8 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 }
 
 /**
- * Throws an error if the kind requires a resourceVersion and the update has no resourceVersion, or if a patch removes
- * the resourceVersion. Views such as Scale are exempt.
+ * Throws an error if the kind requires a resourceVersion and the update has none, or if a patch removes it. Views such
+ * as Scale are exempt.
  */
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
   const { kind, group, plural } = context.resource
@@ -227,8 +227,8 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
 }
 
 /**
- * Throws an error if the uid in the request differs from the uid of the stored object. Different uids mean that the
- * object was deleted and created again.
+ * Throws an error if the uid in the request differs from that of the stored object. Different uids mean that the object
+ * was deleted and created again.
  */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
   if (metadata.uid === undefined || metadata.uid === stored.uid) return
@@ -237,8 +237,8 @@ function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stor
 }
 
 /**
- * Throws an error if the resourceVersion in the request differs from the stored resourceVersion. Resource versions are
- * compared as opaque strings.
+ * Throws an error if the resourceVersion in the request differs from the stored one. Resource versions are compared as
+ * opaque strings.
  */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
   if (next.metadata.resourceVersion !== metadata.resourceVersion) throw modified(resource, metadata.name!)

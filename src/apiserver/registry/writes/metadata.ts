@@ -55,7 +55,7 @@ export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: 
   ]
 }
 
-/** The properties of a kind that affect the validation of metadata. */
+/** The properties of a kind that affect metadata validation. */
 type NamedBy = Pick<Kind, 'nameFormat' | 'lifecycle'>
 
 const anyKind: NamedBy = { nameFormat: checkPathSegment, lifecycle: { plainFinalizers: true } }

@@ -103,7 +103,8 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Records the reason. The watch restarts at the same position, where it throws RevisionGone again.
+      // Records the reason for the failure. The watch restarts at the same position, where it throws RevisionGone
+      // again.
       this.feed.failure = readFailure(error)
     }
   }

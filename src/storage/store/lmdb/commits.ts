@@ -46,7 +46,7 @@ export interface CommitListeners {
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The share of old revisions to drop before each retry of a write that did not fit on the disk. */
+/** How many of the old revisions to drop before each retry of a write that did not fit on the disk. */
 const remedies = ['none', 'half', 'all'] as const
 /** Maximum size of a batch that retries writes that did not fit on the disk. */
 const fewWrites = 64

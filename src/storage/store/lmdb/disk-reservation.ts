@@ -28,7 +28,7 @@ const zeros = Buffer.alloc(growthPages * pageSize)
 /** Upper bound for the number of pages that a write allocates. */
 export interface Need {
   readonly pages: number
-  /** The maximum number of consecutive pages that the write needs. */
+  /** The largest number of consecutive pages that the write needs. */
   readonly maxRun: number
 }
 

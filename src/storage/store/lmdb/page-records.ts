@@ -34,7 +34,7 @@ export interface LongRecord {
   readonly count: number
 }
 
-/** The key bounds of a page: at least `low` and below `high`. Undefined means no bound. */
+/** The key bounds of a page: its keys are at least `low` and below `high`. Undefined means no bound. */
 export interface KeyBounds {
   readonly low: Buffer | undefined
   readonly high: Buffer | undefined
