@@ -2,7 +2,7 @@
  * Explains admission to users: which control changed which fields, and which control rejected the write, even if the
  * error message does not name the control. Fields are named as in errors, such as `spec.tolerations[1]`. If a whole
  * value was added, only the path of the value is reported, without the paths inside it. The explanation is sent in
- * headers, so its length is limited and further entries are only counted.
+ * headers, so its length is limited, and the remaining entries are only counted.
  */
 
 import { isObject, type Json } from '../../api/json/json.ts'

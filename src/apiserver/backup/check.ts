@@ -21,7 +21,7 @@ export interface CheckReport {
   readonly bytes: number
   readonly objects: number
   readonly faults: readonly Fault[]
-  /** Number of further problems that were found but are not listed. */
+  /** Number of additional problems that were found but are not listed. */
   readonly more: number
 }
 

@@ -41,7 +41,7 @@ const lookMs = 100
 /**
  * Bounds of the delay before a rejection is sent while no seats are free. Without the delay, clients that ignore
  * `Retry-After` and retry immediately would keep the server busy with rejections. The delay is random so that clients
- * do not retry together. At most `maxHeldBack` rejections are delayed at a time. Any further rejections are sent
+ * do not retry together. At most `maxHeldBack` rejections are delayed at a time. Any additional rejections are sent
  * immediately.
  */
 const refusalMs = { least: 150, most: 350 }

@@ -71,7 +71,7 @@ const tellEveryMs = 10_000
 /** A TLS port with its connections. */
 export class Listener {
   readonly #tcp: TcpServer
-  /** The TLS server. It never listens, and gets each connection from the handshake queue. */
+  /** The TLS server. It never listens. The handshake queue passes it each connection. */
   readonly #tls: TlsServer
   readonly #handshakes: HandshakeQueue
   readonly #security: Security

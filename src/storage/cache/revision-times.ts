@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when the store reached each revision. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Recorded revisions, oldest first, each with a time by which the store had reached the revision. */
+  /** Recorded revisions, oldest first, each with a time when the store had already reached the revision. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {

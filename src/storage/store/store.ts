@@ -79,7 +79,7 @@ export interface Write {
    * Lifetime in whole seconds, counted from the call, from 1 to `maxLifetimeSeconds`. Undefined means that the key does
    * not expire. Each commit replaces the lifetime that an earlier commit set for the key. The store usually deletes the
    * key within five seconds of its expiry. The deletion can be later if the store was down, if a great many keys expire
-   * at once, or after an etcd leader change, which renews all lifetimes in full.
+   * at the same time, or after an etcd leader change, which renews all lifetimes in full.
    */
   readonly lifetimeSeconds?: number | undefined
   /** A note that the journal stores with the change. Ignored if the store has no journal. */

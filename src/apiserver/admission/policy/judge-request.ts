@@ -26,8 +26,8 @@ export interface Decision {
   readonly error: ErrorType
   readonly ms: number
   /**
-   * Whether violations reject the request no matter which actions the binding specifies. Like Kubernetes, the server
-   * does so if the policy is misconfigured or an audit annotation fails.
+   * Whether violations reject the request regardless of the binding's actions. Like Kubernetes, the server does so if
+   * the policy is misconfigured or an audit annotation fails.
    */
   readonly isAlwaysDenied: boolean
 }

@@ -2,11 +2,10 @@
  * Charges quotas and settles their debts (`debts.ts`). The check and the charge are one compare-and-set on the quota's
  * status, so that concurrent servers and clients cannot exceed the limits.
  *
- * While one change to a quota is being committed, further changes to it wait and share the next commit. Fifty
- * concurrent clients therefore need a few commits, not fifty. The number of waiting changes is bounded by the number of
- * active requests. Charges and refunds are committed separately so that they never cancel each other out: every charge
- * creates a new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active
- * writes.
+ * While one change to a quota is being committed, later changes to it wait and share the next commit. Fifty concurrent
+ * clients therefore need a few commits, not fifty. The number of waiting changes is bounded by the number of active
+ * requests. Charges and refunds are committed separately so that they never cancel each other out: every charge creates
+ * a new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active writes.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'

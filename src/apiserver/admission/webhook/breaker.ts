@@ -41,8 +41,8 @@ export class Breaker {
   /** Time of the last response, on the monotonic clock. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY
   /**
-   * Tenants whose calls failed or were probes in the current interval. Their further calls are rejected without being
-   * sent.
+   * Tenants whose calls failed or were probes in the current interval. Further calls for these tenants are rejected
+   * without being sent.
    */
   readonly #probers = new Set<string>()
 

@@ -34,8 +34,7 @@ export class TokenDependencies {
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
   /**
-   * For each token, the objects with which it was found valid. As long as they are unchanged, the token needs no
-   * further check.
+   * For each token, the objects that made it valid. As long as they are unchanged, the token need not be checked again.
    */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 

@@ -42,7 +42,7 @@ export interface Binding {
   readonly subjects: readonly Subject[]
 }
 
-/** One of a user's rules, and the binding through which the user has it. */
+/** One of a user's rules, and the binding that grants it to the user. */
 export interface Grant {
   readonly rule: Rule
   readonly binding: Binding

@@ -125,7 +125,7 @@ async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Limits concurrent calls to one webhook. Further calls wait in order of arrival. */
+/** Limits concurrent calls to one webhook. Additional calls wait in order of arrival. */
 class ConcurrencyLimit {
   readonly #timeoutMs: number
   #usedSlots = 0

@@ -1,7 +1,7 @@
 /**
  * Validates allOf, anyOf, oneOf and not. If no alternative matches, also reports the errors of the best alternative, as
- * kube-apiserver 1.23 does. The best alternative is the one that accepted the largest number of parts of the value. In
- * a tie, the first one wins.
+ * kube-apiserver 1.23 does. The best alternative is the one that accepted the most parts of the value. In a tie, the
+ * first one wins.
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'

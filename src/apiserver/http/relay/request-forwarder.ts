@@ -32,7 +32,7 @@ import { relayTunnel, requestedTunnel, type TunneledUpgrade } from './spdy-tunne
 export interface ForwarderParts {
   readonly clock: Clock
   /**
-   * Names or prefixes, in lower case, of further headers that backends trust for the user's identity. Headers with
+   * Names or prefixes, in lower case, of additional headers that backends trust for the user's identity. Headers with
    * these names are removed from the client's request.
    */
   readonly identityHeaders: readonly string[]

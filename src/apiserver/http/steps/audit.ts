@@ -71,7 +71,7 @@ export function audit(parts: AuditParts): AuditSteps {
   }
 }
 
-/** A stage of the audited request, with the time (on the monotonic clock) at which the request reached it. */
+/** A stage of the audited request, and the time on the monotonic clock when the request reached it. */
 interface Reached {
   readonly stage: Stage
   readonly at: number

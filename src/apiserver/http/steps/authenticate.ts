@@ -1,6 +1,6 @@
 /**
  * Authenticates the request. Invalid credentials result in a 401. The authenticator decides whether a request without
- * credentials is allowed. A user with too many connections gets a 429, and the connection is closed.
+ * credentials is allowed. If a user has too many connections, the request fails with 429 and its connection is closed.
  */
 
 import { tooManyRequests, unauthorized } from '../../../api/model/api-error.ts'

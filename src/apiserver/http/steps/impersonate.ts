@@ -122,7 +122,7 @@ class ImpersonationModes {
 
   /**
    * Throws a 403 unless at least one alternative is allowed in full. First checks the alternative that was last allowed
-   * for the user. If all alternatives fail, throws the error of the one that was checked first.
+   * for the user. If all alternatives fail, throws the error of the first alternative that was checked.
    */
   async assertOneAllowed(user: User, alternatives: readonly Alternative[]): Promise<void> {
     const key = JSON.stringify([user.name, user.uid, user.groups])

@@ -1,5 +1,5 @@
 /**
- * Reads the ranges from which Services get their cluster IPs: the ranges of the ServiceCIDRs that are ready and not
+ * Reads the ranges that the cluster IPs of Services come from: those of all ServiceCIDRs that are ready and not
  * terminating. A ServiceCIDR without a Ready condition counts as ready, because the control loop that sets the
  * condition may not be running.
  */

@@ -308,8 +308,8 @@ function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'gener
 }
 
 /**
- * Shortens a running grace period, but never extends it. An object that waits only for finalizers gets the grace period
- * 0.
+ * Shortens a running grace period, but never extends it. The grace period of an object that waits only for finalizers
+ * becomes 0.
  */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
   const { deletionTimestamp: end, deletionGracePeriodSeconds: grace, finalizers = [] } = metadata

@@ -6,7 +6,10 @@
 import { ApiError } from '../../../api/model/api-error.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 
-/** The error for a request during which the definition of the type changed. The request may be repeated. */
+/**
+ * The error for a request whose type's definition changed while the request was being handled. The request may be
+ * repeated.
+ */
 export class TypeChanged extends ApiError {
   constructor() {
     const message =

@@ -38,8 +38,8 @@ const reasons: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Returns the head of a response, up to and including the empty line, to be written as latin1. `more` contains further
- * header lines.
+ * Returns the head of a response, up to and including the empty line, to be written as latin1. `more` contains
+ * additional header lines.
  */
 export function answerHead(status: number, headers: ResponseHeaders, more = ''): string {
   let text = `HTTP/1.1 ${status} ${reasons.get(status) ?? ''}\r\n`

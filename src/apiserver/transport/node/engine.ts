@@ -29,7 +29,7 @@ export class NodeEngine implements HttpEngine {
       // after it.
       requireHostHeader: false,
     })
-    // If `maxHeadersCount` were set, Node would drop further headers and accept the request. `refusalOf` rejects it
+    // If `maxHeadersCount` were set, Node would drop the excess headers and accept the request. `refusalOf` rejects it
     // instead.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))

@@ -28,7 +28,7 @@ export function leaveThreadsAtExit(): void {
   process.on('exit', (code) => process.execve?.(process.execPath, [process.execPath, ...exitArguments(code)], {}))
 }
 
-/** Arguments with which Node, or the executable (bin/executable.cjs), exits with the given code. */
+/** Arguments that make Node, or the executable (bin/executable.cjs), exit with the given code. */
 function exitArguments(code: number): readonly string[] {
   return isExecutable ? ['--exit-with', String(code)] : ['-e', `process.exit(${code})`]
 }

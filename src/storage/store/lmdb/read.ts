@@ -96,7 +96,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   return { entries: packer.finish(), resume: undefined }
 }
 
-/** Counts the keys in a range at a revision, either all at once or in one slice. */
+/** Counts the keys in a range at a revision: either all keys in one step, or those of one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
   // lmdb's fast count reads all pages of the range at once. Use it only after all pages have been checked.
   if (!tables.isGuarded() && newest - range.revision <= maxUndone)

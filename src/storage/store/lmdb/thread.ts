@@ -258,7 +258,7 @@ class StoreThread {
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
-    // Expiry and compaction remove many records at once, so they wait until all pages are checked.
+    // Expiry and compaction remove many records in one step, so they wait until all pages are checked.
     if (due.length === 0 || this.#tables.isGuarded()) {
       this.#answer(to, undefined)
       return
@@ -370,7 +370,7 @@ function isFinal({ kind }: Failure): boolean {
   return kind === 'failed' || kind === 'damaged'
 }
 
-/** Error codes of lmdb after which nothing more can be written: an I/O error, and a fatal error of the environment. */
+/** lmdb error codes that make all later writes impossible: an I/O error, and a fatal error of the environment. */
 const failedCodes = [5, -30795]
 
 /**

@@ -118,7 +118,7 @@ function readNote(writes: Unpacker): Note | undefined {
 
 const noRoom = -1
 
-/** Whether a change is recorded in the log, from which watches and old revisions are read. */
+/** Whether a change is recorded in the log, which watches and reads of old revisions use. */
 export type Trace = 'logged' | 'none'
 
 /** The sizes of a change in bytes, for the disk reservation. */
