@@ -55,7 +55,7 @@ export interface MapLiteral extends Common {
 }
 
 export interface StructField {
-  /** Offset in the expression of the colon between key and value, for error messages. */
+  /** Offset of the colon between key and value in the expression, for error messages. */
   readonly at: number
   readonly name: string
   readonly value: Node

@@ -10,7 +10,7 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** Fixed costs of macros that loop: once per loop, and once per element. */
+/** Fixed costs of looping macros: one charged per loop, and one per element. */
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
@@ -39,7 +39,7 @@ export const foldCosts = {
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** The path in the declared data from which the value comes. Undefined for a computed value. */
+  /** Path in the declared data that the value comes from. Undefined for a computed value. */
   readonly place?: Place | undefined
 }
 

@@ -30,7 +30,7 @@ export interface DeclaredType {
   readonly elem?: DeclaredType
   /** Maximum key length of a map. If undefined, the estimate treats the keys as empty, as Kubernetes does. */
   readonly maxKeyLength?: number
-  /** Types of an object's fields, by the name that rules use. */
+  /** Types of an object's fields, by the names used in rules. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
   /**
    * Type of a map's values if a rule selects them by name, as in `self.a`. If undefined, the size of such values is
@@ -38,12 +38,12 @@ export interface DeclaredType {
    */
   readonly anyField?: DeclaredType
   /**
-   * The JSON names of fields, by the field names that rules use. The map contains only fields whose two names differ.
+   * The JSON names of fields, by the field names used in rules. The map contains only fields whose two names differ.
    */
   readonly properties?: ReadonlyMap<string, string>
   /** The list type in the schema. Elements of `set` and `map` lists are compared in any order. */
   readonly list?: 'atomic' | 'set' | 'map'
-  /** Names of the members that are the keys of a `map` list. */
+  /** Names of the members that serve as the keys of a `map` list. */
   readonly keys?: readonly string[]
 }
 
@@ -59,7 +59,7 @@ export const reservedWords: ReadonlySet<string> = new Set([
  */
 export const plainReservedSince = 30
 
-/** Finds a field by the name that a rule uses. A field whose name is a reserved word is also found without escaping. */
+/** Finds a field by the name used in a rule. A field whose name is a reserved word is also found without escaping. */
 export function fieldNamed<T>(fields: ReadonlyMap<string, T>, name: string): T | undefined {
   return fields.get(name) ?? (reservedWords.has(name) ? fields.get(`__${name}__`) : undefined)
 }

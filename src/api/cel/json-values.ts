@@ -193,7 +193,7 @@ function sameObjects(a: JsonObject, b: JsonObject, { declared, work }: Comparing
   })
 }
 
-/** Returns the field names that rules use, by JSON name. The map contains only fields whose two names differ. */
+/** Returns the field names used in rules, by JSON name. The map contains only fields whose two names differ. */
 function propertyNames({ properties }: DeclaredType): ReadonlyMap<string, string> {
   return new Map([...(properties ?? [])].map(([name, property]) => [property, name]))
 }

@@ -6,8 +6,8 @@ import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * The allowed numbers of arguments of a macro, in its one-variable and two-variable forms. An undefined form does not
- * exist.
+ * The numbers of arguments that a macro accepts in its one-variable and two-variable forms. Undefined for a form that
+ * does not exist.
  */
 interface Form {
   readonly one?: readonly number[]

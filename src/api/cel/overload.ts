@@ -43,10 +43,7 @@ export interface Costs {
 
 /** A variant of a function, created with `define`. */
 export interface Overload extends Costs {
-  /**
-   * Kubernetes minor version that introduced the function. Undefined if all versions that support rules have the
-   * function.
-   */
+  /** Kubernetes minor version that introduced the function. Undefined if all versions that support rules have it. */
   readonly since?: number
   /** Whether the overload applies only to arguments whose types are unknown before evaluation. */
   readonly forDynamic?: boolean

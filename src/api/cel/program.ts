@@ -69,7 +69,8 @@ export interface Environment {
 /** Compiles a rule. Yields between the stages of compilation, because the rule may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables, version, costVersion, hasUnknownSizes, findStruct, ownFunctions, result = 'bool' } = environment
-  // Yield first, because an object may contain hundreds of expressions that cannot be parsed.
+  // Yield before parsing, because an object may contain hundreds of expressions whose compilation ends with a syntax
+  // error.
   yield
   const { root, issue } = parsed(text, environment)
   if (root === undefined) return failed(text, [issue])

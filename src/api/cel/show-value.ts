@@ -1,4 +1,4 @@
-/** Formats CEL values for error messages, with a limit on the length. */
+/** Formats CEL values for error messages, up to a maximum length. */
 
 import { showDuration, showTimestamp } from './time-text.ts'
 import {

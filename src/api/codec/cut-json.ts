@@ -143,7 +143,7 @@ export class Cutter {
     if (within !== undefined && first === openBracket) return yield* this.#copyElements(within)
     const start = this.#at
     this.#at = endOfValue(json, start)
-    // A scalar contains no fields, so it contains no selected fields either.
+    // A scalar contains no fields, and therefore no selected fields.
     if (within !== undefined) return false
     this.#used += json.copy(this.#memory, this.#used, start, this.#at)
     return true

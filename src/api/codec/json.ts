@@ -216,7 +216,7 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
 
 /**
  * Formats a part of a stored object. `level` is the nesting depth of the part. Uses the much faster native writer if
- * its output is the same.
+ * its output would be the same.
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level

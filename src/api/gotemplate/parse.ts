@@ -23,7 +23,7 @@ export function parseGoTemplate(text: string, functions: { has(name: string): bo
   return new Parser(text, functions).template()
 }
 
-/** Maximum nesting depth of a template, which protects the stack. Templates in practice are far less deep. */
+/** Maximum nesting depth of a template, which protects the stack. Real templates are far less deep. */
 const maxDepth = 200
 
 interface Ended {

@@ -8,7 +8,7 @@ import { isObject, type Json } from '../json/json.ts'
 /** A value in a template: JSON, or undefined for a missing value. */
 export type Value = Json | undefined
 
-/** Returns the keys of a map in the order in which Go prints them and iterates over them. */
+/** Returns the keys of a map in the order in which Go prints and visits them. */
 export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }

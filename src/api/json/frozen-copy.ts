@@ -1,6 +1,6 @@
 /**
- * Copies a JSON value deeply and freezes the copy. Copying is much faster than with `structuredClone`, which also
- * handles cycles.
+ * Copies a JSON value deeply and freezes the copy. This is much faster than `structuredClone`, which also handles
+ * cycles.
  */
 import { type Json, type JsonObject, setKey } from './json.ts'
 

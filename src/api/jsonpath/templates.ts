@@ -111,9 +111,7 @@ function fillPart(part: Part, scope: Scope): string {
     .join('')
 }
 
-/**
- * Adds text to the output and counts its length, so that a template that prints a large object repeatedly is stopped.
- */
+/** Adds text to the output and counts its length, to stop templates that print a large object repeatedly. */
 function print(text: string, { printed }: Scope): string {
   printed.length += text.length
   if (printed.length > maxTextLength) throw new UsageError('jsonpath: the template prints more than 512 MiB')

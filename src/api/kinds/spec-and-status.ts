@@ -1,6 +1,6 @@
 /**
- * Rules of kinds with a `spec`, which clients write, and a `status`, which is written through the `status` subresource.
- * A write to one part never changes the other.
+ * Rules for kinds with a `spec`, which clients write, and a `status`, which is written through the `status`
+ * subresource. A write to one part never changes the other.
  */
 import { defined } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'

@@ -125,7 +125,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 
 type Show = (value: Json | undefined) => string
 
-/** Describes a conflict for the response. `show` formats values. Undefined hides them. */
+/** Describes a conflict for the response. `show` formats values. If `show` is undefined, values are omitted. */
 function describe({ manager, live, requested }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
   return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(requested)}`

@@ -19,7 +19,7 @@ export interface Dropping {
   readonly writer: Writer
   readonly versions?: OtherVersions | undefined
   readonly merged: JsonObject
-  /** Fields in the configuration of this apply. */
+  /** Fields in the applied configuration. */
   readonly configFields: FieldSet
   /** The manager's entry as of its last apply. Undefined if it has none. */
   readonly self: Manager | undefined

@@ -106,7 +106,7 @@ interface Draft {
   shifted: number
 }
 
-/** Applies all operations in order to a copy. Throws 422 if an operation cannot be applied. */
+/** Applies all operations to a copy, in order. Throws 422 if an operation cannot be applied. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
   return runToCompletion(jsonPatchSliced(document, operations))
 }
@@ -221,8 +221,8 @@ function existing(draft: Draft, path: Pointer): Json {
 }
 
 /**
- * Returns the parent of the value at a path, and the last token. Copies every container on the way, so that the parent
- * can be modified.
+ * Returns the parent of the value at a path, and the last token. Copies every container along the path, so that the
+ * parent can be modified.
  */
 function* openPlace(draft: Draft, path: Pointer): Generator<void, 'root' | { parent: Container; token: string }> {
   if (path.length === 0) return 'root'

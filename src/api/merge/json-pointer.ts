@@ -50,7 +50,7 @@ export function find(value: Json, pointer: Pointer): Json | undefined {
   return currentValue
 }
 
-/** Whether a pointer is equal to `above` or below it. */
+/** Whether a pointer equals `above` or lies below it. */
 export function isWithin(pointer: Pointer, above: Pointer): boolean {
   return pointer.length >= above.length && above.every((token, i) => token === pointer[i])
 }

@@ -79,6 +79,6 @@ export interface ListQuery {
    * they must fail closed.
    */
   readonly whole?: boolean
-  /** Selects only objects with this label and value, by means of an index. */
+  /** Selects only objects with this label and value, using an index. */
   readonly label?: { readonly key: string; readonly value: string }
 }

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../json/json.ts'
 
-/** Maximum number of fields for which checking all of them is faster. */
+/** Maximum number of fields for which checking every field is faster than selecting the relevant ones. */
 const few = 64
 
 /**

@@ -126,7 +126,7 @@ class Validation {
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
-  /** Yields to other requests. The time that these requests need does not count as effort for this value. */
+  /** Yields to other requests. The time spent on them does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()

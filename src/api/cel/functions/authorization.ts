@@ -8,7 +8,7 @@ import { type Costs, define, type Functions, type Implementation } from '../over
 import { times, traversal } from '../size.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
 
-/** The action about which an expression queries the authorizer. */
+/** The action that an expression asks the authorizer about. */
 export interface CheckedAttributes {
   readonly user?: { readonly namespace: string; readonly serviceAccount: string } | undefined
   /** The URL path. Undefined if the request is for an API resource. */
@@ -40,7 +40,7 @@ export class AnswerPending {
   }
 }
 
-/** Returns the decision of the authorizer on a check. Throws `AnswerPending` if the decision is not yet available. */
+/** Returns the authorizer's decision on a check. Throws `AnswerPending` if the decision is not yet available. */
 export type AskAuthorizer = (attributes: CheckedAttributes) => AuthorizerAnswer
 
 /** The value of `authorizer` and of the checks that expressions build from it. */

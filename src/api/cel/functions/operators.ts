@@ -1,5 +1,5 @@
 /**
- * The operators, by the names that error messages use. `&&`, `||` and `?:` do not evaluate all of their operands, so
+ * The operators, by the names used in error messages. `&&`, `||` and `?:` do not evaluate all of their operands, so
  * evaluate.ts implements them.
  */
 import { contains, equals, order, sizeOf, smallerSize } from '../compare.ts'

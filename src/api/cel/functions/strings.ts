@@ -48,7 +48,7 @@ const ofBoth: Costs = {
 
 /**
  * Maximum number of steps per search. A search cannot be interrupted, and in the worst case compares every character of
- * one string with every character of the other string.
+ * one string with every character of the other.
  */
 const maxSearchSteps = 40_000_000
 

@@ -18,7 +18,7 @@ const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 /** The end of every envelope: an empty content encoding and an empty content type. */
 const end = Buffer.from([0x1a, 0, 0x22, 0])
 
-/** Returns the bytes before and after a message in its envelope. `length` is the size of the message. */
+/** Returns the bytes that precede and follow a message in its envelope. `length` is the size of the message. */
 export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): { before: Buffer; after: Buffer } {
   const writer = new WireWriter(prefix.length)
   writer.message(1, (type) => {

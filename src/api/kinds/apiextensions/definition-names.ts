@@ -12,7 +12,7 @@ export function resourceNames({ plural = '', singular = '', shortNames = [] }: D
   return [plural, singular, ...shortNames].filter((name) => name !== '')
 }
 
-/** Returns the kinds of the objects and lists of a resource, for the field `kind`. */
+/** Returns the kinds of a resource's objects and lists, as used in the field `kind`. */
 export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string[] {
   return [kind, listKind].filter((name) => name !== '')
 }

@@ -18,7 +18,7 @@ export const userInfo = s.object(
 
 export type UserInfo = Infer<typeof userInfo>
 
-/** Converts a user to the format that reviews return. */
+/** Converts a user to the format used in reviews. */
 export function userInfoOf({ name, uid, groups, extra }: User): UserInfo {
   return {
     username: name,

@@ -23,7 +23,7 @@ export function checkSignerName(path: FieldPath, name: string): FieldError[] {
   ]
 }
 
-/** Returns the errors of a domain name's first invalid label. */
+/** Returns the errors in the first invalid label of a domain name. */
 function checkLabels(path: FieldPath, text: string, check: NameCheck): FieldError[] {
   for (const label of text.split('.')) {
     const faults = check(label)

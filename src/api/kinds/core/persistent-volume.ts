@@ -131,7 +131,7 @@ function currentTime({ now }: PrepareContext): string {
   return timestamp(now)
 }
 
-/** Sets the transition time when the phase changes, unless the client sets the time. */
+/** Sets the transition time when the phase changes, unless the client sets it. */
 function keepSpecAndRecordTransition(
   next: PersistentVolume,
   previous: PersistentVolume,

@@ -1,6 +1,6 @@
 /**
  * A ServiceAccount is an identity for processes that run in pods. A pod uses the account that it specifies, or
- * otherwise the account `default`. The account provides its pods with Secrets and image pull secrets.
+ * `default` if it specifies none. The account provides its pods with Secrets and image pull secrets.
  */
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'

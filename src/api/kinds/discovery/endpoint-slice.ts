@@ -160,8 +160,8 @@ function addressesOf({ endpoints = [] }: EndpointSlice): Located[] {
 }
 
 /**
- * Returns the parts of a slice that count for its generation. Labels are included, because they assign the slice to a
- * Service.
+ * Returns the parts of a slice whose changes increment its generation. Labels are included, because they assign the
+ * slice to a Service.
  */
 function generationFields({ metadata, endpoints, ports }: EndpointSlice) {
   return [endpoints, ports, metadata.labels ?? {}]

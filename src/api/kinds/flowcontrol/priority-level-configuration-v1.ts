@@ -68,7 +68,7 @@ function toStored({ spec: sent, ...rest }: Newer): PriorityLevelConfiguration {
 /** Key of the annotation for levels with 0 shares. Without the annotation, 0 means the default in v1beta3. */
 const zeroSharesKey = (vendor: Vendor) => vendorKey(vendor, 'v1beta3-preserve-zero-concurrency-shares', 'flowcontrol')
 
-/** Sets the annotation on a level without shares, so that a client can write back the object as it read it. */
+/** Sets the annotation on a level without shares, so that a client can write the object back unchanged. */
 function fromStoredInV1beta3(object: PriorityLevelConfiguration, vendor: Vendor): Newer {
   const shown = fromStored(object)
   if (shown.spec?.limited?.nominalConcurrencyShares !== 0) return shown

@@ -1,6 +1,7 @@
 /**
  * A SimulationRule makes simulated pods or nodes fail on demand. Simulated nodes apply the rules
- * (`cluster/nodes/failures/`). Real nodes ignore them, which the loop `simulation-rules` reports as an Event.
+ * (`cluster/nodes/failures/`). Real nodes ignore them. The loop `simulation-rules` therefore records an Event about
+ * each rule that selects a real node.
  */
 import {
   child,

@@ -1,4 +1,4 @@
-/** Arithmetic on resource amounts, keyed by the names that quotas use, such as `requests.cpu` or `count/configmaps`. */
+/** Arithmetic on resource amounts, keyed by the names used in quotas, such as `requests.cpu` or `count/configmaps`. */
 import { own } from '../../json/json.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../quantity.ts'
 

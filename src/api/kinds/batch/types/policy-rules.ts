@@ -12,7 +12,7 @@ import type { PodTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { countIndexes } from './index-list.ts'
 import type { FailurePolicy, FailureRule, SuccessPolicy, SuccessRule } from './job-policies.ts'
 
-/** The fields of a Job's spec that the validation of its policies reads. */
+/** The fields of a Job's spec that are needed to validate its policies. */
 interface JobParts {
   template?: PodTemplateSpec
   completionMode?: string

@@ -96,7 +96,7 @@ export function checkAppArmorPairs(
 }
 
 /**
- * Returns the name of the AppArmor profile's field that contradicts the annotation, if any. Unknown types are reported
+ * Returns the name of the AppArmor profile field that contradicts the annotation, if any. Unknown types are reported
  * elsewhere.
  */
 function disagreement(annotation: string, { type, localhostProfile }: AppArmorProfile): string | undefined {

@@ -160,7 +160,7 @@ export function checkSeccompPairs(
 }
 
 /**
- * Returns the name of the seccomp profile's field that contradicts the annotation, if any. Unknown types are reported
+ * Returns the name of the seccomp profile field that contradicts the annotation, if any. Unknown types are reported
  * elsewhere.
  */
 function disagreement(annotation: string, { type, localhostProfile }: SeccompProfile): string | undefined {

@@ -129,8 +129,8 @@ function initStatus(pod: Pod): string | undefined {
 }
 
 /**
- * Returns the reason of the first container that has one, or otherwise the reason or phase of the pod. A pod with a
- * running container is not shown as Completed.
+ * Returns the reason of the first container that has one, or else the reason or phase of the pod. A pod with a running
+ * container is not shown as Completed.
  */
 function containersWord({ status = {} }: Pod): string {
   const { containerStatuses = [], conditions = [] } = status

@@ -45,7 +45,7 @@ const serviceAccount = s.object(accountFields, {
   check: checkAccount,
 })
 
-/** The field that a subject of each kind must set. */
+/** The field that must be set in a subject of each kind. */
 const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
 const kinds = keysOf(members)
 

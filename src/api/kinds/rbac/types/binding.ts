@@ -1,4 +1,4 @@
-/** Fields and validation of both RoleBinding and ClusterRoleBinding. The referenced role is immutable. */
+/** Fields and validation shared by RoleBinding and ClusterRoleBinding. The referenced role is immutable. */
 
 import { sameJson } from '../../../json/json.ts'
 import {
