@@ -123,8 +123,8 @@ function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }
 }
 
 /**
- * Counts and writes while no other write is in progress. A write during the count would change the version of the
- * quota. If the server cannot guarantee this at the moment, the loop retries after `quietMs`.
+ * Counts the usage and writes the status while no other write is in progress. A write during the count would change the
+ * version of the quota. If the server cannot guarantee this at the moment, the loop retries after `quietMs`.
  */
 async function countStill(
   parts: ResourceQuotaLoopParts,

@@ -10,7 +10,7 @@ import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** State that the searches of a scheduler share, such as the node from which to start. */
+/** State shared by a scheduler's searches, such as the node to start from. */
 export interface SearchState {
   /**
    * Percentage of nodes that a search must find suitable before it stops. If it is 0, the percentage depends on the

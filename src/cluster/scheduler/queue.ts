@@ -147,7 +147,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Puts back a Pod for another attempt after its backoff, because the attempt failed for reasons unrelated to the Pod.
+   * Puts back a Pod for another attempt after its backoff, because the last attempt failed for reasons unrelated to the
+   * Pod.
    */
   retry(entry: QueuedPod): void {
     if (this.#return(entry)) this.#backOff(entry)

@@ -94,9 +94,7 @@ export class ClaimWaiters {
     }
   }
 
-  /**
-   * Returns whether a claim is `bound`, still `waiting`, or the reason why it cannot be bound to a volume for the node.
-   */
+  /** Returns `bound`, `waiting`, or the reason why the claim cannot be bound to a volume for the node. */
   #stateOf({ metadata: { namespace = '', name = '', uid } }: PersistentVolumeClaim, node: string): string {
     const claim = this.#claims.get({ namespace, name })
     if (claim === undefined || claim.metadata.uid !== uid) return `persistentvolumeclaim "${name}" not found`

@@ -78,7 +78,7 @@ export function autoscalingLoop(parts: AutoscalingParts): Loop {
     sources: [
       fromInformer(parts.autoscalers, ({ key, object, previous }) => {
         if (object === undefined) state.memories.delete(previous?.metadata.uid ?? '')
-        // A change that affects only the status, such as this loop's own writes, does not trigger a reconcile.
+        // A change to the status alone, such as a write by this loop, does not trigger a reconcile.
         return sameJson((previous?.spec ?? null) as Json, (object?.spec ?? null) as Json) ? [] : [key]
       }),
       everyOf(periodMs, all),

@@ -93,8 +93,8 @@ export class OwnerGraph {
   }
 
   /**
-   * Removes an object from the graph. `what` says whether the object was deleted or its type is no longer served. In
-   * the latter case, the object may still exist.
+   * Removes an object from the graph. `what` specifies whether the object was deleted or its type is no longer served.
+   * In the latter case, the object may still exist.
    */
   remove(uid: string, what: 'object' | 'type'): void {
     const node = this.#nodes.get(uid)

@@ -83,7 +83,7 @@ export class CronStatus {
   }
 
   /**
-   * Reads a Job that the informer does not contain, because the Job may be too new for the informer or may have been
+   * Reads a Job that is missing from the informer, because the Job may be too new for the informer or may have been
    * deleted.
    */
   async #lookFor({ namespace = '', name = '', uid }: Reference, signal: AbortSignal): Promise<void> {

@@ -40,7 +40,7 @@ export class CidrPool {
     for (const index of this.#indexesOf(text)) this.#ownersByIndex.set(index, owner)
   }
 
-  /** Releases a subnet if the given owner holds it. */
+  /** Releases a subnet if it is allocated to the given owner. */
   release(text: string, owner: string): void {
     for (const index of this.#indexesOf(text))
       if (this.#ownersByIndex.get(index) === owner) this.#ownersByIndex.delete(index)

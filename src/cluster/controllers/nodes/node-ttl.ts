@@ -1,6 +1,6 @@
 /**
- * Sets an annotation on every node that tells the node's agent how long to cache Secrets and ConfigMaps. The time grows
- * with the number of nodes. The size ranges overlap, so that the value does not flap.
+ * Annotates every node with how long its agent should cache Secrets and ConfigMaps. The time grows with the number of
+ * nodes. The size ranges overlap, so that the value does not flap.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

@@ -1,4 +1,4 @@
-/** Writes that bind a claim and a volume. Each write is a separate request, which is sent only if something changes. */
+/** Writes that bind a claim to a volume. Each write is a separate request, which is sent only if something changes. */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'

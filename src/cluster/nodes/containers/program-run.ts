@@ -81,7 +81,7 @@ function commandsIn(script: string): PlainCommand[] {
   }
 }
 
-/** Stands for a variable or other syntax in a word, which makes the program unknown. */
+/** Placeholder for a variable or other syntax in a word, which makes the program unknown. */
 const unknown = '$'
 
 function withoutVariables(text: string): string {

@@ -1,7 +1,6 @@
 /**
- * Files that serve as the output of containers. The files are in the directory that the flag `--simulation-logs`
- * specifies. Files outside of the directory cannot be read, because objects in the API must not give access to files on
- * the server's machine.
+ * Files that serve as the output of containers, in the directory specified by `--simulation-logs`. Files outside this
+ * directory cannot be read, because objects in the API must not give access to files on the server's machine.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Sets the condition Supported of KWOK objects. It tells users whether simulated nodes use the object, or which of its
- * fields they do not support.
+ * Sets the condition Supported of KWOK objects, which shows whether simulated nodes use the object or, if not, which of
+ * its fields they do not support.
  */
 import type { Json } from '../../../api/json/json.ts'
 import { asJson, timestamp } from '../../../api/model/object.ts'

@@ -3,7 +3,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import { type NodeDescription, nodeConditions } from '../node-object.ts'
 import type { PlaceFunctions } from './template.ts'
 
-/** The node, pod address and times for template functions to return. */
+/** The node, pod address and times that template functions return. */
 export interface TemplatePlace {
   readonly node: NodeDescription
   /** Address of the pod, or '' in templates for nodes. */

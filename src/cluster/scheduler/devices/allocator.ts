@@ -92,7 +92,7 @@ class Search {
     })
   }
 
-  /** Chooses `count` more devices among the candidates, then the devices of the other requests. */
+  /** Chooses `count` more devices among the candidates, then the devices for the other requests. */
   #take(choice: Choice, chosen: Chosen[]): boolean {
     const { label, wanted, candidates, others, from, count } = choice
     if (count === 0) return this.#fill(others, chosen)

@@ -12,7 +12,7 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
 /**
- * Excludes nodes that cannot access the Pod's bound volumes, and nodes for which volumes for its unbound claims can be
+ * Excludes nodes that cannot access the Pod's bound volumes, and nodes on which volumes for its unbound claims can be
  * neither found nor provisioned.
  */
 export const volumeBinding: Plugin = {

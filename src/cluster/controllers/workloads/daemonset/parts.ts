@@ -1,4 +1,4 @@
-/** The context and state that the modules of the daemonset loop share. */
+/** The context and state shared by the modules of the daemonset loop. */
 
 import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'

@@ -1,4 +1,4 @@
-/** The context that the modules of the deployment loop share, and the writes of one rollout. */
+/** The context shared by the modules of the deployment loop, and the writes of one rollout. */
 
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'

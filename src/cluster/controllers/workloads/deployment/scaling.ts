@@ -83,7 +83,7 @@ function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [Replica
   return sizes
 }
 
-/** Returns how many replicas of the difference a ReplicaSet gets, in proportion to its size. */
+/** Returns a ReplicaSet's share of the difference in replicas, in proportion to its size. */
 function partOf({ deployment, parts, replicas }: Rollout, set: ReplicaSet, difference: number): number {
   if (difference === 0) return 0
   if (replicas === 0) return -replicasOf(set)
