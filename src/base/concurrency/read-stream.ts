@@ -14,7 +14,10 @@ export interface StreamReader {
   readonly onBreak: () => void
 }
 
-/** Passes the data, the end and a premature close of a stream to a reader, even if they have already happened. */
+/**
+ * Passes the data, the end and a premature close of a stream to a reader, even if the end or the close has already
+ * happened.
+ */
 export function readStream(stream: Readable, { onData, onEnd, onBreak }: StreamReader): void {
   if (stream.readableEnded) onEnd()
   else if (stream.destroyed) onBreak()

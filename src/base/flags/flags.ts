@@ -274,7 +274,7 @@ export function closestMatch(
 
 /**
  * Returns the edit distance between two words: the number of letters to change, insert, delete or swap with a neighbor
- * to turn one word into the other word.
+ * to turn one word into the other.
  */
 function distance(a: string, b: string): number {
   let before: number[] = []

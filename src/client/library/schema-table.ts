@@ -19,7 +19,7 @@ export interface SchemaTable {
   readonly schemas: readonly number[]
 }
 
-/** Members of a schema that the encoding does not need, such as documentation. */
+/** Schema members that are not needed for encoding, such as documentation. */
 const leftOut = new Set([
   'doc',
   'default',

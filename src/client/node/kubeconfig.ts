@@ -91,7 +91,7 @@ function withoutCredentials(user: Entry): Entry {
 
 const noEntry: Entry = { file: '', content: {}, title: '' }
 
-/** Fields with credentials. If a flag sets one of them, the file's credentials are ignored altogether. */
+/** Fields with credentials. If a flag sets one of them, all credentials in the file are ignored. */
 const credentialFields = [
   'token',
   'tokenFile',

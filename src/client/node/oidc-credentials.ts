@@ -12,7 +12,7 @@ import { changeEntry } from './kubeconfig-edit.ts'
 import { ConfigError } from './kubeconfig-files.ts'
 import type { OidcUser } from './oidc-user.ts'
 
-/** How long before its expiry a token is renewed, in milliseconds, because the token might expire in transit. */
+/** How long before its expiry a token is renewed, in milliseconds, so that it does not expire in transit. */
 const earlyMs = 10_000
 
 interface Tokens {

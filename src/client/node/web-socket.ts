@@ -54,7 +54,8 @@ export class WebSocketClient {
   }
 
   /**
-   * Opens a WebSocket. `accept` is the value that the response must have. Throws TransportError if the value differs.
+   * Opens a WebSocket. `accept` is the expected value of the response's `Sec-WebSocket-Accept` header. Throws
+   * TransportError if the value differs.
    */
   static async open(upgraded: UpgradedConnection, accept: string): Promise<WebSocketClient> {
     const { socket, headers } = upgraded

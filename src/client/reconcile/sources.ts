@@ -65,7 +65,7 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
   }
 }
 
-/** The part of an object cache of this server that sources use. */
+/** The part of this server's object caches that sources use. */
 export interface FollowedCache {
   /** Prefix of all keys in the cache. */
   readonly prefix: string

@@ -27,7 +27,7 @@ function copy(from: Duplex, to: Duplex): void {
   from.on('end', () => to.end())
 }
 
-/** Closes `other` after `side` has closed. Resolves when this has happened. */
+/** Closes `other` after `side` has closed. Resolves once `side` has closed. */
 function closedAfter(side: Duplex, other: Duplex): Promise<void> {
   side.on('error', () => other.destroy())
   return new Promise((resolve) => {

@@ -16,7 +16,7 @@ import {
 } from './connection-pool.ts'
 import { type StreamedBody, sendBody } from './request-body.ts'
 
-/** A request and the connection pool to send it with. */
+/** A request, and the connection pool through which it is sent. */
 export interface CallParts {
   readonly pool: ConnectionPool
   /** The name of the server, for error messages about certificates. */

@@ -9,8 +9,8 @@ export interface UrlCall {
   readonly url: URL
   readonly connections: UrlConnections
   /**
-   * The request body, for a POST request. Its media type is JSON unless the headers say otherwise. Without a body, a
-   * GET request is sent.
+   * The body of a POST request. Its media type is JSON unless the headers specify another type. Without a body, a GET
+   * request is sent.
    */
   readonly body?: string | undefined
   readonly headers?: { readonly [name: string]: string }
