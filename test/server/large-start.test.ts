@@ -1,7 +1,7 @@
 /**
  * Tests that a server on a large data file is ready before it has checked all pages and cached all objects. Until then,
- * requests return the same data as later. A damaged page stops the server, and no request mistakes the objects on the
- * page for absent.
+ * requests return the same data as later. A damaged page stops the server, and no request treats the objects on that
+ * page as missing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -36,7 +36,7 @@ export function kwokKinds(
       {
         name: 'kwok-objects',
         make: ({ clock, log }) => {
-          const onError = (error: unknown) => log.warn("cannot watch objects of KWOK's kinds", errorFields(error))
+          const onError = (error: unknown) => log.warn('cannot watch KWOK objects', errorFields(error))
           return reportKwokObjectsLoops({ client, clock, installed, readsLogs: simulationLogs !== '', onError })
         },
       },

@@ -137,7 +137,7 @@ test('v1beta1 EndpointSlices represent the location of an endpoint as a topology
   assert.deepEqual(shown, [{ ...ten, nodeName: 'n', topology: { [host]: 'n' } }])
 })
 
-test('a v1 EndpointSlice cannot set the topology but keeps the node name from the topology', () => {
+test('a v1 EndpointSlice ignores a new topology but keeps the node name of the stored one', () => {
   const deprecatedTopology = { [host]: 'n', rack: 'r' }
   assert.deepEqual(asJson(create({ endpoints: [{ ...ten, deprecatedTopology }] }).object).endpoints, [
     { ...ten, conditions: {} },

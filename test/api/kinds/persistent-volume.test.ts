@@ -271,7 +271,7 @@ function specOf(object: Parameters<typeof asJson>[0]): JsonObject {
   return asJson(object).spec as JsonObject
 }
 
-test('a volume with a capacity above 64 bits is rejected', () => {
+test('a volume whose capacity does not fit in 64 bits is rejected', () => {
   const faults = (storage: string) =>
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from '../../../src/api/model/version-order.ts'
 
-test('version names are sorted as stable, beta, alpha and then other names', () => {
+test('stable versions come first, then beta, alpha and other names', () => {
   const ordered = [
     'v10',
     'v2',

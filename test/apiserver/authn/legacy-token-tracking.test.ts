@@ -88,7 +88,7 @@ test('the date on which token tracking started is kept, and an unreadable date i
   assert.equal((await admin.get(map)).body.data.since, '2020-02-29')
 })
 
-test('at Kubernetes 1.23, the server neither records the use of tokens nor rejects tokens marked as invalid', async () => {
+test('when emulating Kubernetes 1.23, the server neither records the use of tokens nor rejects tokens marked as invalid', async () => {
   const { admin, use, metadata, label } = await start('1.23')
   await label({ [invalidSince]: '2020-01-01' })
   assert.equal(await use(), 200)

@@ -84,7 +84,7 @@ test('a custom object without the defaults of the storage version is not marked 
   assert.equal(ready.completeFor, undefined)
 })
 
-test('a custom object that defaults would make too large is not marked as complete', async () => {
+test('a custom object is not marked as complete if its defaults would make it too large', async () => {
   const items = { type: 'object', properties: { a: { ...text, default: 'x'.repeat(1000) } } }
   const evolution = await evolutionOf({ list: { type: 'array', items } })
   const list = Array.from({ length: 8000 }, () => ({}))

@@ -183,7 +183,7 @@ test('DaemonSet revisions have the same bytes as revisions that Go programs writ
   )
 })
 
-test('the OnDelete strategy of a DaemonSet replaces pods only after their deletion, and failed pods after a backoff', async () => {
+test('with OnDelete, a DaemonSet replaces pods once they are deleted, and failed pods after a backoff', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })

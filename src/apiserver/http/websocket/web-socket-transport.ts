@@ -105,7 +105,7 @@ class WebSocketTransport implements ServerTransport {
     return this.#inner.target
   }
 
-  /** The request headers without those for the upgrade, which must not reach a backend. */
+  /** The request headers without the upgrade headers, which must not be forwarded to a backend. */
   get rawHeaders(): readonly string[] {
     const { rawHeaders } = this.#inner
     return rawHeaders.filter((_, i) => !/^(?:upgrade$|connection$|sec-websocket-)/i.test(rawHeaders[i - (i % 2)]!))
