@@ -51,9 +51,8 @@ export class CacheEvent {
   /** The object after the change. For a deletion, the object's last state with the deletion's revision. */
   readonly object: CachedObject
   readonly deleted: boolean
-  readonly #encoded = new Map<string, Buffer>()
-  /** Encodings in progress, which all watchers share. */
-  readonly #encoding = new Map<string, Promise<void>>()
+  /** The encodings, which all watchers share. An encoding in progress is a promise. */
+  readonly #encodings = new Map<string, Buffer | Promise<void>>()
   #lastKnown: CachedObject | undefined
 
   constructor(object: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
@@ -88,36 +87,39 @@ export class CacheEvent {
    * Returns undefined if there is nothing to wait for.
    */
   encodeAhead(form: EventForm, type: EventType): Promise<void> | undefined {
-    const name = `${form.name} ${type}`
-    if (!takesLong(form, this.objectFor(type)) || this.#encoded.has(name)) return undefined
-    let encoding = this.#encoding.get(name)
-    if (encoding === undefined) {
-      encoding = this.#encodeSliced(form, type)
-      this.#encoding.set(name, encoding)
-    }
+    if (!takesLong(form, this.objectFor(type))) return undefined
+    const known = this.#encodings.get(nameOf(form, type))
+    if (known !== undefined) return known instanceof Promise ? known : undefined
+    const encoding = this.#encodeSliced(form, type)
+    this.#encodings.set(nameOf(form, type), encoding)
     return encoding
   }
 
   async #encodeSliced(form: EventForm, type: EventType): Promise<void> {
-    const name = `${form.name} ${type}`
+    const name = nameOf(form, type)
     try {
       const bytes = await new TimeSlice().run(form.encodeSliced!(type, this.objectFor(type)))
-      this.#encoded.set(name, copyToOwnBuffer(bytes))
-    } finally {
-      this.#encoding.delete(name)
+      this.#encodings.set(name, copyToOwnBuffer(bytes))
+    } catch (error) {
+      this.#encodings.delete(name)
+      throw error
     }
   }
 
   /** Returns the encoded event. Encodes it immediately unless `encodeAhead` has already done so. */
   bytes(form: EventForm, type: EventType): Buffer {
-    const name = `${form.name} ${type}`
-    let bytes = this.#encoded.get(name)
-    if (bytes === undefined) {
-      bytes = copyToOwnBuffer(form.encode(type, this.objectFor(type)))
-      this.#encoded.set(name, bytes)
-    }
+    const name = nameOf(form, type)
+    const known = this.#encodings.get(name)
+    if (known instanceof Buffer) return known
+    const bytes = copyToOwnBuffer(form.encode(type, this.objectFor(type)))
+    this.#encodings.set(name, bytes)
     return bytes
   }
+}
+
+/** Returns the name of an encoding of an event. */
+function nameOf({ name }: EventForm, type: EventType): string {
+  return `${name} ${type}`
 }
 
 /** Minimum size in bytes of an object whose encoding can take more than a few milliseconds. */
