@@ -43,14 +43,14 @@ export interface Call extends Common {
 export interface ListLiteral extends Common {
   readonly kind: 'list'
   readonly elements: readonly Node[]
-  /** Indexes of optional elements, written as `[?x]`. Such an element is added to the list only if it has a value. */
+  /** Indexes of optional elements, written as `[?x]`. The value of `x` is added to the list only if `x` has a value. */
   readonly optionals?: ReadonlySet<number>
 }
 
 export interface MapLiteral extends Common {
   readonly kind: 'map'
   readonly entries: readonly (readonly [Node, Node])[]
-  /** Indexes of optional entries, written as `{?k: v}`. Such an entry is added to the map only if it has a value. */
+  /** Indexes of optional entries, written as `{?k: v}`. The entry is added to the map only if `v` has a value. */
   readonly optionals?: ReadonlySet<number>
 }
 

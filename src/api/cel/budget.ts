@@ -27,7 +27,10 @@ const maxAllocated = 10_000_000
 export class Budget {
   cost = 0
   readonly #limit: number
-  /** Time at which the clock was started, no later than its first check. Any earlier work is negligible. */
+  /**
+   * Time at which the clock was started. The clock starts at its first check at the latest, because any earlier work is
+   * negligible.
+   */
   #began: number | undefined
   #steps = 0
   #allocated = 0

@@ -38,7 +38,7 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
 /** Kubernetes minor version that introduced optional values. */
 const optionalsSince = 28
 
-/** Returns the qualified name of a chain of field selections, such as `google.protobuf.Timestamp`. */
+/** Returns the qualified name that a chain of field selections forms, such as `google.protobuf.Timestamp`. */
 export function qualifiedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name
   if (node.kind !== 'select' || node.isTest) return undefined
@@ -88,7 +88,7 @@ class Checker {
   readonly #version: number
   readonly #findStruct: FindStruct | undefined
   readonly #ownFunctions: Functions | undefined
-  /** Variables of the enclosing macros. The innermost come last. */
+  /** Variables of the enclosing macros. Those of the innermost macro come last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
   constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct, ownFunctions }: CheckOptions) {

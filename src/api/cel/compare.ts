@@ -138,7 +138,7 @@ export function sizeOf(value: Value): number {
   return value instanceof Uint8Array ? value.length : 1
 }
 
-/** Returns the smaller of the sizes of two values. For strings, avoids counting the characters of the longer one. */
+/** Returns the size of the smaller of two values. For strings, avoids counting the characters of the longer one. */
 export function smallerSize(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
     // A code point has at most two code units, so a string that is at most half as long as another has no more code

@@ -10,10 +10,10 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** Fixed costs of looping macros: one charged per loop, and one per element. */
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
+/** Fixed costs of looping macros: one is charged once per loop, the other for each element. */
 export const foldCosts = {
   all: { begin: 1, each: 3 },
   exists: { begin: 1, each: 4 },
@@ -39,7 +39,7 @@ export const foldCosts = {
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** Path in the declared data that the value comes from. Undefined for a computed value. */
+  /** Path in the declared data from which the value comes. Undefined for a computed value. */
   readonly place?: Place | undefined
 }
 
@@ -94,7 +94,7 @@ const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
 }
 
-/** Kinds of operands on which cel-go charges for field selection. */
+/** Kinds of operands for which cel-go charges the cost of a field selection. */
 const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {
@@ -235,7 +235,9 @@ class Estimator {
     return { cost: 2 * range.cost + begin + each + transform.cost }
   }
 
-  /** Returns the cost of `cel.bind`. Within its expression, the variable has the size of the bound value. */
+  /**
+   * Returns the cost of `cel.bind`. Within the expression of the macro, the variable has the size of the bound value.
+   */
   #binding(node: Fold, { cost, ...known }: CostEstimate): CostEstimate {
     this.#scopes.push({ name: node.variable, known })
     const transform = this.estimate(node.transform!)

@@ -24,7 +24,7 @@ export interface DeclaredType {
   readonly form: JsonForm
   /** Maximum number of list elements, map members or characters. 0 for types without a length. */
   readonly maxElements: number
-  /** Minimum size in bytes of a value of this type as JSON. */
+  /** Minimum size in bytes of a value of this type when encoded as JSON. */
   readonly minBytes: number
   /** Type of the elements of a list, or of the values of a map. */
   readonly elem?: DeclaredType
@@ -54,8 +54,8 @@ export const reservedWords: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The first Kubernetes minor version that can select a field named like a reserved word without escaping, as in
- * `a.namespace`.
+ * The first Kubernetes minor version in which a field whose name is a reserved word can be selected without escaping,
+ * as in `a.namespace`.
  */
 export const plainReservedSince = 30
 

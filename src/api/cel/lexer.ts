@@ -1,5 +1,5 @@
 /**
- * Splits an expression into tokens. The lexer decodes escapes in strings, and does not interpret the tokens otherwise.
+ * Splits an expression into tokens. The lexer decodes escapes in strings, but does not otherwise interpret the tokens.
  */
 import { SyntaxIssue } from './issues.ts'
 
@@ -123,8 +123,8 @@ interface Reading {
 }
 
 /**
- * Decodes escapes. In a bytes literal, `\x` and octal escapes stand for one byte, and in a string they stand for a code
- * point. The body of a bytes literal must therefore be passed as Latin-1.
+ * Decodes escapes. An `\x` or octal escape stands for one byte in a bytes literal, and for a code point in a string.
+ * The body of a bytes literal must therefore be passed as Latin-1.
  */
 function readEscapes(body: string, reading: Reading): string {
   if (!body.includes('\\')) return body

@@ -27,7 +27,7 @@ export interface Estimated {
   readonly constant?: Value | undefined
 }
 
-/** The maximum cost of a call without the cost of its arguments, and the size of its result if known. */
+/** The maximum cost of a call, excluding the cost of its arguments, and the size of the result if known. */
 export interface CallEstimate {
   readonly cost: number
   readonly size?: Size

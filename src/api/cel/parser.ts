@@ -138,8 +138,8 @@ class Parser {
   }
 
   /**
-   * Parses a chain of one logical operator into a balanced tree. Otherwise the trees of long chains, which are common,
-   * would exceed the maximum depth.
+   * Parses a chain of operands that are joined by the same logical operator into a balanced tree. Otherwise, the trees
+   * of long chains, which are common, would exceed the maximum depth.
    */
   #logic(first: Node, sign: '&&' | '||', precedence: number): Node {
     const terms = [first]
@@ -284,8 +284,8 @@ class Parser {
   }
 
   /**
-   * Parses the rest of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if it is
-   * not an object.
+   * Parses the rest of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if the
+   * expression is not an object.
    */
   #struct(first: string, at: number): Node | undefined {
     const isOperator = ({ kind, text }: Token, sign: string) => kind === 'operator' && text === sign

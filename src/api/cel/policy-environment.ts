@@ -1,7 +1,7 @@
 /**
  * Declares the variables of expressions in admission policies and match conditions, and compiles these expressions.
- * Objects have no static types, because a policy may match more than one kind. Only the type checks for the status of a
- * policy assume a specific kind.
+ * Objects have no static types, because a policy may match more than one kind. Only the type checks whose results
+ * appear in the status of a policy assume a specific kind.
  */
 import type { FindStruct } from './checker.ts'
 import type { DeclaredType } from './declared-type.ts'

@@ -28,7 +28,7 @@ export interface Program {
    * the budget is exhausted.
    */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
-  /** Evaluates the expression and returns its value, of any type. Throws like `run`. */
+  /** Evaluates the expression and returns its value, which can have any type. Throws the same errors as `run`. */
   readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 

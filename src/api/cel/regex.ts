@@ -7,7 +7,7 @@ export interface Pattern {
   readonly test: (text: string) => boolean
   /** Returns the first match, or undefined if there is no match. */
   readonly find: (text: string) => string | undefined
-  /** Returns the matches in order, at most `limit` of them. */
+  /** Returns at most the first `limit` matches, in order. */
   readonly findAll: (text: string, limit: number) => string[]
 }
 

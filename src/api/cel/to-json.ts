@@ -1,5 +1,5 @@
 /**
- * Converts the result of an expression to JSON, for example the configuration that a mutation applies. The size of the
+ * Converts the result of an expression, for example the configuration that a mutation applies, to JSON. The size of the
  * JSON is limited, because an expression can refer to the same value many times.
  */
 import { type Json, type JsonObject, setKey } from '../json/json.ts'
@@ -17,7 +17,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Limits on a result as JSON: its number of values, its number of characters and its depth. */
+/** Limits on the JSON form of a result: its number of values, its length in characters and its depth. */
 const maxValues = 200_000
 const maxCharacters = 4_000_000
 const maxDepth = 250

@@ -5,7 +5,7 @@
  */
 import type { CelType } from './types.ts'
 
-/** A CEL double. A JavaScript number represents an int. */
+/** A CEL double. A plain JavaScript number represents an int instead. */
 export class Double {
   readonly value: number
 

@@ -56,7 +56,7 @@ export class Cutter {
   #at = 0
   /** Offset in the document at the last yield. */
   #yieldedAt = 0
-  /** Whether the current value contains the last selected field, so that the scan may stop inside the value. */
+  /** Whether the current value contains the last selected field. If so, the scan may stop inside the value. */
   #isLast = true
 
   constructor(cut: Cut) {
@@ -173,7 +173,7 @@ export class Cutter {
     return true
   }
 
-  /** Returns whether so much of the document has been read since the last yield that the next yield is due. */
+  /** Returns whether enough of the document has been read since the last yield that another yield is due. */
   #isDue(): boolean {
     if (this.#at - this.#yieldedAt < bytesPerSlice) return false
     this.#yieldedAt = this.#at
@@ -220,7 +220,7 @@ function memberValueAt(json: Buffer, at: number, key: Buffer): number {
 
 /**
  * Whether a key is at the given position. The bytes can be compared directly, because the server writes every key in
- * the same form as `JSON.stringify`.
+ * the same form as `JSON.stringify` does.
  */
 function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {
   for (let i = 0; i < key.length; i++) if (json[start + i] !== key[i]) return false

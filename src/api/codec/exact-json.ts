@@ -1,7 +1,7 @@
 /**
- * Parses JSON without rounding integers beyond 2^53. The native parser can preserve all digits too, but then it is ten
- * times slower, and it cannot be interrupted. The native parser is therefore used only to validate the input. The exact
- * parser relies on this validation and builds the value in steps.
+ * Parses JSON without rounding integers beyond 2^53. The native parser can also preserve all digits, but it is then ten
+ * times slower and still cannot be interrupted. The native parser is therefore used only to validate the input. The
+ * exact parser relies on this validation and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -12,7 +12,7 @@ import { endOfNumber } from './json-scan.ts'
 const tokensPerSlice = 2000
 
 export interface ExactOptions {
-  /** Whether objects with a duplicate key are merged. By default, the last value wins. */
+  /** Whether objects under a duplicate key are merged. By default, the last value wins. */
   readonly mergesObjects?: boolean
 }
 

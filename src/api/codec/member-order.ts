@@ -1,7 +1,7 @@
 /**
  * The order of members in JSON objects. Types that the server defines use the order of their fields. Maps and values
  * without a schema, such as custom resources, use the byte order of their keys. Values whose exact text matters keep
- * the order in which the client sent them.
+ * their members in the order in which the client sent them.
  *
  * Decoding already creates objects in field order, so objects rarely need to be sorted.
  */
@@ -26,7 +26,7 @@ export interface MemberOrder {
   readonly fields: ReadonlyMap<string, Place> | undefined
   /** The order of members within the value of any member that `fields` does not contain. */
   readonly values: Order
-  /** Whether to keep the members in the order that the client sent. */
+  /** Whether to keep the members in the order in which the client sent them. */
   readonly asSent?: boolean
 }
 
@@ -38,8 +38,8 @@ export function memberOrder(order: Order): MemberOrder {
 }
 
 /**
- * Returns the member order of a value without a schema of its own. The description that is published for the value may
- * still define an order.
+ * Returns the member order of a value without a schema of its own. The published description of the value may still
+ * define an order.
  */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema

@@ -6,7 +6,7 @@
 const member = '"metadata":{'
 /** Matches the kind and the API version, which precede the metadata of most objects. */
 const plainStart = /^\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}$/
-/** Maximum number of bytes before the metadata that are examined. */
+/** Maximum number of bytes to examine before the metadata. */
 const maxStart = 1000
 const [quote, backslash, open, close] = [...'"\\{}'].map((character) => character.charCodeAt(0))
 

@@ -128,15 +128,15 @@ class PiecewiseParser {
     }
     if (outer.endsWithCut) throw unexpected(this.#text, opening)
     if (outer.member > outer.unparsed) this.#addMembers(outer, outer.member - 1)
-    // In an object, the text before the bracket is the key of the value. In an array, it is blank. Parsing it with a
-    // null value validates it.
+    // In an object, the text before the bracket is the key of the value. In an array, it is blank. The text is
+    // validated by parsing it with a null value appended.
     const key = `${this.#text.slice(outer.member, opening)}null`
     const [name] = Object.keys(this.#parse(outer, key, outer.member))
     if (Array.isArray(outer.value)) outer.value.push(level.value)
     else setKey(outer.value!, name!, level.value)
   }
 
-  /** Completes a member that ends with a cut value. Only white space may follow the value. */
+  /** Completes a member that ends with a cut value. Only whitespace may follow the value. */
   #endMember(level: Level, end: number): void {
     assertBlank(this.#text, level.unparsed, end)
     level.endsWithCut = false

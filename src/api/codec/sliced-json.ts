@@ -8,7 +8,7 @@ import { stringifyStored } from './json.ts'
 import { maxDepth, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** Formats a value of a stored object, `level` levels below the top of the object. */
+/** Formats a value that is `level` levels below the top of a stored object. */
 export function* storedTextSliced(value: Json | undefined, order: Order, level: number): Generator<void, string> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return stringifyStored(value, order, level)
   if (level >= maxDepth) throw tooDeep()

@@ -67,7 +67,7 @@ function keyText(key: string, margin: string): string {
 
 /**
  * Formats a scalar or an empty collection, which can follow its key on the same line. `margin` is the indentation of
- * the further lines of a multi-line string.
+ * the subsequent lines of a multi-line string.
  */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return scalarText(value, margin)

@@ -19,8 +19,8 @@ export function compareKeys(a: string, b: string): number {
 }
 
 /**
- * Whether there are digits both before and at this position. If so, the number has more digits than a number that ends
- * here, so it is greater.
+ * Whether there is a digit both before and at this position. If so, the number continues and is therefore greater than
+ * a number that ends before this position.
  */
 function isNumberLonger(text: string, at: number): boolean {
   return /^\d\d$/.test(text.slice(Math.max(0, at - 1), at + 1))

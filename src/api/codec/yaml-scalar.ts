@@ -15,8 +15,8 @@ const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
 ])
 
 /**
- * Letters that this parser reads as strings, although some other parsers read them as booleans, because users choose
- * names and keys such as `n`.
+ * Letters that some other parsers read as booleans. This parser reads them as strings, because users choose names and
+ * keys such as `n`.
  */
 const letters: ReadonlySet<string> = new Set(['y', 'Y', 'n', 'N'])
 

@@ -10,7 +10,7 @@ export interface Token {
   /** The value of a string or character literal, or the text of any other token. */
   readonly text: string
   readonly at: number
-  /** Whether white space precedes the token. */
+  /** Whether whitespace precedes the token. */
   readonly spaced: boolean
 }
 

@@ -10,7 +10,7 @@ import { isObject, type Json, type JsonObject, setKey } from './json.ts'
 
 export type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
-/** Parses JSON like `JSON.parse`, with a guard against the V8 bug that confuses keys with escapes. */
+/** Parses JSON like `JSON.parse`, with a guard against the V8 bug that affects keys containing escapes. */
 export function parseNative(text: string, reviver?: Reviver): Json {
   if (!text.includes('\\')) return JSON.parse(text, reviver)
   if (mayHoldBackslash.test(text) && holdsKey(text, mayHoldBackslash)) noteKey('\\')

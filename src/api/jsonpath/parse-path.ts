@@ -59,7 +59,7 @@ class PathParser {
     return steps
   }
 
-  /** Parses one step. Returns undefined for tokens that select nothing, which are `@` and a dot before a bracket. */
+  /** Parses one step. Returns undefined for the tokens that select nothing: `@`, and a dot before a bracket. */
   #step(): Step | undefined {
     const text = this.#text
     const place = this.#place

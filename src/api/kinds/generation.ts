@@ -10,7 +10,7 @@ interface Counted {
   metadata: ObjectMeta
 }
 
-/** Extends the rules of a kind so that they count the generation. The generation increases when `part` changes. */
+/** Extends the rules of a kind so that they maintain the generation, which increases when `part` changes. */
 export function countsGeneration<T extends Counted>(part: (object: T) => unknown, rules: KindRules<T> = {}) {
   return {
     ...rules,

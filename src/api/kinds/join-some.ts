@@ -1,4 +1,4 @@
-/** Joins the first items of a list for a table cell, such as `a,b,c + 2 more...`. */
+/** Joins the first items of a list for a table cell, as in `a,b,c + 2 more...`. */
 export function joinSome(
   items: readonly string[],
   { max, total = items.length }: { max: number; total?: number },

@@ -12,8 +12,8 @@ import { allKinds } from './all.ts'
 const kindsByVersion = new Map<EmulatedVersion, readonly Kind[]>()
 
 /**
- * Returns the kinds of a Kubernetes version. The result includes the stored version of each served kind. If the
- * Kubernetes version does not serve that API version, it is used only for storage.
+ * Returns the kinds of a Kubernetes version. The result includes the stored version of each served kind. A stored
+ * version that the Kubernetes version does not serve is used only for storage.
  */
 export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
   let kinds = kindsByVersion.get(version)

@@ -38,8 +38,8 @@ export function checkNotEmpty(selector: LabelSelector | undefined, path: FieldPa
 }
 
 /**
- * Requires a selector that is valid, not empty and matches the template, for kinds that reject an invalid selector as a
- * whole.
+ * Requires a selector that is valid, is not empty and matches the template, for kinds that reject an invalid selector
+ * as a whole.
  */
 export function checkSelected(spec: Selecting, path: FieldPath, kind: string): FieldError[] {
   const { selector } = spec

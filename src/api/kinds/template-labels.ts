@@ -1,5 +1,5 @@
 /**
- * Defaults the labels of a Job or ReplicationController to the labels of its pod template. Kubernetes applies this
+ * Uses the labels of the pod template as the default labels of a Job or ReplicationController. Kubernetes applies this
  * default on every read, so a status update that omits the labels cannot remove them.
  */
 import type { ObjectMeta } from '../model/object.ts'

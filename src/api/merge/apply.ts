@@ -1,5 +1,6 @@
 /**
- * Server-side apply: returns the object and its managers after a manager applied a configuration, or the conflicts.
+ * Server-side apply: returns either the object and its managers after a manager has applied a configuration, or the
+ * conflicts.
  *
  *   state    determine the fields of the configuration                  config-field-set.ts
  *   merge    merge the configuration into the object                    merge-config.ts

@@ -1,12 +1,12 @@
 /**
  * Determines the fields in a configuration, which its applier will own.
  *
- * A manager that applies a value owns its field. If a field that the schema defines contains other fields, the manager
- * owns only those, unless the field is empty or null. The applier always owns user-defined keys and list elements
- * themselves. Configurations that cannot be merged are rejected with 400 and the path: unknown fields, values of
- * another type in place of objects and lists, and elements whose keys are duplicates or not scalars. A missing key
- * counts as empty if the schema allows it (keyless-elements.ts). The decoder checks the types of scalars and atomic
- * values in the merged object.
+ * A manager that applies a value owns its field. For a field that the schema defines and that can contain other fields,
+ * the manager owns only the fields inside it, unless the field is empty or null. The applier always owns user-defined
+ * keys and list elements themselves. Configurations that cannot be merged are rejected with a 400 error that contains
+ * the path: unknown fields, values of other types where objects or lists are expected, and elements whose keys are
+ * duplicates or not scalars. A missing key counts as empty if the schema allows it (keyless-elements.ts). The decoder
+ * checks the types of scalars and atomic values in the merged object.
  */
 
 import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
@@ -81,7 +81,7 @@ function statedMember(schema: Membered, name: string, path: FieldPath) {
 interface StatedMember {
   readonly name: string
   readonly item: Json
-  /** The fields below the member that the applier owns. */
+  /** The fields that the applier owns below the member. */
   readonly set: FieldSet
 }
 

@@ -14,7 +14,10 @@ import { ListFaultSearch } from './list-faults.ts'
 import { itemElement, keyOf } from './path-elements.ts'
 import { hasElements } from './shape.ts'
 
-/** Whether the version neither tracks nor applies objects with duplicate elements. */
+/**
+ * Whether this version rejects an apply to an object with duplicate elements, and does not track the owners of such an
+ * object.
+ */
 export function rejectsDuplicates(version: EmulatedVersion): boolean {
   return !isAtLeast(version, '1.29')
 }

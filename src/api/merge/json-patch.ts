@@ -28,7 +28,7 @@ const maxShifted = 100_000_000
 const maxUnknownMembers = 100
 const operationsPerSlice = 100
 
-/** Parses the operations of a patch. Throws 400 for malformed patches and 413 for too many operations. */
+/** Parses the operations of a patch. Throws error 400 for malformed patches and error 413 for too many operations. */
 export function parseJsonPatch(value: Json): PatchOperation[] {
   return runToCompletion(operationsSliced(value))
 }
@@ -106,7 +106,7 @@ interface Draft {
   shifted: number
 }
 
-/** Applies all operations to a copy, in order. Throws 422 if an operation cannot be applied. */
+/** Applies all operations to a copy, in order. Throws error 422 if an operation cannot be applied. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
   return runToCompletion(jsonPatchSliced(document, operations))
 }
@@ -282,8 +282,8 @@ function ownBytes(value: Json): number {
 }
 
 /**
- * Whether a value has more levels than the limit. The check proceeds level by level, so that no depth can exhaust the
- * stack. Yields periodically.
+ * Whether a value is nested more deeply than the limit allows. The check proceeds level by level, so that no depth can
+ * exhaust the stack. Yields periodically.
  */
 function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
   let level = isContainer(value) ? [value] : []

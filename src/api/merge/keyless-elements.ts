@@ -12,8 +12,8 @@ import type { ListSchema, Schema } from '../schema/schema.ts'
 import { ListFaultSearch } from './list-faults.ts'
 
 /**
- * Throws an error if a list contains an element without a required key. `whose` describes the position of the element
- * in the message. Yields periodically.
+ * Throws an error if a list contains an element without a required key. In the error message, `whose` names the object
+ * that contains the list. Yields periodically.
  */
 export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
   const error = yield* keylessElements.find(schema, value)

@@ -10,7 +10,7 @@ import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts
 
 /** A kind of fault that list elements can have, such as a missing key. */
 export interface ListFault {
-  /** Whether values of this schema can have the fault. Others are skipped. */
+  /** Whether values of this schema can have the fault. All other values are skipped. */
   readonly mayHold: (schema: Schema) => boolean
   /** Returns a function that checks the elements of one list. It is called for each element in order. */
   readonly checkOf: (schema: ListSchema) => (item: Json, path: FieldPath) => FieldError | undefined

@@ -2,7 +2,8 @@
  * The managers of an object and the fields that they own, as recorded in `metadata.managedFields`.
  *
  * Each entry is for one manager with one operation, version and subresource. `readManagers` and `writeManagers` convert
- * between the recorded form and a list of `Manager`. An entry with unchanged fields is written back exactly as it was.
+ * between the recorded form and a list of `Manager` objects. An entry with unchanged fields is written back exactly as
+ * it was.
  */
 import type { JsonObject } from '../json/json.ts'
 import { isLarge } from '../json/large-json.ts'
@@ -78,14 +79,14 @@ function managerOf(entry: ManagedFieldsEntry, fields: FieldSet | undefined): Man
   return { name, operation, apiVersion, subresource, time, fields }
 }
 
-/** Returns the manager with the given fields, or the same manager if it already has them. */
+/** Returns a copy of the manager with the given fields, or the manager itself if it already has these fields. */
 export function withFields(manager: Manager, fields: FieldSet): Manager {
   return fields === manager.fields ? manager : { ...manager, fields, encoded: undefined }
 }
 
 /**
- * Returns the encoded entries: appliers first, then sorted by time and name. Managers that own no fields are omitted.
- * Yields periodically.
+ * Returns the encoded entries. Appliers come first, and each group is sorted by time and name. Managers that own no
+ * fields are omitted. Yields periodically.
  */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
@@ -134,7 +135,7 @@ function identity({ name, operation, apiVersion, subresource }: ManagerId): stri
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
 
-/** Whether both are the same entry of managedFields (see `identity`). */
+/** Whether two managers have the same entry in managedFields (see `identity`). */
 export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&

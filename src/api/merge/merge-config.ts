@@ -2,10 +2,10 @@
  * Merges a configuration into an object. Fields in the configuration replace the fields of the object. All other fields
  * of the object are preserved.
  *
- * Unchanged parts are the same value in memory, up to the whole object. The order of lists is determined as follows.
- * Elements that both lists contain have the order of the configuration. An element that only the object contains stays
- * directly before its successor in the object. An element that only the configuration contains keeps its position in
- * the configuration, after the object's elements at that position.
+ * Unchanged parts, possibly the whole object, remain the same values in memory. The order of lists is determined as
+ * follows. Elements that both lists contain have the order of the configuration. An element that only the object
+ * contains stays directly before its successor in the object. An element that only the configuration contains keeps its
+ * position in the configuration, after the object's elements at that position.
  *
  * object [a b c], configuration [z b]: [a z b c]
  */

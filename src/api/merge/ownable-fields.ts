@@ -1,6 +1,6 @@
 /**
  * Determines which fields can have owners. No manager can own fields that identify an object, fields that the server
- * sets, or fields that the type of write resets.
+ * sets, or fields that this type of write resets.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -42,7 +42,9 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
 }
 
-/** Returns the set of the given paths. All writes of a kind use the same list of paths, so the result is cached. */
+/**
+ * Returns the field set for the given paths. All writes of a kind use the same list of paths, so the result is cached.
+ */
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**

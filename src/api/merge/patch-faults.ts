@@ -1,8 +1,8 @@
 /**
- * The errors of patches of all types:
+ * The errors that any type of patch can cause:
  *
- * - malformed (400): the body is not a patch of its type, for example not a list or object, or it contains an unknown
- *   directive.
+ * - malformed (400): the body is not a patch of its type, for example because it is not a list or object, or because it
+ *   contains an unknown directive.
  * - inapplicable (422): a well-formed patch does not fit the object, for example because a path is missing or a test
  *   fails.
  * - invalidPatch (422): the patched object would not be valid for its kind. The cause names `patch`.

@@ -1,4 +1,7 @@
-/** Creates and parses path elements, which consist of a name for a member and of key values for a list element. */
+/**
+ * Creates and parses path elements. The path element of a member contains its name, and the path element of a list
+ * element contains its key values or its value.
+ */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -35,7 +38,7 @@ function scalarText(value: Json): string {
 const markup = /[<>&\u2028\u2029]/
 const allMarkup = new RegExp(markup, 'g')
 
-/** Escapes HTML characters in JSON as kube-apiserver does within a path element, such as `k:{"name":"a\\u003cb"}`. */
+/** Escapes HTML characters in the JSON of a path element as kube-apiserver does, as in `k:{"name":"a\\u003cb"}`. */
 export function escapeMarkup(json: string): string {
   if (!markup.test(json)) return json
   return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

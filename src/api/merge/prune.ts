@@ -5,7 +5,7 @@
  * A field is removed together with all fields below it. A field that the schema defines counts as owned while a manager
  * owns any field below it. A list element or user-defined key counts as owned only if it is owned itself. If all
  * members of a field were removed, the field becomes null, so that the decoder drops it and defaults apply again. Parts
- * without removals are the same value in memory.
+ * without removals remain the same values in memory.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 import { partsPerSlice } from '../json/large-json.ts'
@@ -22,7 +22,7 @@ export interface Ownership {
   readonly owned: FieldSet
 }
 
-/** Removes those fields from a value that were owned before and no longer are. Yields periodically. */
+/** Removes from a value the fields that were owned before and no longer are. Yields periodically. */
 export function* prune(schema: Schema, value: Json, { last, owned }: Ownership): Generator<void, Json> {
   if (last.children.size === 0) return value
   if (hasMembers(schema) && isObject(value)) return yield* pruneMembers(schema, value, { last, owned })
@@ -71,8 +71,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Returns `pruned` with the owned fields that were removed from `whole`. Takes the value from `whole` even if `pruned`
- * has one, because if the field was removed in another version, conversion may have set it to zero.
+ * Returns `pruned` with the owned fields that were removed from `whole`. Takes the value of such a field from `whole`
+ * even if `pruned` has one. If the field was removed in another version, conversion may have set it to zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -1,7 +1,8 @@
 /**
- * Determines ownership after a write other than apply from the difference between the two objects.
+ * After a write other than apply, determines ownership from the difference between the objects before and after the
+ * write.
  *
- * The manager that writes becomes the owner of every field that it added or modified. Removed fields have no owner. An
+ * The writing manager becomes the owner of every field that it added or modified. Removed fields have no owner. An
  * object without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
  * replaces them if it is valid and not empty. A list with one empty entry removes all managers. In 1.23, the writer
  * then becomes the owner of the fields that the same write changes (spec: apply, rule 6). Since 1.24, as in Kubernetes,

@@ -29,7 +29,7 @@ export function tokenNodeExtra(vendor: Vendor): string {
  * token.
  */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
-/** The prefix of signature keys in `cluster-info`, which is followed by the token ID. */
+/** The prefix of signature keys in `cluster-info`. The token ID follows the prefix. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
 /** Returns the name of the Secret that stores a bootstrap token. */

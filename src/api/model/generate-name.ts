@@ -10,7 +10,7 @@ const maxPrefixLength = 63 - randomLength
 /** Appends random characters to a prefix. Truncates the prefix if the name would be too long. */
 export function generateName(prefix: string): string {
   // The random bits come from a UUID, because Node.js generates UUIDs from buffered random bytes. Requesting a few
-  // bytes would cost a system call each time.
+  // random bytes directly would cost a system call each time.
   let random = Number.parseInt(randomUUID().slice(0, 8), 16)
   let suffix = ''
   for (let i = 0; i < randomLength; i++) {

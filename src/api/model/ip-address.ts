@@ -26,7 +26,7 @@ const special: readonly { readonly ranges: BlockList; readonly text: (ip: string
   },
 ]
 
-/** Requires an address that other hosts can reach, which means that it is not local to a host or link. */
+/** Requires an address that other hosts can reach, that is, one that is not local to a host or link. */
 export function checkReachableAddress(text: string): string[] {
   const faults = checkIpAddress(text)
   if (faults.length > 0) return faults

@@ -67,7 +67,7 @@ export function isWithin({ family, number }: IpAddress, range: IpRange): boolean
   return family === range.family && number >= range.base && number < range.base + range.size
 }
 
-/** Whether a range is inside another range and smaller. */
+/** Whether a range lies inside another range and is smaller. */
 export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   if (inner.family !== outer.family || inner.size >= outer.size) return false
   return inner.base - (inner.base % outer.size) === outer.base

@@ -19,7 +19,7 @@ export function invalidSinceLabel(vendor: Vendor): string {
 /** Name of the ConfigMap that records, under the key `since`, when tracking started. */
 export const trackingConfigMap = 'kube-apiserver-legacy-service-account-token-tracking'
 
-/** Formats the UTC day of a time in milliseconds, such as `2030-01-31`. */
+/** Returns the UTC day, such as `2030-01-31`, that contains a time in milliseconds. */
 export function dayOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10)
 }

@@ -1,4 +1,4 @@
-/** Maximum size in bytes of a request body, and of any document to which a schema expands. */
+/** Maximum size in bytes of a request body, and of any document that results from expanding a schema. */
 export const maxBodyBytes = 3 * 1024 * 1024
 /**
  * Maximum number of values in a body and in a stored object, counting members and elements on all levels. Processing a

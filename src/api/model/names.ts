@@ -9,13 +9,15 @@ export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const label1035 = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
-/** Matches most subdomains: words separated by single characters. It is a fast path for the complete check. */
+/**
+ * Matches most subdomains: words separated by single characters. This pattern is a fast path for the complete check.
+ */
 const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
 const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
 /**
- * Matches most keys: words of letters and digits, with an optional plain subdomain before a slash. It is a fast path
- * for the complete check.
+ * Matches most keys: words of letters and digits, with an optional plain subdomain before a slash. This pattern is a
+ * fast path for the complete check.
  */
 const plainQualified = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)?[A-Za-z0-9]+(?:[_.-][A-Za-z0-9]+)*$/
 
@@ -153,8 +155,8 @@ export function checkRelaxedEnvironmentName(name: string): string[] {
 const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
 
 /**
- * Removes leading zeros from the numbers of an IPv4 address or range. Older clients send `010.0.0.1` for 10.0.0.1,
- * which other programs read as octal. Any other string is returned unchanged.
+ * Removes leading zeros from the numbers of an IPv4 address or range. Older clients send `010.0.0.1` for 10.0.0.1, but
+ * other programs read `010` as octal. Any other string is returned unchanged.
  */
 export function withoutLeadingZeros(text: string): string {
   return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
@@ -173,7 +175,7 @@ const ipv6Characters = /^[0-9a-fA-F:.]+$/
 
 /**
  * Whether the string is an IPv6 address without a zone. Uses the URL parser, because the first call of `net.isIPv6` in
- * a process spends 8 ms on compiling a pattern, which would delay every start of the server.
+ * a process spends 8 ms compiling a pattern, which would delay every start of the server.
  */
 function isIpv6(text: string): boolean {
   return text.includes(':') && ipv6Characters.test(text) && URL.canParse(`http://[${text}]`)

@@ -54,12 +54,12 @@ export interface ApiObject extends ObjectBase {
   [field: string]: unknown
 }
 
-/** Returns an API object, or a part of an API object, as plain JSON. Only the static type changes, not the value. */
+/** Returns an API object, or a part of an API object, with the static type of plain JSON. The value does not change. */
 export function asJson(object: object): JsonObject {
   return object as JsonObject
 }
 
-/** Returns JSON that was decoded with a kind's schema as an API object. */
+/** Returns JSON with the static type of an API object. The JSON must have been decoded with a kind's schema. */
 export function asObject(value: Json): ApiObject {
   if (!isObject(value)) throw new TypeError('an API object must be a JSON object')
   return value as unknown as ApiObject

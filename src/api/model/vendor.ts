@@ -22,7 +22,7 @@ export interface Vendor {
   readonly protobufMediaType: string
   /** Word in the prefix that marks encrypted values in the store. */
   readonly encryptionWord: string
-  /** Name of the Service in the namespace `default` that routes to this API server. */
+  /** Name of the Service that routes to this API server. The Service is in the namespace `default`. */
   readonly apiService: string
   /** Names of the built-in certificate signers. */
   readonly signers: Signers
@@ -139,8 +139,8 @@ export function vendorOf(profile: ProfileName): Vendor {
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
- * Returns the name of an API group in the API, such as '' for `core` and `storage.orch.io` for `storage`. An ID that
- * ends with a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
+ * Returns the name that a group has in the API: '' for `core`, and for example `storage.orch.io` for `storage`. An ID
+ * that ends with a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
  */
 export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
@@ -148,7 +148,7 @@ export function groupName(vendor: Vendor, group: string): string {
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 
-/** Returns the ID of a group for its name in the API. The function is the inverse of `groupName`. */
+/** Returns the ID of the group with the given name in the API. The function is the inverse of `groupName`. */
 export function groupId(vendor: Vendor, name: string): string {
   if (name === '') return 'core'
   if (bareGroups.has(name)) return name
@@ -201,7 +201,7 @@ export function isVendorKey(vendor: Vendor, key: string): boolean {
 }
 
 /**
- * Returns the profile to whose domains a group belongs. The served profile takes precedence. Returns undefined for
+ * Returns the profile whose domains include a group's name. The served profile takes precedence. Returns undefined for
  * groups of third parties.
  */
 export function ownerOf(vendor: Vendor, group: string): Vendor | undefined {

@@ -1,8 +1,8 @@
 /**
- * The rules of the four built-in signers, which define which requests each of them signs. A check returns one sentence
- * for each violation, so that users see all of them at once. The signer applies the rules before it signs a request.
- * The approver applies them before it approves requests of node agents. `describe` and the console apply them to warn
- * users in advance. This code must not depend on Node.js, because the console runs in a browser.
+ * The rules of the four built-in signers. The rules define which requests each signer signs. A check returns one
+ * sentence for each violation, so that users see all of them at once. The signer applies the rules before it signs a
+ * request. The approver applies them before it approves requests of node agents. `describe` and the console apply them
+ * to warn users in advance. This code must not depend on Node.js, because the console runs in a browser.
  */
 import type { Signers } from '../model/vendor.ts'
 import type { JudgedRequest } from './requested-names.ts'

@@ -86,8 +86,8 @@ function assertSubject({ commonName, organizations }: CertificateSubject): void 
   if (!fits) throw new Error('a common name or organization is empty or not Unicode text')
 }
 
-// Validates a serial number. DER requires the shortest form of a positive number, and RFC 5280, 4.1.2.2, at most 20
-// bytes.
+// Validates a serial number. DER requires the shortest form of a positive number, and RFC 5280, 4.1.2.2, allows at most
+// 20 bytes.
 function assertSerial(serial: Buffer): void {
   const [first = 0, second = 0] = serial
   const positive = first < 0x80 && (first !== 0 || second >= 0x80)

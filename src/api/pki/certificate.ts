@@ -1,7 +1,7 @@
 /**
- * Issues X.509 certificates according to RFC 5280. They have version 3, key identifiers, critical basic constraints and
- * a key usage, and are signed with SHA-2 by any type of issuer key. `issueCertificate` uses a template. `signContent`
- * is for certificates whose subject and names are already DER.
+ * Issues X.509 certificates according to RFC 5280. The certificates have version 3, key identifiers, critical basic
+ * constraints and a key usage, and are signed with SHA-2 and an issuer key of any type. `issueCertificate` uses a
+ * template. `signContent` is for certificates whose subject and names are already encoded in DER.
  */
 import { createHash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import {
@@ -39,7 +39,7 @@ export function issueCertificate(template: CertificateTemplate): string {
   return signContent({ ...rest, subject: writeName(subject), names: alternativeNames(names) })
 }
 
-/** The content of a certificate whose subject and names are already DER. */
+/** The content of a certificate whose subject and names are already encoded in DER. */
 export interface CertificateContent extends Omit<CertificateTemplate, 'subject' | 'names'> {
   /** Distinguished name of the subject in DER. */
   readonly subject: Buffer

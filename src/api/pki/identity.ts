@@ -1,8 +1,8 @@
 /**
  * Reads the identity in a client certificate: the common name, organizations and user IDs of its subject. Reads the DER
  * itself, because Node's text form is ambiguous: a crafted value can look like another name (CVE-2021-44533). Values
- * are returned unchanged, including NUL. A value whose bytes do not match its string type throws `MalformedDer`.
- * Callers decide whether the certificate is trusted and whether the name is acceptable as a user.
+ * are returned unchanged, including NUL. A value whose bytes do not match its string type causes a `MalformedDer`
+ * error. Callers decide whether the certificate is trusted and whether the name is acceptable as a user.
  *
  * Programs disagree on which of several common names counts (Go uses the last, others use the first), so the functions
  * return all of them. Callers reject a subject with multiple common names, because two programs would otherwise see two

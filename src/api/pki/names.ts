@@ -69,7 +69,7 @@ function isLabel(label: string): boolean {
   return label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label)
 }
 
-// Whether a label consists of digits. If it is the last label, the name looks like an IP address.
+// Whether a label consists only of digits. A name whose last label consists of digits looks like an IP address.
 function isDigits(label: string): boolean {
   return /^[0-9]+$/.test(label)
 }

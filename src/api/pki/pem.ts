@@ -1,7 +1,7 @@
 /**
- * Reads successive PEM blocks in one pass. The reader skips text around the blocks and malformed blocks (no end line, a
- * different label at the end, invalid base64). A begin line inside a block starts a new block, so the time is linear
- * for any input. Callers decide which labels and header lines are acceptable.
+ * Reads successive PEM blocks in one pass. The reader skips malformed blocks (no end line, a different label at the
+ * end, invalid base64) and any text around the blocks. A begin line inside a block starts a new block, so the time is
+ * linear for any input. Callers decide which labels and header lines are acceptable.
  */
 export interface PemBlock {
   readonly label: string
@@ -10,7 +10,7 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** Start of the first and last line of a block. No other line of a block starts like this. */
+/** Prefix of the first and last line of a block. No other line of a block has this prefix. */
 const mark = '\n-----'
 
 /** Yields the blocks of a PEM file. */

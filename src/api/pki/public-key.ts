@@ -1,7 +1,7 @@
 /**
  * Reads untrusted public keys: RSA, ECDSA on the NIST curves, Ed25519. The reader checks type, curve and size in the
- * DER before it passes the bytes to the crypto library. Expensive keys, such as an RSA modulus of a megabit or a custom
- * curve, are therefore rejected.
+ * DER before it passes the bytes to the crypto library. Expensive keys, such as keys with an RSA modulus of a megabit
+ * or a custom curve, are therefore rejected.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readAlgorithm, readBits } from './algorithm.ts'

@@ -12,7 +12,9 @@ export interface Renewed {
   readonly current: CertifiedKey
   /** Returns the current certificate and key, renewed if due. */
   readonly read: () => Promise<CertifiedKey>
-  /** Installs a new pair. If the function throws an error, the same pair is installed again at the next interval. */
+  /**
+   * Installs a new pair. If the function throws an error, it is called again with the same pair at the next interval.
+   */
   readonly use: (pair: CertifiedKey) => void | Promise<void>
 }
 
@@ -20,7 +22,7 @@ export interface RenewalOptions {
   readonly pairs: readonly Renewed[]
   /** Called with the error of a failed check. Must not throw an error. */
   readonly onError: (error: unknown) => void
-  /** Stops the renewal when it aborts. */
+  /** Aborting this signal stops the renewal. */
   readonly signal: AbortSignal
   readonly everyMilliseconds?: number
   readonly schedule?: Schedule

@@ -1,5 +1,5 @@
 /**
- * Lists all parts of kinds that can exist in only some Kubernetes versions: the kinds themselves, their fields, columns
+ * Lists all parts of kinds that may exist in only some Kubernetes versions: the kinds themselves, their fields, columns
  * and subresources.
  */
 import type { Availability } from '../versions/availability.ts'

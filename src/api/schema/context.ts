@@ -49,7 +49,7 @@ export interface JudgeContext extends RuleContext {
   readonly warn: (text: string) => void
 }
 
-/** Context for rules that prepare an object for storage, with the user who writes it and the time. */
+/** Context for rules that prepare an object for storage. It includes the user who writes the object, and the time. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
   /** Whether the server itself writes the object, as opposed to a client. */

@@ -6,6 +6,6 @@ export interface Effort {
   readonly isClean: () => boolean
   steps: number
   began: number | undefined
-  /** Whether the time limit is exceeded. The rest of the value is then rejected without being validated. */
+  /** Whether the time limit is exceeded. If so, the rest of the value is rejected without validation. */
   spent: boolean
 }

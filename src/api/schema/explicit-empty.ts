@@ -3,8 +3,9 @@
  * significant although it is not stored. For example, a pod with `supplementalGroups: []` requests no groups, whereas a
  * pod without the field gets the groups from the policy.
  *
- * The record is a symbol property of the object. Copies by spread preserve it. Encoding, comparing and merging ignore
- * it because they iterate over string keys. A change made through JSON drops the record together with the empty list.
+ * The record is a symbol property of the object. Copying the object with spread preserves the record. Encoding,
+ * comparing and merging ignore it because they iterate over string keys. A change made through JSON drops the record
+ * together with the empty list.
  */
 const statedEmpty = Symbol('stated as empty')
 

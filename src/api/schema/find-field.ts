@@ -4,8 +4,8 @@ import { type FieldSteps, fieldPathText } from './field-path.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * The type of a field, and whether its path passes through a list, in which case an object can have several values for
- * it.
+ * The type of a field, and whether its path passes through a list. If it does, an object can have several values for
+ * the field.
  */
 export interface FoundField {
   readonly schema: Schema
@@ -13,8 +13,8 @@ export interface FoundField {
 }
 
 /**
- * Finds the field at a path. Throws 400 if the kind has no such field. Within content that has no schema, any path is
- * valid.
+ * Finds the field at a path. Throws error 400 if the kind has no such field. Within content that has no schema, any
+ * path is valid.
  */
 export function findField(root: Schema, steps: FieldSteps, parameter: string): FoundField {
   let schema = root

@@ -1,5 +1,5 @@
 /**
- * Drops the fields whose feature gate is disabled before an object is stored, as kube-apiserver does. A field is
+ * Before an object is stored, drops the fields whose feature gate is disabled, as kube-apiserver does. A field is
  * preserved if the stored object already uses the same field anywhere, because the gate may have been enabled when the
  * object was written. Unlike kube-apiserver, the server warns the client. The schema declares these fields with the
  * option `gate`.
@@ -66,8 +66,8 @@ interface NamedField {
 }
 
 /**
- * Finds the fields of disabled features. The types that contain such fields are cached, so that all other types cost
- * nothing.
+ * Finds the fields of disabled features. The types that contain such fields are cached, so that all other types can be
+ * skipped at no cost.
  */
 class GatedFieldFinder {
   readonly #gates: Gates

@@ -28,7 +28,7 @@ export type Scope = 'Namespaced' | 'Cluster'
 /** The TypeScript type of objects with these fields, including apiVersion, kind and metadata. */
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
-/** A kind as defined in `kinds/`. Groups of options that are empty may be omitted. */
+/** A kind as defined in `kinds/`. Empty groups of options may be omitted. */
 export interface KindDefinition<T> extends KindAvailability {
   readonly names: KindNames
   /** Purpose of the kind, in one or two sentences. */
@@ -36,7 +36,10 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly rules?: KindRules<T>
   readonly lifecycle?: KindLife<T>
   readonly views?: KindViews<T>
-  /** Values of objects that must be unique, such as addresses. Only one object at a time can reserve such a value. */
+  /**
+   * Values that must be unique among all objects, such as addresses. Only one object at a time can reserve such a
+   * value.
+   */
   readonly reservations?: KindReservations<T>
   /** If set, clients that use this version receive a deprecation warning. */
   readonly deprecated?: Deprecation
@@ -64,7 +67,7 @@ export interface KindNames {
   readonly scope: Scope
   /** A group name for error responses about invalid objects. Set for versions whose clients expect an older group. */
   readonly faultGroup?: { readonly name: string; readonly until: KubeVersion }
-  /** Validates object names. Defaults to DNS subdomains. */
+  /** Validates object names. By default, names must be DNS subdomains. */
   readonly nameFormat?: NameFormat
 }
 
@@ -85,7 +88,10 @@ export interface KindRules<T> {
   readonly metadataLast?: (context: RuleContext) => boolean
   /** Validates an object. Returns a generator if validation is expensive. */
   readonly validate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
-  /** Applies validation rules for new objects only. Existing objects are not checked against these rules again. */
+  /**
+   * Applies the validation rules that concern only new objects. Existing objects are not checked against these rules
+   * again.
+   */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
@@ -140,7 +146,7 @@ export interface KindLife<T> {
   /** Whether objects never have dependents, so that the propagation policy of a deletion has no effect. */
   readonly ownsNothing?: boolean
   /**
-   * Returns the grace period of a deletion in seconds, for kinds whose objects must terminate before they are removed.
+   * Returns the grace period in seconds of a deletion, for kinds whose objects must terminate before they are removed.
    * `requested` is the grace period that the client requested, or undefined. Objects of other kinds are removed
    * immediately.
    */
@@ -149,7 +155,7 @@ export interface KindLife<T> {
   readonly holdsDeletion?: (object: T) => boolean
   /**
    * Returns the type that the object with the given name defines. Objects of this type exist only as long as the
-   * defining object. Set for kinds that define types.
+   * defining object does. Set for kinds that define types.
    */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
   /** Makes additional changes when a deletion starts. Modifies `next`, which is already marked as terminating. */
@@ -171,7 +177,7 @@ export interface KindViews<T> {
   readonly rowsWithout?: readonly string[]
   /** Returns the values of further fields that field selectors support, by path. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
-  /** Selectable fields that only later versions support, with the first such version. */
+  /** Selectable fields that only later versions support, each with the first such version. */
   readonly laterSelectable?: { readonly [path: FieldPath]: KubeVersion }
   /** Subresources that are views of the object, each with its writable fields. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
@@ -232,7 +238,7 @@ export interface ShownAs<T> {
    * the representation in either case.
    */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
-  /** Copies what the client sent in the other representation to `object`. Modifies `object`. */
+  /** Copies the values that the client sent in the other representation to `object`. Modifies `object`. */
   readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
    * Converts an applied configuration of the other kind to a configuration of the object itself. If undefined, the
@@ -270,7 +276,7 @@ export interface Kind extends KindNames, KindAvailability {
 
 /** A kind with a static type for its objects. */
 export interface KindOf<T> extends Kind {
-  /** A field with the type of the objects, which is never set at run time. */
+  /** Carries the object type for the compiler. Never set at run time. */
   readonly infer?: T
 }
 

@@ -26,7 +26,7 @@ interface ListedKind {
   readonly schema: ObjectSchema
 }
 
-/** Returns the schema of lists of a kind, which are the response to a GET of a collection. */
+/** Returns the schema of a kind's lists. A GET of a collection returns such a list. */
 export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): ObjectSchema {
   return s.object(
     {

@@ -64,7 +64,10 @@ export function* normalizeSliced(
   return { object, unknown, otherVersions, ownersRepeated }
 }
 
-/** Applies defaults. For user-defined schemas, their size is limited. Built-in kinds add little and need no limit. */
+/**
+ * Applies defaults. For user-defined schemas, the size of the defaults is limited. The defaults of built-in kinds are
+ * small and need no limit.
+ */
 function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<void, void> {
   if (kind.origin === 'built-in') {
     fillDefaults(kind.schema, asJson(object), { context })
@@ -77,8 +80,8 @@ function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<v
 }
 
 /**
- * Applies the kind's defaults again after a value that they depend on was set, such as a generated name. Modifies
- * `object` in place.
+ * Applies the kind's defaults again after a value on which they depend, such as a generated name, has been set.
+ * Modifies `object` in place.
  */
 export function refillDefaults({ kind, context }: ObjectType, object: ApiObject): void {
   kind.rules.fillDefaults?.(object, context)

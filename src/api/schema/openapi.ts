@@ -36,15 +36,18 @@ export class Definitions {
   }
 
   /**
-   * Returns the OpenAPI schema, or a reference to it for a named type. `home` is the package of short type names, such
-   * as `core.v1`.
+   * Returns the OpenAPI schema, or a reference to it for a named type. `home` is the package to which short type names
+   * belong, such as `core.v1`.
    */
   write(schema: Schema, home: string): JsonObject {
     const named = publishedType(schema)
     return named === undefined ? this.#inline(schema, home) : this.#refer(schema, named, home)
   }
 
-  /** Adds the group, version and kind of objects to the definition of their type, if the document contains it. */
+  /**
+   * Adds the group, version and kind of objects to the definition of their type, if the document contains this
+   * definition.
+   */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
     const definition = this.#definitions.get(this.#fullName(schema.name!, home))
     if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]

@@ -49,8 +49,8 @@ const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**
- * Returns base64 in canonical form, or undefined if the string is not base64. Node ignores invalid characters, so the
- * decoded string must have the same encoding again, except for unused bits in the last characters.
+ * Returns base64 in canonical form, or undefined if the string is not base64. Node ignores invalid characters, so
+ * encoding the decoded bytes must reproduce the string, except for unused bits in the last characters.
  */
 function canonicalBase64(text: string): string | undefined {
   if (text.length <= short && canonicalForm.test(text)) return text

@@ -39,7 +39,7 @@ interface Asking<T> extends Holding<T> {
 /** How a kind reserves values. */
 export type KindReservations<T> = Allocating<T> | Asking<T>
 
-/** Allocates reserved values during one write. They are released if the write fails. */
+/** Allocates reserved values during one write. If the write fails, the values are released. */
 export interface Allocator {
   /** Names of the configured pools, in flag order. */
   readonly pools: readonly string[]

@@ -94,7 +94,7 @@ export interface StringSchema<T = unknown> extends Typed<T> {
    * report values that are not listed.
    */
   readonly listed?: readonly string[]
-  /** When each value is available, for values that only some versions have. */
+  /** Availability of the values that only some versions have. */
   readonly availability?: { readonly [value: string]: Availability }
 }
 export interface BooleanSchema<T = unknown> extends Typed<T> {
@@ -137,7 +137,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without the keyword `type`, instead of as an object. */
   readonly untyped?: boolean
-  /** Whether to keep the members of objects in the order that the client sent. */
+  /** Whether to keep the members of objects in the order in which the client sent them. */
   readonly asSent?: boolean
   /** Published fields of a value that is otherwise stored as sent. They also define its Protobuf message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
@@ -145,7 +145,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly versioned?: boolean
   /** Whether decoding drops members that `described` and `alternatives` do not define. */
   readonly pruned?: boolean
-  /** Since this version, unknown members are dropped. Earlier versions preserve them. */
+  /** The first version that drops unknown members. Earlier versions preserve them. */
   readonly prunedSince?: KubeVersion
   /**
    * The Protobuf message of the type, with one field per possible type of the value. If undefined, the value is encoded
@@ -194,8 +194,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** Whether OpenAPI, since Kubernetes 1.24, publishes the list without its list type. */
   readonly unmarked?: boolean
   /**
-   * Whether a patch can list the keys of an element to retain, in which case all other keys are dropped. OpenAPI
-   * publishes this option.
+   * Whether a patch can list the keys to retain in an element. All other keys are then dropped. OpenAPI publishes this
+   * option.
    */
   readonly retainKeys?: boolean
 }
@@ -269,7 +269,7 @@ export interface Field<T = unknown> extends Availability {
   readonly published?: 'required' | 'optional'
   /** The first version since 1.24 whose OpenAPI v3 documents contain the default. */
   readonly publishDefaultSince?: KubeVersion
-  /** Since this version, the field is published as optional. */
+  /** The first version that publishes the field as optional. */
   readonly optionalSince?: KubeVersion
   /**
    * How decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the value,

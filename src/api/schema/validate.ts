@@ -1,6 +1,6 @@
 /**
- * Validates a decoded value beyond its types: required fields, allowed values, map keys, unique list elements, choices
- * of exactly one field, and the types' own rules.
+ * Validates a decoded value beyond its types: required fields, allowed values, map keys, unique list elements, groups
+ * of fields of which exactly one must be set, and the types' own rules.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -235,8 +235,8 @@ class Validation {
   }
 
   /**
-   * Returns the value of a field if the value needs validation. Reports a missing required field, and a second field of
-   * a choice.
+   * Returns the value of a field if the value needs validation. Reports a missing required field, and a second field
+   * that is set in a choice.
    */
   #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
     const { value, path, choice, setFields, unvalidated } = judged

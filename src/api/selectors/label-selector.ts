@@ -1,7 +1,7 @@
 /**
  * Label selectors in query syntax, such as `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The parser makes one pass in linear
- * time. It reports a syntax error as 400 with the position. `LabelMatcher` is a selector prepared for matching many
- * objects. The cost per object depends on the object's labels rather than on the length of the selector.
+ * time. It reports a syntax error as a 400 error that contains the position. `LabelMatcher` is a selector prepared for
+ * matching many objects. The cost per object depends on the object's labels rather than on the length of the selector.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -21,7 +21,7 @@ export type Requirement =
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
-/** Returns the requirements of a selector, in order. Throws 400 if the selector is invalid. */
+/** Returns the requirements of a selector, in order. Throws error 400 if the selector is invalid. */
 export function parseLabelSelector(text: string): Requirement[] {
   if (text.length > maxLength) throw badRequest(`the label selector is longer than ${maxLength} characters`)
   const parser = new Parser(text)

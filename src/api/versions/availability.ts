@@ -1,8 +1,7 @@
 /**
  * Availability of a part of the API: the versions that have the part, and the feature gate that it needs. Kinds,
- * versions, fields, enum values, sub-resources, columns, admission plugins, roles, flow objects, loops and flags
- * declare their availability with the same three optional properties. A part without these properties exists in every
- * version.
+ * versions, fields, enum values, subresources, columns, admission plugins, roles, flow objects, loops and flags declare
+ * their availability with the same three optional properties. A part without these properties exists in every version.
  *
  *     hostUsers: field(37, s.boolean(), { since: '1.25', gate: 'UserNamespacesSupport', doc: '…' })
  *

@@ -10,14 +10,14 @@ const maxDigits = 100
  */
 const exactDigits = 60
 
-/** Formats a number with a fixed number of digits after the decimal point, such as `3.14`. */
+/** Formats a number with a fixed number of digits after the decimal point, as in `3.14`. */
 export function fixedText(value: number, precision: number): string {
   if (Math.abs(value) < 1e21) return roundedToEven((digits) => value.toFixed(digits), precision)
   return `${BigInt(value)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`
 }
 
 /**
- * Formats a number with one digit before the decimal point and an exponent of at least two digits, such as `3.14e+00`.
+ * Formats a number with one digit before the decimal point and an exponent of at least two digits, as in `3.14e+00`.
  */
 export function exponentialText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return String(value)

@@ -76,7 +76,7 @@ const rules: { readonly [name: string]: FormatRule } = {
   date: { check: must(isReadable(readDate), 'invalid date'), patternSize: 21 },
   datetime: { check: must(isReadable(readDateTime), 'invalid datetime'), patternSize: 60 },
 }
-/** Length of the regular expression that the cost estimate assumes for every format. */
+/** Regular expression length that the cost estimate assumes for every format. */
 const maxPatternSize = 128
 
 const formats = new Map(Object.entries(rules).map(([name, rule]) => [name, new Format(name, rule)]))

@@ -58,7 +58,7 @@ function compared(test: (order: number) => Value): Implementation {
   return (_, [a, b]) => test(compareQuantities((a as Amount).quantity, (b as Amount).quantity))
 }
 
-/** Returns a function that adds a quantity or an integer to a quantity, or subtracts it. */
+/** Returns a function that adds a quantity or an integer to a quantity, or subtracts it from a quantity. */
 function plus(sign: 1n | -1n): Implementation {
   return (_, [a, b]) => {
     const other = b instanceof Amount ? b.quantity : { nanos: BigInt(b as Int) * one, form: 'decimal' as const }
@@ -158,7 +158,7 @@ function readSemver(text: string, normalize: Value | undefined): Semver | undefi
   )
 }
 
-/** Normalizes a semantic version, such as `v1.02` to `1.2.0`. */
+/** Normalizes a semantic version. For example, `v1.02` becomes `1.2.0`. */
 function normalized(text: string): string {
   const end = text.search(/[-+]/)
   const [numbers, rest] = end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end)]

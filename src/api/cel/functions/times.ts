@@ -47,7 +47,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Cost, in budget steps, of a conversion to a time zone, which is a hundred times the cost of a typical function. */
+/** Cost of a conversion to a time zone in budget steps: a hundred times the cost of a typical function. */
 const zoneSteps = 2000
 
 function ofTimestamp(read: (date: Date) => number): Overload[] {

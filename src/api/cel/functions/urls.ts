@@ -28,7 +28,7 @@ function parseUrl(text: string): UrlValue | undefined {
   if (match === null) return undefined
   const [, scheme = '', authority = '', path = '', query = ''] = match
   if (scheme === '' && !text.startsWith('/')) return undefined
-  // The rest of a URL without an authority or path, such as a mailto URL, is not parsed.
+  // If a URL has neither an authority nor a path, as in a mailto URL, the rest of the URL is not parsed.
   const isOpaque = match[2] === undefined && scheme !== '' && !path.startsWith('/')
   if (!isOpaque && badEscape.test(path)) return undefined
   const host = readHost(authority)

@@ -333,8 +333,8 @@ const maxSeconds = 253_402_300_799
 const minSeconds = -62_135_596_800
 
 /**
- * Formats a time in seconds, which must be in the years 1 to 9999. Digits beyond the precision of the field are
- * dropped.
+ * Formats a time that is specified in seconds. The time must be in the years 1 to 9999. Digits beyond the precision of
+ * the field are dropped.
  */
 function timeText(seconds: number | bigint, nanos: number): string {
   if (seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > 999_999_999)

@@ -5,8 +5,8 @@
  * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes) are listed in `#plain`. A
  * message with very many values takes a long time to encode, so the encoder yields periodically.
  *
- * Some JSON, such as the schema of a custom resource, is stored as sent but has a typed message in Protobuf. It may
- * contain values that do not fit the message. The encoder omits such values.
+ * Some JSON, such as the schema of a custom resource, is stored as sent but has a typed message in Protobuf. Such JSON
+ * may contain values that do not fit the message. The encoder omits such values.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -210,7 +210,7 @@ function holdsValues(schema: Schema): schema is Holder {
 }
 
 /**
- * Returns the members that fit the Protobuf message of an object that is stored as the client sent it. Other members
+ * For an object that is stored as the client sent it, returns the members that fit its Protobuf message. Other members
  * are omitted.
  */
 function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {

@@ -19,8 +19,8 @@ export const configurationRules = countsGeneration(countedWebhooks, {
 })
 
 /**
- * Returns the webhooks, because a change to them increments the generation. As in Kubernetes, so does a change from no
- * list to an empty list.
+ * Returns the part of the object whose changes increment the generation: the webhooks. As in Kubernetes, a change from
+ * no list to an empty list also increments it.
  */
 function countedWebhooks(object: Configuration): Webhook[] | undefined {
   return object.webhooks ?? (isExplicitlyEmpty(object, 'webhooks') ? [] : undefined)

@@ -1,4 +1,4 @@
-/** A MutatingAdmissionPolicyBinding applies a mutating admission policy to requests, with parameters. */
+/** A MutatingAdmissionPolicyBinding applies a mutating admission policy, with parameters, to requests. */
 import { child } from '../../model/field-error.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * A ValidatingAdmissionPolicyBinding applies a validating admission policy to requests, with parameters and the actions
- * to take.
+ * A ValidatingAdmissionPolicyBinding applies a validating admission policy to requests. It defines the parameters of
+ * the policy and the actions to take.
  */
 import {
   at,

@@ -1,5 +1,5 @@
 /**
- * The approval of custom resource definitions in protected API groups. All API groups in the domain of any profile are
+ * The approval of custom resource definitions in protected API groups. An API group in the domain of any profile is
  * protected. A definition in such a group needs an annotation with the URL of its approval, or with the reason why it
  * is not approved. A status condition reports the annotation. A manifest for a group of another profile may use the
  * annotation of that profile.

@@ -134,8 +134,8 @@ function storageVersions({ spec }: CustomResourceDefinition): string[] {
 }
 
 /**
- * Returns the versions in which objects may be stored: the storage version, and those stored versions in the status
- * that the spec still lists.
+ * Returns the versions in which objects may be stored: the storage version, and every stored version in the status that
+ * the spec still lists.
  */
 export function soundStoredVersions({ spec, status }: CustomResourceDefinition): string[] {
   const specVersions = (spec?.versions ?? []).map(({ name = '' }) => name)

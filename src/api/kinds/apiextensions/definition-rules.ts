@@ -109,7 +109,7 @@ function checkNames(names: DefinitionNames): FieldError[] {
   ]
 }
 
-/** Validates the syntax of all names in the definition that are set. */
+/** Validates the syntax of every name that the definition sets. */
 function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
   const mixed = (name: string) => checkDns1035Label(name.toLowerCase())

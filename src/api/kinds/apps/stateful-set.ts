@@ -307,7 +307,7 @@ function checkRetention(value: InferFields<typeof retentionFields>, path: FieldP
   })
 }
 
-/** Returns a warning if `revisionHistoryLimit` is negative, which keeps all revisions. */
+/** Returns a warning if `revisionHistoryLimit` is negative, because a negative limit keeps all revisions. */
 function historyWarnings({ spec = {} }: StatefulSet, context: RuleContext): string[] {
   if ((spec.revisionHistoryLimit ?? 0) >= 0 || !isAtLeast(emulationOf(context).version, '1.33')) return []
   return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']

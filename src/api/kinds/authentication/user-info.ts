@@ -1,4 +1,4 @@
-/** UserInfo is the identity of an authenticated user, as reviews return it. */
+/** UserInfo is the identity of an authenticated user, as returned in reviews. */
 import type { User } from '../../model/user.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
 

@@ -170,8 +170,8 @@ export const horizontalPodAutoscaler = defineKind({
 })
 
 /**
- * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1, so objects read in any
- * API version show what the conversion from v1 adds or reorders.
+ * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1. Objects of every API
+ * version then contain what the conversion from v1 adds, in the order that the conversion produces.
  */
 const storedAsV2Since = '1.26'
 
@@ -240,8 +240,8 @@ function checkTarget(
 }
 
 /**
- * Validates values as they appear in v1. From 1.26 to 1.35, v1 shows an unset target value of an Object metric as 0,
- * and rejects the 0 when a client writes it back.
+ * Validates values in the form in which v1 shows them. From 1.26 to 1.35, v1 shows an unset target value of an Object
+ * metric as 0, and rejects the 0 when a client writes it back.
  */
 function checkThroughV1({ spec }: HorizontalPodAutoscaler, context: RuleContext): FieldError[] {
   if (context.through !== 'autoscaling/v1' || !isSince(storedAsV2Since, context) || isSince('1.36', context)) return []

@@ -1,6 +1,6 @@
 /**
- * Formats the current and target values of metrics for a table, such as `40%/80%, <unknown>/1k (avg) + 1 more...`.
- * Since 1.29, the name of a resource precedes its values: `cpu: 40%/80%`.
+ * Formats the current and target values of metrics for a table, as in `40%/80%, <unknown>/1k (avg) + 1 more...`. Since
+ * 1.29, the name of a resource precedes its values: `cpu: 40%/80%`.
  */
 import { type MetricSpec, type MetricStatus, type MetricTarget, sourceField } from './metrics.ts'
 

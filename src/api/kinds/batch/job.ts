@@ -172,7 +172,10 @@ function checkUpdate(next: Job, previous: Job, context: RuleContext): FieldError
   ]
 }
 
-/** Rejects a change to the completions, unless an Indexed Job changes its parallelism to the same number. */
+/**
+ * Rejects a change to the completions, unless an elastic Indexed Job sets its completions and parallelism to the same
+ * number.
+ */
 function checkCompletions(next: JobSpec, stored: JobSpec, context: RuleContext): FieldError[] {
   const path = 'spec.completions'
   const { completions, parallelism, completionMode } = next

@@ -1,5 +1,5 @@
 /**
- * A LeaseCandidate represents a process that can be elected as the holder of a Lease, with the versions that the
+ * A LeaseCandidate represents a process that can be elected as the holder of a Lease. It contains the versions that the
  * election compares.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'

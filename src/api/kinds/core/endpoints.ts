@@ -158,7 +158,7 @@ function checkPort({ name = '', port: number = 0, protocol = '', appProtocol }: 
 
 const maxShown = 3
 
-/** Formats the first addresses and the number of remaining addresses, such as `10.0.0.1:80,10.0.0.2:80 + 3 more...`. */
+/** Formats the first addresses and the number of remaining addresses, as in `10.0.0.1:80,10.0.0.2:80 + 3 more...`. */
 function listed(subsets: readonly Subset[]): string {
   if (subsets.length === 0) return '<none>'
   const shown: string[] = []

@@ -155,8 +155,8 @@ function isDefault(part: string): boolean {
 }
 
 /**
- * Rejects defaults for pods, because only containers have requests and limits, and items for claims that do not limit
- * storage.
+ * Rejects items for claims that do not limit storage. Also rejects defaults for pods, because only containers have
+ * requests and limits.
  */
 function checkPlaces(bounds: Item, path: FieldPath): FieldError[] {
   const { type, min, max } = bounds
@@ -227,7 +227,8 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
 }
 
 /**
- * Whether to compare this field. `checkPlaces` already rejects defaults in items for pods, so they are not compared.
+ * Whether to compare this field. `checkPlaces` already rejects defaults in items for pods, so such defaults are not
+ * compared.
  */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))

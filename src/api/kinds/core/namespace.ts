@@ -1,7 +1,7 @@
 /**
- * A Namespace is a scope for object names and access control. A namespace is deleted in two phases. It stays in phase
- * Terminating while `spec.finalizers` is not empty. A controller deletes the content and then removes its finalizer
- * through the `finalize` subresource.
+ * A Namespace is a scope for object names and access control. A namespace is deleted in two phases. It stays in the
+ * phase `Terminating` while `spec.finalizers` is not empty. A controller deletes the content and then removes its
+ * finalizer through the `finalize` subresource.
  */
 import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../../model/finalizers.ts'

@@ -1,8 +1,8 @@
 /**
  * A Pod is a group of containers that run together on one node. Most of a pod is immutable after creation. Ephemeral
  * containers are added through a separate subresource. A pod that is not assigned to a node, or that has finished, is
- * deleted immediately. Otherwise the node gets a grace period to stop the pod, which later delete requests can only
- * shorten.
+ * deleted immediately. Otherwise, the node gets a grace period in which to stop the pod. Later delete requests can only
+ * shorten this period.
  */
 
 import { defined, sameJson } from '../../json/json.ts'
@@ -160,8 +160,8 @@ function prepareNew(object: Pod, context: PrepareContext): void {
 }
 
 /**
- * Restores the spec and the metadata in a status update. The metadata includes owner references and the deletion
- * timestamp, because old node agents send other values for them.
+ * Restores the spec and the metadata in a status update. Owner references and the deletion timestamp are also restored,
+ * because old node agents send other values for them.
  */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')
@@ -336,7 +336,7 @@ function checkUpdate(next: Pod, previous: Pod, context: RuleContext): FieldError
 const defaultGrace = 30
 
 /**
- * Returns the grace period for deleting a pod in seconds. A node needs time to stop a pod, but a pod that is unassigned
+ * Returns the grace period in seconds for deleting a pod. A node needs time to stop a pod, but a pod that is unassigned
  * or finished needs no grace period.
  */
 function gracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {

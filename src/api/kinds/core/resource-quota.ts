@@ -158,8 +158,8 @@ function checkAmounts(list: ResourceList = {}, path: FieldPath, vendor: Vendor):
 }
 
 /**
- * For each scope, whether a quota with the scope can limit a resource. BestEffort pods have no requests, so only their
- * number can be limited.
+ * For each scope, reports whether a quota with that scope can limit a resource. BestEffort pods have no requests, so
+ * only their number can be limited.
  */
 const counted: { readonly [scope: string]: (name: string) => boolean } = {
   Terminating: ofPods,

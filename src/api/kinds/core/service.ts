@@ -85,7 +85,7 @@ export const service = defineKind({
   },
 })
 
-/** Sets the default `ipMode` of load balancer addresses, a field that was added in 1.29. */
+/** Sets the default of `ipMode`, a field of load balancer addresses that was added in 1.29. */
 function fillModes({ spec, status }: Service, context: RuleContext): void {
   if (spec?.type !== 'LoadBalancer' || !emulationOf(context).gates.has('LoadBalancerIPMode')) return
   for (const each of status?.loadBalancer?.ingress ?? []) if (each.ip) each.ipMode ??= 'VIP'

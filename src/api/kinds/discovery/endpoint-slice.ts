@@ -1,6 +1,6 @@
 /**
- * An EndpointSlice contains a subset of the endpoints of a Service. All of them have the same address type and the same
- * ports.
+ * An EndpointSlice contains a subset of the endpoints of a Service. All endpoints in a slice have the same address type
+ * and the same ports.
  */
 
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'

@@ -47,7 +47,7 @@ const fields = {
 
 type Newer = ObjectOf<typeof fields>
 
-/** Returns the object with the shares in the field with the newer name. */
+/** Returns the object with its shares in the newer field. */
 function fromStored({ spec: stored, ...rest }: PriorityLevelConfiguration): Newer {
   if (stored?.limited === undefined) return { ...rest, ...(stored && { spec: stored as Newer['spec'] }) } as Newer
   const { assuredConcurrencyShares, ...others } = stored.limited

@@ -213,7 +213,7 @@ function checkExempt({ metadata, spec = {} }: PriorityLevelConfiguration, contex
   ]
 }
 
-/** Removes the concurrency of the exempt level, because users may change it. */
+/** Returns the spec without the concurrency of the exempt level, which users may change. */
 function withoutExempt({ exempt: _, ...rest }: InferFields<typeof specFields>) {
   return rest
 }

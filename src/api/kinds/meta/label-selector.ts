@@ -1,4 +1,4 @@
-/** LabelSelector as a field, with required labels and label expressions. */
+/** The field type LabelSelector, which contains required labels and label expressions. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../selectors/label-rules.ts'

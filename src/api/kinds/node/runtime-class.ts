@@ -1,6 +1,6 @@
 /**
  * A RuntimeClass represents a container runtime configuration that nodes provide and pods select by name. It declares
- * the overhead per pod and which nodes support the runtime. The handler is immutable.
+ * the overhead per pod and the nodes that support the runtime. The handler is immutable.
  */
 import { child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkDnsLabel } from '../../model/names.ts'
@@ -31,8 +31,8 @@ const overhead = s.object(
 )
 
 /**
- * Before 1.36, errors are reported one level deeper than the list, such as `tolerations.tolerations[0]`, because
- * clients expect this path.
+ * Before 1.36, error paths are one level deeper than the list, as in `tolerations.tolerations[0]`, because clients
+ * expect such paths.
  */
 const toleration: ObjectSchema<Toleration> = {
   ...podToleration,

@@ -1,6 +1,6 @@
 /**
- * An AdmissionControl is a built-in admission control with its state on the responding server, such as whether it is
- * enabled. `apiserver/resources/admission-controls.ts` computes it on request. It is never stored.
+ * An AdmissionControl represents a built-in admission plugin and its state on the responding server, including whether
+ * it is enabled. `apiserver/resources/admission-controls.ts` computes it on request. It is never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

@@ -1,5 +1,5 @@
 /**
- * PastState contains an object, or all objects of a type, at an earlier resourceVersion or time.
+ * PastState contains an object, or all objects of a type, as of an earlier resourceVersion or time.
  * `apiserver/resources/past-state.ts` reads it from the journal. It is never stored. Users need permission to get or
  * list the objects.
  */

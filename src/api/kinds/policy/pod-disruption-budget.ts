@@ -3,7 +3,7 @@
  *
  * An empty selector means all pods of the namespace in v1, but no pods in v1beta1. The conversion therefore uses a
  * reserved label that no pod has. In v1, an empty v1beta1 selector appears as a requirement that the label exists. In
- * v1beta1, an empty v1 selector appears as a requirement that it does not exist. In v1, a strategic merge patch
+ * v1beta1, an empty v1 selector appears as a requirement that the label does not exist. In v1, a strategic merge patch
  * replaces the selector.
  */
 

@@ -1,4 +1,4 @@
-/** A DeviceClass describes devices that claims can request, with their configuration. */
+/** A DeviceClass describes devices that claims can request, and how to configure them. */
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'

@@ -235,7 +235,7 @@ function checkPeriod(seconds: number | undefined, path: FieldPath): FieldError[]
   return [invalid(path, seconds, `must be greater than or equal to ${minUpdatePeriodSeconds} seconds`)]
 }
 
-/** Validates token requests. If an audience is a duplicate, no other errors in it are reported. */
+/** Validates token requests. If an audience is a duplicate, no other errors are reported for its request. */
 function checkTokenRequests(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(requests.map(({ audience = '' }) => audience))
   return requests.flatMap(({ audience = '', expirationSeconds }, i) =>

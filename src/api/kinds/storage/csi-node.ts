@@ -155,7 +155,7 @@ function checkNames(drivers: readonly Driver[], path: FieldPath): FieldError[] {
 
 /**
  * Drivers can be added and removed. The volume limits of an existing driver may change if the feature gate is enabled.
- * Its other fields are immutable.
+ * All other fields of a driver are immutable.
  */
 function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[], context: RuleContext): FieldError[] {
   const { version, gates } = emulationOf(context)

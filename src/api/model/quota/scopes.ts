@@ -46,7 +46,7 @@ interface CountedClaim {
 
 /**
  * Whether a claim meets a condition on its VolumeAttributesClass. A claim whose class is being changed refers to more
- * than one class. One match is enough.
+ * than one class. It is enough if one of them matches.
  */
 function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requirement): boolean {
   const { spec = {}, status = {} } = object

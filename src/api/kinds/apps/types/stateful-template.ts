@@ -1,6 +1,6 @@
 /**
- * Validates the pod template of a StatefulSet as the controller completes it, with a volume for each volume claim
- * template.
+ * Validates the pod template of a StatefulSet in the form in which the controller completes it: with a volume for each
+ * volume claim template.
  */
 import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
 import type { FieldError } from '../../../model/field-error.ts'

@@ -142,8 +142,8 @@ const maxParallel = 100_000
 const maxFailed = 100_000
 
 /**
- * Number of completions above which a Job with a backoff limit per index must set `maxFailedIndexes` and has lower
- * limits.
+ * Number of completions above which a Job with a backoff limit per index must set `maxFailedIndexes` and is subject to
+ * lower limits.
  */
 export const manyCompletions = 100_000
 /** Maximum parallelism and maximum number of failed indexes of a Job with many completions. */

@@ -122,9 +122,7 @@ function checkSuccessCriteria(transition: Transition, context: RuleContext): Fie
   ]
 }
 
-/**
- * Whether SuccessCriteriaMet may also be set on successful Jobs without a success policy, as newer controllers set it.
- */
+/** Whether SuccessCriteriaMet may also be set on successful Jobs without a success policy, as newer controllers do. */
 function marksEverySuccess(transition: Transition, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!isAtLeast(version, '1.31')) return false

@@ -62,8 +62,8 @@ function withDirectivesOf(next: PodTemplateSpec, template: PodTemplateSpec): Pod
 }
 
 /**
- * Returns the only affinity that the update may set: the stored affinity with the new node affinity. If the stored
- * affinity has no other parts, it may also be added or removed as a whole.
+ * Returns the only affinity that the update may set: the stored affinity with the new node affinity. If the affinity
+ * has no other parts, the update may also add or remove it as a whole.
  */
 function comparedAffinity({ spec: next = {} }: PodTemplateSpec, { spec: stored = {} }: PodTemplateSpec) {
   const { nodeAffinity: _, ...others } = stored.affinity ?? {}

@@ -53,8 +53,7 @@ function restartRules(spec: PodSpec, context: RuleContext) {
     if (list === 'ephemeralContainerStatuses') return false
     if (restartsAll) return true
     const one = byName[list].get(name)
-    // A container's own restart policy applies only to sidecars or, with the feature ContainerRestartRules, to all
-    // containers.
+    // A container's own restart policy applies to sidecars, and to all containers if ContainerRestartRules is enabled.
     const ownPolicy = usesRules || list === 'initContainerStatuses' ? one?.restartPolicy : undefined
     if (ownPolicy === undefined || one === undefined) return restartsBy(restartPolicy, exitCode)
     return restartsByRule(one, exitCode) || restartsBy(ownPolicy, exitCode)

@@ -1,4 +1,4 @@
-/** Restart settings of a container: when its resources change, and after it exits. */
+/** Settings for restarting a container when its resources change and after it exits. */
 import {
   at,
   child,

@@ -136,7 +136,7 @@ const validatedSecrets = [
 
 /**
  * Validates a reference to a Secret. Since 1.25, the name may be a subdomain. Before 1.25, the name had to be a label,
- * and errors in the namespace had a path beside the reference instead of inside it.
+ * and the path of errors in the namespace was next to the reference instead of inside it.
  */
 function checkSecret(
   { name, namespace }: Infer<typeof fullSecret>,
@@ -290,7 +290,7 @@ export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ],
 }
 
-/** Rejects a class of volume attributes for volumes without a CSI driver. */
+/** Rejects a volume attributes class for volumes without a CSI driver. */
 function checkAttributesClass(
   { volumeAttributesClassName: name, csi }: { volumeAttributesClassName?: string; csi?: unknown },
   path: FieldPath,

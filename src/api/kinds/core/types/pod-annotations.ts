@@ -30,7 +30,7 @@ function deletionCostKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-deletion-cost', 'controller')
 }
 
-/** Removes the alpha and beta annotations for init containers that fields have replaced. Modifies the metadata. */
+/** Removes the alpha and beta annotations for init containers, which fields have replaced. Modifies the metadata. */
 export function dropOlderAnnotations(metadata: { annotations?: Annotations }, vendor: Vendor): void {
   if (metadata.annotations === undefined) return
   const older = ['pod.alpha', 'pod.beta'].flatMap((prefix) =>

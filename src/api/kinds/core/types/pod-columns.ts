@@ -115,7 +115,7 @@ function stateWord(pod: Pod): string {
   return isGated ? 'SchedulingGated' : containersWord(pod)
 }
 
-/** Returns what to show while init containers run, such as `Init:1/2`. Returns undefined afterwards. */
+/** Returns the text to show while init containers run, such as `Init:1/2`. Returns undefined afterwards. */
 function initStatus(pod: Pod): string | undefined {
   const { spec = {}, status = {} } = pod
   const statuses = status.initContainerStatuses ?? []

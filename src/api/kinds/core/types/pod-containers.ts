@@ -29,7 +29,7 @@ export interface Containers extends PodSettings {
 }
 
 interface TogetherContext extends RuleContext {
-  /** Whether to skip the validation of volumes, because they are known to be valid. */
+  /** Whether the volumes are known to be valid, so that their validation can be skipped. */
   readonly sound: boolean
 }
 

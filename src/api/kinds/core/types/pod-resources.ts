@@ -36,15 +36,15 @@ function canOvercommitInPod(name: string): boolean {
 }
 
 /**
- * Defaults the missing limits for huge pages, then the missing requests, of a pod that specifies its own resources.
- * Mutates the spec.
+ * Completes the resources of a pod that specifies its own: sets missing limits for huge pages, and then missing
+ * requests. Modifies the spec.
  */
 export function fillPodResources(spec: PodParts): void {
   fillHugePageLimits(spec)
   fillRequests(spec)
 }
 
-/** Defaults the limits for huge pages to the sum of the containers' limits, unless the pod has a request for them. */
+/** Sets missing limits for huge pages to the sum of the containers' limits, unless the pod has a request for them. */
 function fillHugePageLimits(spec: PodParts): void {
   const { resources } = spec
   const { limits = {}, requests = {} } = resources ?? {}
@@ -60,8 +60,8 @@ function fillHugePageLimits(spec: PodParts): void {
 }
 
 /**
- * Sets the missing requests of a pod with limits to the sum of its containers' requests, or otherwise to the pod's
- * limit. Huge pages cannot be overcommitted, so their request is always the limit.
+ * Sets each missing request of a pod with limits to the sum of its containers' requests or, if there are none, to the
+ * pod's limit. Huge pages cannot be overcommitted, so their request is always the limit.
  */
 function fillRequests(spec: PodParts): void {
   const { resources } = spec

@@ -1,7 +1,7 @@
 /**
- * Validation of resource names and amounts. Names are standard (`cpu`, `requests.memory`), huge pages by size
- * (`hugepages-2Mi`), or extended resources that nodes advertise (`example.com/gpu`). Each kind decides which names it
- * accepts.
+ * Validation of resource names and amounts. A name is standard (`cpu`, `requests.memory`), names huge pages of one size
+ * (`hugepages-2Mi`), or names an extended resource that nodes advertise (`example.com/gpu`). Each kind decides which
+ * names it accepts.
  */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'

@@ -154,7 +154,10 @@ function checkRequests(
   return errors
 }
 
-/** Rejects a request that exceeds its limit. For resources that cannot be overcommitted, it must equal the limit. */
+/**
+ * Rejects a request that exceeds its limit. For resources that cannot be overcommitted, the request must equal the
+ * limit.
+ */
 function checkRequest(
   name: string,
   { limits = {}, requests = {} }: ResourceRequirements,

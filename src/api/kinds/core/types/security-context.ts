@@ -198,7 +198,7 @@ export const podSecurityContext = s.object(podFields, {
   ],
 })
 
-/** Rejects a new policy MountOption if volumes cannot be mounted with their SELinux label. */
+/** Rejects a new `MountOption` policy if volumes cannot be mounted with their SELinux label. */
 export function checkSeLinuxChange(
   { securityContext }: { securityContext?: PodSecurityContext },
   path: FieldPath,

@@ -6,7 +6,7 @@ import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type Ser
 /** Name of the reservation pool for node ports. */
 export const portPool = 'node-ports'
 
-/** Returns the node ports that a Service reserves. TCP and UDP share a reservation of the same number. */
+/** Returns the node ports that a Service reserves. TCP and UDP ports with the same number share one reservation. */
 export function heldPorts(spec: ServiceSpec): Reservation[] {
   const own = isOnNodes(spec) ? (spec.ports ?? []).map(({ nodePort = 0 }) => nodePort) : []
   const health = needsHealthCheck(spec) ? (spec.healthCheckNodePort ?? 0) : 0

@@ -212,7 +212,8 @@ function rangesOf({ spec = {} }: Service): Located[] {
 }
 
 /**
- * Validates a status: only type LoadBalancer has addresses, except for addresses that the stored Service already has.
+ * Validates a status: only Services of type LoadBalancer may have addresses, unless the stored Service already has
+ * some.
  */
 export function checkBalancerStatus(next: Service, previous: Service, context: RuleContext): FieldError[] {
   const { gates, version } = emulationOf(context)

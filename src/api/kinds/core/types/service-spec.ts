@@ -187,7 +187,7 @@ export function takesExternalTraffic(spec: ServiceSpec, context: RuleContext): b
   return type === 'ClusterIP' && externalIPs.length > 0 && isAtLeast(emulationOf(context).version, '1.29')
 }
 
-/** Whether the Service is implemented in the cluster, as opposed to an alias of an external host name. */
+/** Whether the Service is implemented in the cluster, as opposed to being an alias for an external host name. */
 export function isInCluster({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName'
 }

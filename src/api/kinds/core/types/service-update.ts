@@ -57,7 +57,10 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   else delete next.clusterIPs
 }
 
-/** Removes values that the new type does not use, unless the client changed them and therefore wants to set them. */
+/**
+ * Removes values that the new type does not use. Keeps values that the client changed, because the client evidently
+ * wants to set them.
+ */
 function dropByType(next: ServiceSpec, previous: ServiceSpec, context: RuleContext): void {
   const isDropped = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {

@@ -40,7 +40,7 @@ const named = [
 
 const fromOneTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 
-/** Real-time signals are numbered upward from the first and downward from the last. */
+/** Names of real-time signals count upward from the first signal or downward from the last. */
 const realTime = [
   'SIGRTMIN',
   ...fromOneTo(15).map((n) => `SIGRTMIN+${n}`),

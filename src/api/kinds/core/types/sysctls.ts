@@ -1,4 +1,4 @@
-/** Sysctl is a kernel parameter of a pod. */
+/** A Sysctl is a kernel parameter of a pod. */
 import { at, child, duplicate, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'

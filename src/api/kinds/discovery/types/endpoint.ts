@@ -175,7 +175,9 @@ function checkAddresses(
 
 interface AddressPlace {
   readonly type: string
-  /** Path of the list that contains the address. Since 1.33, addresses of the wrong family are reported there. */
+  /**
+   * Path of the list that contains the address. Since 1.33, addresses of the wrong family are reported at this path.
+   */
   readonly list: FieldPath
   /** Path of the address itself. */
   readonly path: FieldPath

@@ -11,7 +11,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-vers
 
 interface LevelShares {
   readonly shares: number
-  /** Percentage of the level's seats that other levels can borrow. Takes effect since 1.26. */
+  /** Percentage of the level's seats that other levels can borrow. Effective since 1.26. */
   readonly lendable: number
   readonly queues: number
   readonly handSize: number
@@ -138,7 +138,7 @@ const nodeObjects = {
 }
 
 /**
- * Moves the Endpoints writes of controllers to another level, because otherwise they would count as leader elections.
+ * Assigns controllers' writes to Endpoints to another level. Otherwise, these writes would count as leader elections.
  */
 const endpointWrites = schema(
   { level: 'workload-high', precedence: 150, flows: 'ByUser' },

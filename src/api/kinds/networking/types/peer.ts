@@ -1,4 +1,4 @@
-/** A NetworkPolicyPeer is a source or destination of traffic, given by label selectors or by an IP range. */
+/** A NetworkPolicyPeer is a source or destination of traffic, specified by label selectors or by an IP range. */
 import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
 import { partsPerSlice } from '../../../json/large-json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'

@@ -1,4 +1,4 @@
-/** Restrictions on user and group IDs. A restriction consists of a rule, and ID ranges if the rule needs them. */
+/** Restrictions on user and group IDs. A restriction consists of a rule and, if the rule needs them, ID ranges. */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 

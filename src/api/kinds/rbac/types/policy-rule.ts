@@ -36,7 +36,7 @@ export const policyRules = field(2, s.list(policyRule), {
 })
 
 interface RoleScope {
-  /** Whether the rule is in a Role. Rules of Roles cannot grant access to non-resource URLs. */
+  /** Whether the rule is in a Role. Rules in Roles cannot grant access to non-resource URLs. */
   readonly namespaced: boolean
 }
 

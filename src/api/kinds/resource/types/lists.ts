@@ -1,4 +1,4 @@
-/** Limits and validation of names for all kinds of dynamic resource allocation. */
+/** Size limits and name validation for all kinds of dynamic resource allocation. */
 import {
   at,
   child,
@@ -42,7 +42,7 @@ export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: L
   ])
 }
 
-/** Returns where to report a duplicate key: for the key field before 1.36, and for the whole element since 1.36. */
+/** Returns the path at which to report a duplicate key: the key field before 1.36, and the whole element since 1.36. */
 export function keyFieldOf(name: string, context: RuleContext): string | undefined {
   return isSince('1.36', context) ? undefined : name
 }
