@@ -1,6 +1,6 @@
 /**
- * Admission metrics: the duration of each control and phase, by operation and outcome. AdmissionMetrics wraps the
- * controls, which therefore contain no measurement code.
+ * Admission metrics: the duration of each plugin and phase, by operation and outcome. AdmissionMetrics wraps the
+ * plugins, which therefore contain no measurement code.
  */
 
 import { type Distribution, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -13,7 +13,7 @@ import { WebhookMetrics } from './webhook/webhook-metrics.ts'
 const durations = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 
-/** The metrics of one control or phase, by admission operation. */
+/** The metrics of one plugin or phase, by admission operation. */
 type ByOperation = { readonly [O in AdmissionOperation]: Outcomes }
 
 interface Outcomes {
@@ -21,7 +21,7 @@ interface Outcomes {
   readonly rejected: Distribution
 }
 
-/** Measures the duration of admission by control and operation, and counts the requests that each control rejects. */
+/** Measures the duration of admission by plugin and operation, and counts the requests that each plugin rejects. */
 export class AdmissionMetrics {
   readonly #clock: Clock
   readonly #controls = new Histogram(
@@ -57,7 +57,7 @@ export class AdmissionMetrics {
   }
 
   /**
-   * Wraps an admission control so that its duration and rejections are measured. A synchronous control stays
+   * Wraps an admission plugin so that its duration and rejections are measured. A synchronous plugin stays
    * synchronous.
    */
   measuredControl(control: Control): Control {
@@ -69,7 +69,7 @@ export class AdmissionMetrics {
     }
   }
 
-  /** Wraps a chain of admission controls so that the duration of each phase is measured. */
+  /** Wraps a chain of admission plugins so that the duration of each phase is measured. */
   measuredChain({ mutate, validate }: Admission): Admission {
     return {
       mutate: this.#measured(mutate, byOperation(this.#steps, 'admit')),

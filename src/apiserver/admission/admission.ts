@@ -1,7 +1,7 @@
 /**
- * Admission checks every write before it is stored. An admission control may change the object or reject the write. The
- * chain runs all mutating controls in order, then all validating controls on the object as it would be stored.
- * `controls/all.ts` lists all controls.
+ * Admission checks every write before it is stored. An admission plugin may change the object or reject the write. The
+ * chain runs all mutating plugins in order, then all validating plugins on the object as it would be stored.
+ * `controls/all.ts` lists all plugins.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -29,13 +29,13 @@ export interface AdmittedType {
 }
 
 /**
- * Describes a write or connection to the admission controls. `T` is the type of its object, or undefined if there is
- * none.
+ * Describes a write or a CONNECT request for the admission plugins. `T` is the type of its object, or undefined if
+ * there is none.
  */
 export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly operation: AdmissionOperation
   readonly vendor: Vendor
-  /** Resource type of the object in its storage version. Controls receive the object in this version. */
+  /** Resource type of the object in its storage version. Plugins receive the object in this version. */
   readonly type: AdmittedType
   /** Resource type in the client's request, whose version can differ from the storage version. */
   readonly requested: AdmittedType
@@ -61,7 +61,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly options: (() => JsonObject) | undefined
   /** Monotonic time when this attempt to admit the write started. If undefined, each phase measures its own time. */
   readonly began?: number | undefined
-  /** Deadline of the request on the machine's monotonic clock. Undefined if the request has no deadline. */
+  /** Deadline of the request, measured by the machine's monotonic clock. Undefined if the request has no deadline. */
   readonly deadline?: number | undefined
   /** Returns a signal that aborts when the caller no longer waits for the request. */
   readonly abandoned?: (() => AbortSignal) | undefined
@@ -73,23 +73,23 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly audit?: AuditNotes | undefined
   /**
    * Makes the write depend on another object: the commit succeeds only if the other object still has the given
-   * revision. Otherwise admission runs again. If undefined, controls must read the latest state from the store.
+   * revision. Otherwise admission runs again. If undefined, plugins must read the latest state from the store.
    */
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
-   * Adds keys that the commit creates if it stores the object, and deletes if it removes the object. The quota control
-   * records pending refunds in this way. Undefined if the request stores nothing.
+   * Adds keys to the commit. The commit creates these keys if it stores the object, and deletes them if it removes the
+   * object. The quota plugin records pending refunds in this way. Undefined if the request stores nothing.
    */
   readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
-   * Registers a callback for the outcome of the write. Controls use the callback to undo or complete side effects, for
+   * Registers a callback for the outcome of the write. Plugins use the callback to undo or complete side effects, for
    * example to refund a quota if the write failed. Undefined if the request stores nothing, as in a dry run. In that
-   * case, controls must not have side effects.
+   * case, plugins must not have side effects.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Collects the decisions of each control. Undefined if the client did not request an explanation. */
+  /** Collects the decisions of each plugin. Undefined if the client did not request an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether all controls are running a second time because a webhook changed the object. */
+  /** Whether all plugins are running a second time because a webhook changed the object. */
   readonly again?: boolean | undefined
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
@@ -111,7 +111,7 @@ export type Settle = (outcome: WriteOutcome) => void | Promise<void>
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
-/** The chain of all admission controls. The registry calls the chain for every write. */
+/** The chain of all admission plugins. The registry calls the chain for every write. */
 export interface Admission {
   /**
    * Runs the mutating phase. Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the
@@ -123,45 +123,45 @@ export interface Admission {
 }
 
 /**
- * An admission control with its public name. A control for certain kinds declares their type, such as `Control<Pod>`.
- * The chain calls a control only for the requests that the control handles, so its methods may accept narrower request
- * types.
+ * An admission plugin with its public name. A plugin for certain kinds declares them as a type argument, as in
+ * `Control<Pod>`. The chain calls a plugin only for the requests that the plugin handles, so its methods may accept
+ * narrower request types.
  */
 export interface Control<T = ApiObject | undefined> {
   readonly name: string
   readonly handles: Handled<T>
   /**
-   * Whether the control calls webhooks. If a webhook changes the object, all controls run once more, because the
-   * built-in controls have not checked the change. The error messages of such a control contain the webhook's message.
+   * Whether the plugin calls webhooks. If a webhook changes the object, all plugins run once more, because the
+   * built-in plugins have not checked the change. The error messages of such a plugin contain the webhook's message.
    */
   readonly asksOthers?: boolean
-  /** Whether the chain can skip the control because the control's current configuration affects no request. */
+  /** Whether the chain can skip the plugin because the plugin's current configuration affects no request. */
   readonly isIdle?: () => boolean
   /**
-   * Whether the control tracks existing objects, such as their quota usage. Such a control also runs for deletions by
-   * the server itself, for which all other controls are skipped. It must not reject deletions.
+   * Whether the plugin tracks data about existing objects, such as their quota usage. Such a plugin also runs for
+   * deletions by the server itself, for which all other plugins are skipped. It must not reject deletions.
    */
   readonly accounts?: boolean
   /**
    * Changes the object. Returns the changed object, or undefined if nothing changes. Throws ApiError to reject the
-   * write. Both admission rounds of a write pass the same `memory`, so that a control can store state for the second
-   * round.
+   * write. Both admission rounds of a write pass the same `memory` object, so that a plugin can keep state for the
+   * second round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
   /** Checks the request. Throws ApiError to reject the write. */
   validate?(request: AdmissionRequest<T>): void | Promise<void>
 }
 
-/** The operations and resource types that a control handles. */
+/** The operations and resource types that a plugin handles. */
 export interface Handled<T = unknown> {
   readonly operations: readonly AdmissionOperation[]
-  /** Resource types by group name. If undefined, the control handles all types. */
+  /** Resource types by group name. If undefined, the plugin handles all types. */
   readonly types?: readonly StoredType<Exclude<T, undefined>>[]
-  /** Subresources, where '' is the object itself. If undefined, the control handles all subresources. */
+  /** Subresources, where '' is the object itself. If undefined, the plugin handles all subresources. */
   readonly subresources?: readonly string[]
 }
 
-/** Creates the chain of admission controls. Does not await the results of synchronous controls. */
+/** Creates the chain of admission plugins. Does not await the results of synchronous plugins. */
 export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const mutating = prepare(controls, 'mutate', vendor)
   const validating = prepare(controls, 'validate', vendor)
@@ -183,7 +183,7 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   }
 }
 
-/** Runs each mutating control in turn and records its changes. `byOthers` is true if a webhook changed the object. */
+/** Runs each mutating plugin in turn and records its changes. `byOthers` is true if a webhook changed the object. */
 async function mutateOnce(controls: readonly Control[], request: AdmissionRequest, changes: ControlChange[]) {
   let current = request
   let byOthers = false
@@ -200,7 +200,7 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
 }
 
 /**
- * Calls a control. If the control rejects the request, adds its name to the explanation. If the message comes from this
+ * Calls a plugin. If the plugin rejects the request, adds its name to the explanation. If the message comes from this
  * server rather than from a webhook, also adds the name to the error message.
  */
 function asking<P extends 'mutate' | 'validate'>(
@@ -227,7 +227,7 @@ interface Traced {
   readonly explanation: AdmissionExplanation
 }
 
-/** Calls a control and adds its name, duration and result to the explanation. */
+/** Calls a plugin and adds its name, duration and result to the explanation. */
 async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
   const began = performance.now()
   const note = (said?: string) =>
@@ -257,10 +257,10 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 
-/** Returns the controls that handle a request, in execution order. */
+/** Returns the plugins that handle a request, in execution order. */
 type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 
-/** Returns, for each admission operation, a function that selects the controls to run in one phase. */
+/** Returns, for each admission operation, a function that selects the plugins to run in one phase. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
   const forOperation = (operation: AdmissionOperation): ControlsFor =>
@@ -277,7 +277,7 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
 }
 
 /**
- * Returns a function that selects the controls for a request. The selection is cached per resource type and
+ * Returns a function that selects the plugins for a request. The selection is cached per resource type and
  * subresource.
  */
 function controlSelector(controls: readonly Control[], vendor: Vendor): ControlsFor {
@@ -301,5 +301,5 @@ function concerns({ types, subresources }: Handled, { type, subresource, vendor 
   return ofType !== false && (subresources === undefined || subresources.includes(subresource))
 }
 
-/** An admission chain without controls, for the server's own writes. */
+/** An admission chain without plugins, for the server's own writes. */
 export const admitAll: Admission = { mutate: async ({ object }) => object, validate: async () => {} }

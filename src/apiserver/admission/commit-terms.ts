@@ -1,4 +1,4 @@
-/** Declares what a commit requires of other keys in the store, and which other keys it creates or deletes. */
+/** Declares the requirements of a commit for other keys in the store, and the other keys that it creates or deletes. */
 
 /** A key that must have the given revision or merely exist. Revision 0 means that the key must be absent. */
 export interface Dependency {

@@ -1,7 +1,7 @@
 /**
- * Prevents privilege escalation: users may write roles only with rules that they have themselves, and may bind a role
- * only if they have all of its rules. Users with permission for the verb `escalate` or `bind`, and members of the
- * superuser group, are exempt. No flag disables this check.
+ * Prevents privilege escalation: users may write or bind a role only if they themselves have all of its rules. Users
+ * with permission for the verb `escalate` or `bind`, and members of the superuser group, are exempt. No flag disables
+ * this check.
  */
 
 import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../../api/model/api-error.ts'
@@ -21,7 +21,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
-/** Returns a control that rejects roles and bindings that grant permissions their author lacks. */
+/** Returns a plugin that rejects any role or binding that grants permissions that its author lacks. */
 export function refuseEscalation(access: Access, version: EmulatedVersion): Control {
   return {
     name: 'escalation',

@@ -1,28 +1,28 @@
 /**
- * Explains admission to users: which control changed which fields, and which control rejected the write, even if the
- * error message does not name the control. Fields are named as in errors, such as `spec.tolerations[1]`. If a whole
- * value was added, only the path of the value is reported, without the paths inside it. The explanation is sent in
- * headers, so its length is limited, and the remaining entries are only counted.
+ * Explains admission to users: which plugin changed which fields, and which plugin rejected the write, even if the
+ * error message does not name the plugin. Fields are named as in error messages, for example `spec.tolerations[1]`. If
+ * a whole value was added, only the path of the value itself is reported. The explanation is sent in headers, so its
+ * length is limited, and the remaining entries are only counted.
  */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** A control that changed the object, with the object before and after the change. */
+/** A plugin that changed the object, with the object before and after the change. */
 export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined
   readonly after: ApiObject
 }
 
-/** A call to a control or webhook, with its duration and result. */
+/** A call to a plugin or webhook, with its duration and result. */
 export interface Look {
   readonly control: string
   readonly webhook?: string
   readonly step: 'mutate' | 'validate'
   readonly ms: number
-  /** The webhook's result, or the reason why the control rejected the request. */
+  /** The webhook's result, or the reason why the plugin rejected the request. */
   readonly said?: string
   /** The evaluated policy. Undefined if the call evaluated no policy. */
   readonly policy?: PolicyLook
@@ -37,7 +37,7 @@ export interface PolicyLook {
   readonly expression?: string
   /** Whether the policy rejected or changed the object. */
   readonly hasEffect: boolean
-  /** The values of the evaluated variables, or the errors of their evaluation. */
+  /** The values of the evaluated variables, or the errors from evaluating them. */
   readonly variables?: { readonly [name: string]: string }
 }
 
@@ -48,10 +48,10 @@ export interface PolicyLook {
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
   #looks: Look[] = []
-  /** The control that rejected the write. */
+  /** The plugin that rejected the write. */
   refusedBy: string | undefined
 
-  /** Starts recording a new run of the controls. `changes` is filled while they run. */
+  /** Starts recording a new run of the plugins. `changes` is filled while they run. */
   begin(changes: readonly ControlChange[]): void {
     this.#changes = changes
     this.#looks = []
@@ -62,24 +62,24 @@ export class AdmissionExplanation {
     this.#looks.push(look)
   }
 
-  /** Returns the controls that ran, in execution order. Undefined if no control ran. */
+  /** Returns the plugins that ran, in execution order. Undefined if no plugin ran. */
   get trace(): string | undefined {
     return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
 
-  /** Returns the changes made by the controls. Undefined if no control ran. */
+  /** Returns the changes made by the plugins. Undefined if no plugin ran. */
   get changes(): string | undefined {
     return this.#changes && describeChanges(this.#changes)
   }
 }
 
-/** Maximum number of fields per control, maximum length of a path, and maximum length of the explanation. */
+/** Maximum number of fields per plugin, maximum length of a path, and maximum length of the explanation. */
 const maxFields = 20
 const maxPathLength = 200
 const maxTextLength = 4000
 
 /**
- * Returns the changes as JSON for a response header, such as
+ * Returns the changes as JSON for a response header, for example
  * `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. Non-ASCII characters are escaped.
  */
 export function describeChanges(changes: readonly ControlChange[]): string {
@@ -135,7 +135,10 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** Returns the paths of the fields that differ. Stops after one path more than the explanation can contain. */
+/**
+ * Returns the paths of the fields that differ. Stops as soon as there is one path more than the explanation can
+ * contain.
+ */
 export function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })

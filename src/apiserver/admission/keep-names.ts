@@ -1,6 +1,6 @@
 /**
- * Protects metadata from webhooks and policies: preserves the namespace and a generated name, and restores invalid
- * managedFields.
+ * Protects metadata from webhooks and policies: preserves the namespace and the generated name, and restores
+ * managedFields that were made invalid.
  */
 import { sameJson } from '../../api/json/json.ts'
 import { readManagers } from '../../api/merge/managed-fields.ts'

@@ -1,5 +1,5 @@
 /**
- * Evaluates a rule that depends on the labels or annotations of a request's namespace. The write depends on the
+ * Evaluates a rule that depends on the labels or annotations of a request's namespace. Makes the write depend on the
  * revision of the namespace, so that the commit fails if the namespace changes. Before rejecting a request, evaluates
  * the rule again with the latest namespace from the store, because the cache may be outdated.
  */

@@ -1,6 +1,6 @@
 /**
  * Declares the API versions in which webhooks can receive an object: the version of the request and all other served
- * versions. Built-in controls receive only the storage version.
+ * versions. Built-in plugins receive only the storage version.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -32,8 +32,9 @@ export interface ObjectForm {
   /** Converts an object from the storage version to this version. Yields to other tasks during the conversion. */
   show(object: ApiObject): Sliced<ApiObject>
   /**
-   * Converts an object back to the storage version, which includes decoding and defaulting. `base` is the original
-   * object. Throws ApiError if the JSON is not a valid object of this version. Yields to other tasks between steps.
+   * Converts an object back to the storage version. The conversion includes decoding and defaulting. `base` is the
+   * original object. Throws ApiError if the JSON is not a valid object of this version. Yields to other tasks between
+   * steps.
    */
   read(json: JsonObject, base: ApiObject): Sliced<ApiObject>
 }

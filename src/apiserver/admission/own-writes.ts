@@ -1,4 +1,4 @@
-/** Declares the writes that admission controls make as the server, without authorization. */
+/** Declares the writes that admission plugins make as the server, without authorization. */
 import type { JsonObject } from '../../api/json/json.ts'
 import type { ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
@@ -10,12 +10,12 @@ export interface StatusChange extends Required<KeyReservations> {
   readonly guards: readonly Dependency[]
 }
 
-/** The writes that admission controls make on behalf of the server. */
+/** The writes that admission plugins make on behalf of the server. */
 export interface OwnWrites {
   /**
    * Updates the status of an object. `next` computes the new status and is called again if another writer changes the
-   * object first, or if it throws an error because the cached object is outdated. The write bypasses admission, because
-   * a status only records changes that have already been admitted.
+   * object first, or if `next` throws an error because the cached object is outdated. The write bypasses admission,
+   * because a status only records changes that have already been admitted.
    */
   changeStatus(
     type: StoredType<unknown>,

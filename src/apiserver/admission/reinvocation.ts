@@ -1,6 +1,6 @@
 /**
  * Tracks which webhooks or policies run again in the second round of admission: those that allow reinvocation and have
- * not received the current object.
+ * not yet received the current version of the object.
  */
 import { sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
@@ -16,7 +16,7 @@ export class Rounds<T> {
   #result: ApiObject | undefined
 
   /**
-   * Starts the second round. If other controls have changed the object, no webhook or policy has received the current
+   * Starts the second round. If other plugins have changed the object, no webhook or policy has received the current
    * version yet.
    */
   begin(object: ApiObject | undefined): void {

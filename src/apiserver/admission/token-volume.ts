@@ -1,6 +1,6 @@
 /**
- * Adds the service account token volume to a pod. The volume contains the token, which the node renews, the server's CA
- * certificate and the namespace. The volume is mounted at the same path in every container that does not already use
+ * Adds the service account token volume to a pod. The volume contains the token (which the node renews), the server's
+ * CA certificate and the namespace. The volume is mounted at the same path in every container that does not already use
  * the path.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'

@@ -1,6 +1,6 @@
 /**
  * API aggregation: the registered backends, their availability and the proxy to them. The server creates an instance
- * after the caches are loaded, calls it for each request and runs its loops.
+ * after loading the caches, calls the instance for each request and runs its loops.
  */
 
 import type { Loop } from '../../client/reconcile/loop.ts'

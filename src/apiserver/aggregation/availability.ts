@@ -1,6 +1,6 @@
 /**
- * Checks whether each aggregated API server is reachable, by resolving its Service and requesting its discovery
- * document. Checks run after changes, every 30 seconds, and every few seconds while a backend is unreachable. The
+ * Resolves the Service of each aggregated API server and requests its discovery document, to check whether the server
+ * is reachable. Checks run after changes, every 30 seconds, and every few seconds while a backend is unreachable. The
  * result is reported in the APIService's `Available` condition. The proxy relies only on this server's own results in
  * memory, because other clients can write the condition.
  */

@@ -36,7 +36,7 @@ export interface BackendsParts {
   readonly catalogue: Catalogue
   readonly lookup: Lookup
   readonly vendor: Vendor
-  /** Returns the client certificate that this server presents to backends. It may be renewed. */
+  /** Returns the client certificate that this server presents to backends. The certificate may be renewed. */
   readonly identity: () => CertifiedKey
 }
 

@@ -23,8 +23,8 @@ const mapOf =
   (value) =>
     isObject(value) ? Object.fromEntries(entriesOf(value, () => clean)) : undefined
 /**
- * Returns a function that sanitizes an object. The function copies only known keywords and, whatever their values,
- * keywords that begin with `x-`.
+ * Returns a function that sanitizes an object. The function copies only known keywords, and all keywords that begin
+ * with `x-` regardless of their values.
  */
 const record =
   (words: { readonly [word: string]: Clean }): Clean =>

@@ -29,7 +29,7 @@ export class AggregationProxy {
   }
 
   /**
-   * Forwards a request to a backend. `target` is the URL path to request, which defaults to the path of the client's
+   * Forwards a request to a backend. `target` is the URL path to request, and defaults to the path of the client's
    * request.
    */
   async handle(exchange: Exchange, backend: Backend, target = exchange.transport.target): Promise<void> {

@@ -26,8 +26,8 @@ export interface LogSinkParts {
 const maxWaiting = 4 * 1024 * 1024
 
 /**
- * Delay in milliseconds between two writes, to collect lines. Skipped if requests are waiting for their lines to be
- * written.
+ * Delay in milliseconds between two writes, during which lines are collected. The delay is skipped if requests are
+ * waiting for their lines to be written.
  */
 const gatherMs = 5
 

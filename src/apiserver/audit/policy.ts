@@ -66,8 +66,8 @@ export interface Decision {
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
 /**
- * Creates a policy from its rules. Computes each rule's decision in advance, so that a request only needs to look it
- * up.
+ * Creates a policy from its rules. Computes each rule's decision in advance, so that each request requires only a
+ * lookup.
  */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
@@ -131,8 +131,8 @@ const anything = {
 } as const
 
 /**
- * Returns the default policy, which records the metadata of all writes except writes to leases and events, which are
- * very frequent.
+ * Returns the default policy. It records the metadata of all writes, except for the very frequent writes to leases and
+ * events.
  */
 export function writesOnly(groupOf: (id: string) => string): Policy {
   const busy = [

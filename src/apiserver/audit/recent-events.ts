@@ -7,7 +7,7 @@ import { Lines } from './lines.ts'
 import { maxUnwritten, type Sink } from './sink.ts'
 
 const maxEvents = 1000
-/** Maximum size in bytes of the older events and of the newer events. */
+/** Maximum size in bytes of each of the two buffers, for older and for newer events. */
 const maxLength = 2 * 1024 * 1024
 /** Maximum size of an event in bytes. Longer events are stored without their bodies. */
 const maxEventBytes = 16 * 1024
@@ -15,7 +15,10 @@ const maxEventBytes = 16 * 1024
 /** An audit sink that stores the latest events in memory. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** Older events. They are dropped when the buffer of newer events is full, and the newer events take their place. */
+  /**
+   * Older events. When the buffer of newer events is full, the older events are dropped and the newer events take their
+   * place.
+   */
   #older = new Lines(4 * maxLength)
 
   /** Events whose text has not been built yet. The sink builds the texts of many events together. */

@@ -31,7 +31,7 @@ export interface Rotation {
 /** Time in milliseconds during which other workers may still write to a file that was just rotated. */
 const othersMs = 1000
 
-/** How often a single writer checks whether its file still exists, in milliseconds. */
+/** Interval in milliseconds at which a single writer checks whether its file still exists. */
 const lookMs = 1000
 
 const ownerOnly = 0o600
@@ -114,7 +114,7 @@ export class RotatingFile {
   }
 
   /**
-   * Returns a name for the rotated file, which contains the current time. If a file with this name exists, uses the
+   * Returns a name for the rotated file. The name contains the current time. If a file with this name exists, uses the
    * next millisecond.
    */
   async #freeName(): Promise<string> {

@@ -1,7 +1,7 @@
 /**
  * Derives wall-clock times from the monotonic timestamps that every request already has. Reading the wall clock is the
- * most expensive part of timing an event, so it is read at most ten times a second. Changes to the system time take
- * effect up to 100 ms later.
+ * most expensive part of timing an event, so the clock is read at most ten times a second. Changes to the system time
+ * take effect up to 100 ms later.
  */
 import type { Clock } from '../../base/time/clock.ts'
 

@@ -5,7 +5,7 @@ import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none } from './authenticator.ts'
 import { hasExtraSpace } from './bearer.ts'
 
-/** The user that requests without credentials run as, if such requests are allowed. */
+/** The user of requests without credentials, if such requests are allowed. */
 const anonymousUser: User = {
   name: 'system:anonymous',
   uid: '',

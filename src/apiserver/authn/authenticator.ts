@@ -76,8 +76,9 @@ export const none: AuthenticationOutcome = { result: 'none' }
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * Tries the strategies in order, and `anonymous` if no strategy found credentials. The result is synchronous as long as
- * the strategies are. If several strategies reject the request, the first rejection with a reason is reported.
+ * Tries the strategies in order, and then `anonymous` if no strategy found credentials. The result is synchronous if
+ * the results of these strategies are. If several strategies reject the request, the first rejection with a reason is
+ * reported.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous?: Authenticator): Authenticator {
   const known = authenticatedOutcomes()

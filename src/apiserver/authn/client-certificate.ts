@@ -2,7 +2,7 @@
  * Client certificates: the common name is the user name, and each organization is a group. Since Kubernetes 1.33, the
  * subject may also contain the UID of the user. A certificate with several common names or UIDs is rejected.
  *
- * Connections outlive certificates and CAs. Every request therefore checks that the certificate still chains to a
+ * Connections can outlive certificates and CAs. Every request therefore checks that the certificate still chains to a
  * current CA, that all certificates of the chain are currently valid, and that none of them is denied.
  */
 import type { X509Certificate } from 'node:crypto'

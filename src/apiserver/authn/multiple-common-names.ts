@@ -1,7 +1,7 @@
 /**
  * Rejects certificates with several common names, because programs disagree on which name is authoritative. Each
- * certificate is logged once by fingerprint. The number of cached fingerprints is bounded, and the oldest are evicted
- * first.
+ * certificate, identified by its fingerprint, is logged only once. The number of cached fingerprints is bounded, and
+ * the oldest are evicted first.
  */
 import type { X509Certificate } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'

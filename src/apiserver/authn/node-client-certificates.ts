@@ -1,7 +1,7 @@
 /**
  * The certificates that API servers use to call node agents. Servers reject these certificates from API clients,
- * because a user who can set the address of a Node could otherwise make a server send requests to an API server under
- * its own identity.
+ * because a user who can set the address of a Node could otherwise make a server send requests with this certificate to
+ * an API server.
  *
  * A certificate is recognized by a reserved common name, so that every server recognizes the certificates of the other
  * servers. A certificate is also recognized if its key or full subject equals the key or subject of the certificate in

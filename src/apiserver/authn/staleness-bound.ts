@@ -24,8 +24,8 @@ export class StalenessBound {
   }
 
   /**
-   * Returns whether `judge` accepts cached data that is recent enough. If not, `judge` decides again with the latest
-   * data. Throws StoreError if the store cannot be reached.
+   * Returns the decision of `judge`. If the cached data is too old, or if `judge` rejects it, waits for the latest data
+   * and then calls `judge`. Throws StoreError if the store cannot be reached.
    */
   decide(judge: () => boolean): boolean | Promise<boolean> {
     const now = this.#clock.monotonic()

@@ -40,14 +40,16 @@ interface CachedOutcome {
   readonly outcome: AuthenticationOutcome
 }
 
-/** Returns the tokens that the changed file still grants to the same user, and the number of new tokens in the file. */
+/**
+ * Returns the tokens that still belong to the same user in the changed file, and the number of new tokens in the file.
+ */
 export function stillGranted(before: TokenUsers, file: TokenUsers): { users: TokenUsers; added: number } {
   const users = new Map([...file].filter(([token, user]) => isDeepStrictEqual(before.get(token), user)))
   return { users, added: file.size - users.size }
 }
 
 /**
- * Reads a token file. Throws an Error that contains the line number but never the token. Calls `skipped` with the
+ * Reads a token file. Throws an Error that contains the line number but never the token. Calls `skipped` with the line
  * number of each line that contains no token.
  */
 export function readTokens(csv: string, skipped: (line: number) => void): Map<string, User> {

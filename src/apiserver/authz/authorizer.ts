@@ -100,7 +100,7 @@ function reasonToAllow(decision: Decision | Promise<Decision>): string {
 
 /**
  * Combines authorizers. The first verdict applies. Without a verdict, the request is denied. The result is synchronous
- * as long as the authorizers are.
+ * if the results of the authorizers are.
  */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
   const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {

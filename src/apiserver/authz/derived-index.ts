@@ -1,5 +1,5 @@
 /**
- * An in-memory index that is derived from the objects of some kinds, such as an index of permissions.
+ * An in-memory index, such as an index of permissions, that is derived from the objects of some kinds.
  *
  * Changes are recorded as they arrive and processed by the next query. Queries therefore always reflect the state of
  * the caches, and an unused index costs almost nothing. A few changes are processed synchronously. Many changes, or all

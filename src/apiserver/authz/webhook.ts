@@ -24,7 +24,7 @@ export interface WebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** Whether to send the request's selectors to the webhook. */
   readonly sendsSelectors: boolean
-  /** How long to cache responses that allow the request, and all other responses, in milliseconds. */
+  /** Time to live, in milliseconds, of cached responses: those that allow the request, and all others. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns the response. */

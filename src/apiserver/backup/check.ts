@@ -48,7 +48,8 @@ class Check {
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
   /**
-   * Reservations by owner, until the owner is found. All reservations sort before the objects, so owners come later.
+   * Reservations whose owner has not been found yet, by owner. All reservations sort before the objects, so each owner
+   * comes later.
    */
   readonly #unmatchedReservations = new Map<string, Entry[]>()
 

@@ -28,7 +28,10 @@ export interface BackupHeader {
   readonly created: string
   /** Version of the program that wrote the backup. */
   readonly program: string
-  /** Kubernetes version of the store. Undefined in backups by versions of this program that emulated only 1.23. */
+  /**
+   * Kubernetes version of the store. Undefined in backups that were written by versions of this program that emulated
+   * only 1.23.
+   */
   readonly kubernetesVersion?: string
 }
 

@@ -1,6 +1,6 @@
 /**
  * Converts a CustomResourceDefinition to v1 from v1beta1, the version that kube-apiserver 1.23 stores. In v1beta1,
- * settings that all versions share are outside of the version list. In v1, every version has its own settings.
+ * settings that all versions share are outside the version list. In v1, every version has its own settings.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 

@@ -79,7 +79,8 @@ export class KubeObjects {
   }
 
   /**
-   * Converts a stored object. `place` is its key without the prefix of the other server, such as `pods/default/web`.
+   * Converts a stored object. `place`, such as `pods/default/web`, is the object's key without the prefix of the other
+   * server.
    */
   convert(place: string, { modRevision, value }: ForeignEntry): Converted {
     try {

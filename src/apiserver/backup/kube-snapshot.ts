@@ -92,8 +92,8 @@ export class KubeSnapshot implements Snapshot {
 const ownRecord = 'a server-internal record, which orch manages itself'
 
 /**
- * Skip allocation records, which can be derived from the objects, and leases of API servers, which running servers
- * create again.
+ * Skip allocation records, because they can be derived from the objects. Also skip leases of API servers, because
+ * running servers create them again.
  */
 function isOwnRecord(place: string): boolean {
   return ['ranges/', 'masterleases/', 'peerserverleases/'].some((prefix) => place.startsWith(prefix))

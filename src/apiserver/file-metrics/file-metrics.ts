@@ -1,7 +1,7 @@
 /**
- * Serves custom and external metrics, which autoscalers read, from a file (`metrics-file.ts`). The groups
- * `custom.metrics` and `external.metrics` contain a resource for each metric, so their content changes with the file.
- * If an APIService registers another server for a version of these groups, that server takes precedence.
+ * Serves custom and external metrics for autoscalers from a file (`metrics-file.ts`). The groups `custom.metrics` and
+ * `external.metrics` contain a resource for each metric, so their content changes with the file. If an APIService
+ * registers another server for a version of these groups, that server takes precedence.
  */
 import type { JsonObject } from '../../api/json/json.ts'
 import { ApiError, noSuchPath, notFound } from '../../api/model/api-error.ts'
@@ -21,7 +21,7 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
 import type { CustomEntry, MetricEntry, MetricsFile } from './metrics-file.ts'
 
-/** Dependencies of the metrics APIs, which look up the objects that the metrics describe. */
+/** Dependencies of the metrics APIs. They are needed to look up the objects that the metrics describe. */
 export interface FileMetricsParts {
   readonly catalogue: Catalogue
   readonly lookup: Lookup

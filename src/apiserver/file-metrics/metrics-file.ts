@@ -43,7 +43,7 @@ type CustomFields = InferFields<typeof customFields>
 type ValueFields = InferFields<typeof valueFields>
 
 function checkName({ metric = '' }: ValueFields, path: FieldPath): FieldError[] {
-  // A missing name is reported elsewhere, by the schema.
+  // The schema reports a missing name.
   return metric === '' ? [] : checkPathSegment(metric).map((fault) => invalid(child(path, 'metric'), metric, fault))
 }
 

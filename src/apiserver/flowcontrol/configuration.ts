@@ -207,8 +207,8 @@ function byPrecedence(a: ReadySchema, b: ReadySchema): number {
 const noLimits: PoolLimits = { seats: 0, queuing: undefined }
 
 /**
- * Returns the maximum number of seats of one request. Since Kubernetes 1.28, the maximum is 15% of the nominal seats of
- * the request's level.
+ * Returns the maximum number of seats that one request may occupy. Since Kubernetes 1.28, the maximum is 15% of the
+ * nominal seats of the request's level.
  */
 function maxRequestSeats(nominal: number): Pick<PoolLimits, 'maxRequestSeats'> {
   return { maxRequestSeats: Math.ceil(nominal * 0.15) }

@@ -35,7 +35,7 @@ interface Client {
   readonly disconnected: boolean
 }
 
-/** How often the server checks waiting requests for timeouts and disconnected clients, in milliseconds. */
+/** Interval in milliseconds at which the server checks waiting requests for timeouts and disconnected clients. */
 const lookMs = 100
 
 /**

@@ -75,7 +75,7 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
 
 /** Whether the rules match the request, regardless of its user. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  // Plain loops allocate no closures, which matters because this code runs for every request.
+  // Use plain loops, which allocate no closures, because this code runs for every request.
   if (attributes.resource) {
     for (const rule of resources) if (matchesResource(rule, attributes)) return true
     return false

@@ -4,7 +4,10 @@
  */
 import type { Clock } from '../../base/time/clock.ts'
 
-/** Weight of the old value in the smoothed demand, which falls by half in about five minutes. */
+/**
+ * Weight of the old value in the smoothed demand. With this weight, the smoothed demand falls by half in about five
+ * minutes.
+ */
 const smoothing = 0.977
 
 /** Statistics about the demand for seats during one period. */

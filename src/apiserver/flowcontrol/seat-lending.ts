@@ -1,8 +1,9 @@
 /**
  * Lending of seats between priority levels, as in Kubernetes since 1.26. Each level has a nominal number of seats. It
  * lends up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
- * redistributed according to demand. Each level gets at least the seats that it needs and cannot lend, and at most its
- * upper limit. Between these bounds, every level gets the same fraction of its target.
+ * redistributed according to demand. Each level gets at least the seats that it never lends and as many of its nominal
+ * seats as it needs, and at most its upper limit. Between these bounds, every level gets the same fraction of its
+ * target.
  */
 import type { DemandOfPeriod } from './seat-demand.ts'
 
@@ -44,7 +45,7 @@ export interface SeatShares {
   /** The number of seats that each level gets, in the order of the levels. */
   readonly seats: readonly number[]
   readonly targets: readonly number[]
-  /** The fraction of its target that each level gets, within its bounds. The same for all levels. */
+  /** The fraction of its target that each level gets, within its bounds. The fraction is the same for all levels. */
   readonly fairFraction: number
 }
 

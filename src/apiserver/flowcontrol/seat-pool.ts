@@ -91,7 +91,7 @@ export class SeatPool implements Waiting {
     return this.#limits.seats
   }
 
-  /** Maximum number of seats of one request. */
+  /** Maximum number of seats that one request may occupy. */
   get maxRequestSeats(): number {
     return Math.max(this.#limits.maxRequestSeats ?? this.#limits.seats, 1)
   }

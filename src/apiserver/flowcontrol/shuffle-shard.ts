@@ -1,7 +1,7 @@
 /**
- * Shuffle sharding: a hash of the flow selects a small set of the level's queues, which is called a hand. Two flows
- * rarely share all queues, so a flow that fills its queues leaves almost every other flow at least one queue. The hash
- * has a random salt per process, so that no client can choose a name that collides with another flow.
+ * Shuffle sharding: a hash of the flow selects a small set of the level's queues, called a hand. Two flows rarely share
+ * all queues, so a flow that fills its queues leaves almost every other flow at least one queue. The hash has a random
+ * salt per process, so that no client can choose a name that collides with another flow.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'

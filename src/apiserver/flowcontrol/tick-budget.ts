@@ -15,8 +15,8 @@ export interface Waiting {
 }
 
 /**
- * Work budget per tick, in units of a read with one seat. Using up the whole budget takes about 5 ms on the machine
- * described in docs/understand/performance.md.
+ * Work budget per tick. A read that needs one seat costs one unit. Using up the whole budget takes about 5 ms on the
+ * machine described in docs/understand/performance.md.
  */
 const workPerTick = 32
 

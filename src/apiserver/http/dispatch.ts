@@ -98,7 +98,7 @@ export function dispatch(routes: Routes): Step {
     return loading === undefined ? run() : loading.then(run)
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
-  /** Handles a write to a custom resource. Starts again if the CustomResourceDefinition changes during the request. */
+  /** Handles a write to a custom resource. Starts over if the CustomResourceDefinition changes during the request. */
   const handleDefined = async (exchange: Exchange, info: ResourceInfo): Promise<void> => {
     exchange.keepsBody = true
     for (let attempt = 1; ; attempt++) {

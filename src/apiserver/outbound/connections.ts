@@ -35,8 +35,8 @@ export interface Destination {
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
   /**
-   * Selects connections without TLS, with a new connection for each request. With `tcp`, they use TCP. With a function,
-   * each of them uses a stream that the function creates.
+   * Selects connections without TLS, one for each request. With `tcp`, the connections use TCP. With a function, each
+   * connection uses a stream that the function creates.
    */
   readonly plain?: 'tcp' | (() => Duplex)
 }
@@ -44,7 +44,7 @@ export interface Destination {
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
-/** Settings of connection pools, which depend on the purpose of the connections. */
+/** Settings of connection pools. They depend on the purpose of the connections. */
 export interface ConnectionsOptions {
   /**
    * Maximum number of connections per destination. All of these connections may stay open while idle, because opening a
@@ -89,8 +89,8 @@ export class Connections {
 
   /**
    * Returns whether the caller should repeat a failed call. A call is repeated if the server closed an idle connection
-   * and repeating is safe. It is also repeated if the server's certificate contains no names, and the repeated call
-   * verifies the certificate against the CA alone.
+   * and repeating is safe. It is also repeated if the server's certificate contains no names. In that case, the
+   * repeated call verifies the certificate against the CA alone.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'

@@ -1,6 +1,6 @@
 /**
  * The credentials that this server sends to other servers: a client certificate, a token, or a user name and password.
- * This server sends no credentials to a server without configured credentials.
+ * If no credentials are configured for another server, this server sends none.
  */
 export interface Credentials {
   /** The client certificate in PEM format. */

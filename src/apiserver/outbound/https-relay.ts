@@ -26,7 +26,7 @@ export interface RelayedRequest {
   /** The requested protocols, in the format of the `Upgrade` header. */
   readonly upgrade: string | undefined
   /**
-   * Whether the response may never end on its own, as for a watch. Such a response lasts until the client or
+   * Whether the response may never end on its own, like that of a watch. Such a response lasts until the client or
    * `endStreams` ends it.
    */
   readonly isEndless: boolean

@@ -14,7 +14,7 @@ export class ForwardRequest {
   }
 }
 
-/** The SPDY protocols that clients can use over a WebSocket: port forwarding, and remote commands. */
+/** The SPDY protocols that clients can use over a WebSocket: port forwarding and remote commands. */
 export type SpdyBackend =
   | { readonly protocol: 'portforward.k8s.io' }
   | { readonly protocol: 'v4.channel.k8s.io'; readonly command: CommandOptions }

@@ -124,7 +124,8 @@ function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Addres
 }
 
 /**
- * Returns an address for each host, with the port of the given name. Returns no addresses if there is no such TCP port.
+ * Returns an address for each host, with the port that has the given name. Returns no addresses if there is no TCP port
+ * with this name.
  */
 function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
   const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port

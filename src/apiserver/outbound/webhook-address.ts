@@ -1,6 +1,6 @@
 /**
- * Resolves the address of a webhook, which is a URL or a path of a Service. The operating system resolves the host of a
- * URL, even if the host is the name of a Service. The certificate of a Service must be valid for
+ * Resolves the address of a webhook. The address is a URL or a path of a Service. The operating system resolves the
+ * host of a URL, even if the host is the name of a Service. The certificate of a Service must be valid for
  * `<name>.<namespace>.svc`, regardless of the address that is used.
  */
 
@@ -60,7 +60,7 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials
-  /** Cached destinations of webhooks with a URL, which never change. */
+  /** Cached destinations of webhooks that are configured by URL. These destinations never change. */
   readonly #ofUrls = new WeakMap<WebhookAddress, Destination>()
 
   constructor(parts: ServiceAddressParts, credentials: ConfiguredCredentials) {

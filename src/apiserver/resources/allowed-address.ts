@@ -43,7 +43,10 @@ interface Embedding {
 
 const lowBits = (number: bigint) => [number & 0xffffffffn]
 
-/** Kinds of IPv6 addresses that contain an IPv4 address. A host or router may translate them to this IPv4 address. */
+/**
+ * Kinds of IPv6 addresses that contain an IPv4 address. A host or router may translate such an address to the IPv4
+ * address.
+ */
 const embeddings: readonly Embedding[] = [
   // IPv4-compatible (::/96) and IPv4-translated (::ffff:0:0:0/96) addresses.
   { contains: (number) => number >> 32n === 0n && number > 1n, embedded: lowBits },

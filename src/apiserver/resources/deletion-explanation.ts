@@ -109,8 +109,8 @@ function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent
 }
 
 /**
- * Returns when the deletion of an object began, or undefined if it is not being deleted. The deletionTimestamp is that
- * time plus the grace period.
+ * Returns the time at which the deletion of an object began, or undefined if it is not being deleted. The
+ * deletionTimestamp is that time plus the grace period.
  */
 function beganAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }: ApiObject): string | undefined {
   if (deletionTimestamp === undefined) return undefined

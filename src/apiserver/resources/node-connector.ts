@@ -143,8 +143,8 @@ export function agentPort({ status }: Node): number {
 }
 
 /**
- * Returns a destination to which the server sends no credentials. Certificates are not verified, because users run the
- * programs that listen on the port.
+ * Returns a destination to which the server sends no credentials. Its certificate is not verified, because the programs
+ * that listen on the port belong to users.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }

@@ -1,5 +1,5 @@
 /**
- * Reads the resource usage of nodes and pods from the node agents (`/stats/summary`), simulated or real. A response is
+ * Reads the resource usage of nodes and pods from the simulated or real node agents (`/stats/summary`). A response is
  * cached for a few seconds and shared by all readers. Agents are separate programs, so the server accepts only numbers
  * from their responses and skips everything else.
  */
@@ -45,7 +45,7 @@ export interface NodeUsageParts {
 
 /** Maximum age of a cached report, in milliseconds. */
 const maxAgeMs = 5000
-/** How long to wait for a node's response before omitting the node, in milliseconds. */
+/** Maximum time in milliseconds to wait for a node's response. After this time, the node is omitted. */
 const timeoutMs = 5000
 /** Maximum number of agents that the server queries concurrently for one request. */
 const concurrency = 16

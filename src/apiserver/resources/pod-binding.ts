@@ -1,5 +1,5 @@
 /**
- * Assigns a pod to a node, which is possible only once (`pods/binding`, and the older equivalent `bindings`). Also
+ * Assigns a pod to a node (`pods/binding`, and the older equivalent `bindings`). A pod can be assigned only once. Also
  * copies the Binding's annotations to the pod and, if a feature gate is enabled, its labels, and sets the PodScheduled
  * condition.
  */

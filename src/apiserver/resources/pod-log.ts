@@ -1,5 +1,5 @@
 /**
- * Returns the output of a container, which the server requests from the node of the pod (`pods/log`). A pod without a
+ * Returns the output of a container (`pods/log`). The server requests the output from the pod's node. A pod without a
  * node has no output. Errors from the node are returned as a Status.
  */
 import { pod } from '../../api/kinds/core/pod.ts'

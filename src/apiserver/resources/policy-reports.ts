@@ -24,7 +24,7 @@ export interface PolicyReportParts extends LiveJudgingParts {
 const maxAgeMs = 60_000
 
 interface Report {
-  /** Identifies the version of the policy and its bindings that the report is about. */
+  /** Identifies the version of the policy and of its bindings that the report covers. */
   readonly state: string
   phase: 'Pending' | 'Running' | 'Complete'
   readonly judgement: LiveJudgement

@@ -1,7 +1,7 @@
 /**
- * Issues a token for a service account, with the requested audiences and lifetime, optionally bound to a Pod, Secret or
- * Node (`serviceaccounts/token`). The server does not store the token, which remains valid while the account and the
- * bound object exist.
+ * Issues a token for a service account, with the requested audiences and lifetime (`serviceaccounts/token`). The token
+ * can be bound to a Pod, Secret or Node. The server does not store the token, and the token remains valid while the
+ * account and the bound object exist.
  */
 
 import { randomUUID } from 'node:crypto'

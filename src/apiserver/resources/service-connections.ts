@@ -27,7 +27,7 @@ export function serviceConnections(lookup: Lookup, ways: NodeConnector): Endpoin
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const storedEndpoints = await lookup.getLatest(endpoints, place)
-        // As in Kubernetes, a missing Service is reported rather than missing Endpoints.
+        // As in Kubernetes, report that the Service is missing rather than its Endpoints.
         if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
         const { subsets = [] } = storedEndpoints.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))

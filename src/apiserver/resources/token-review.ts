@@ -12,7 +12,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface TokenReviewParts {
   /**
-   * Returns the authenticator for tokens, which never accepts a request as anonymous. It exists only after the
+   * Returns the authenticator for tokens. It never accepts a request as anonymous, and it exists only after the
    * catalogue has been created.
    */
   readonly authenticateToken: () => Authenticator

@@ -2,8 +2,8 @@
  * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
  * server. Each worker has its own region of that memory and clears it at startup, so a crashed worker leaves no stale
  * counts. A hash with a random seed assigns each user to one of 16,384 counters. Two users may share a counter, but no
- * user can choose to share another user's counter. Several workers also count unauthenticated connections, in total and
- * per network, with the same hash.
+ * user can choose to share another user's counter. If there are several workers, they also count unauthenticated
+ * connections, in total and per network, with the same hash.
  *
  * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
@@ -25,7 +25,7 @@ export interface CountingPlace {
   readonly workers?: () => number
 }
 
-/** Whether a user's connection is admitted: the counter to release later, or the reason for its rejection. */
+/** The result of admitting a user's connection: the counter to release later, or the reason for the rejection. */
 export type Admission = { readonly counter: number } | { readonly refusal: string }
 
 const seedBytes = 32

@@ -37,7 +37,7 @@ export const defaultTimes: Times = {
  * the error.
  */
 export const lingerTime = 2 * seconds
-/** How long a stopping server waits on each connection for requests in transit, in milliseconds. */
+/** Time in milliseconds that a stopping server waits on each connection for requests in transit. */
 export const drainTime = 0.5 * seconds
 /** Minimum number of event-loop turns to wait for requests in transit, in addition to `drainTime`. */
 export const drainTurns = 10
@@ -54,9 +54,9 @@ export const maxStreams = 250
  */
 export const resets = { burst: maxStreams, perSecond: 50 }
 /**
- * Number of HTTP/2 frames without a request or body data that a client may send, such as pings, settings and
- * priorities. Requests and responses allow additional frames (`frameEarnings`), because clients acknowledge the data
- * that they read.
+ * Number of HTTP/2 frames without a request or body data, such as pings, settings and priorities, that a client may
+ * send. Requests and responses allow additional frames (`frameEarnings`), because clients acknowledge the data that
+ * they read.
  */
 export const idleFrames = { burst: 1000, perSecond: 100 }
 /**

@@ -1,7 +1,7 @@
 /**
- * Limits how many TLS handshakes each turn of the event loop begins. A handshake takes about a millisecond, so hundreds
- * of clients that connect at the same moment would otherwise block all other clients. Waiting connections from
- * different networks take turns.
+ * Limits the number of TLS handshakes that begin in each turn of the event loop. A handshake takes about a millisecond,
+ * so hundreds of clients that connect at the same moment would otherwise block all other clients. Waiting connections
+ * from different networks take turns.
  *
  * A handshake begins when the client's first TLS record has arrived. Until then, a connection has no TLS state, so
  * clients cannot accumulate half-open handshakes and then continue all of them at the same moment.

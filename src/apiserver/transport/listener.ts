@@ -71,7 +71,7 @@ const tellEveryMs = 10_000
 /** A TLS port with its connections. */
 export class Listener {
   readonly #tcp: TcpServer
-  /** The TLS server. It never listens. The handshake queue passes it each connection. */
+  /** The TLS server, which never listens. The handshake queue passes each connection to it. */
   readonly #tls: TlsServer
   readonly #handshakes: HandshakeQueue
   readonly #security: Security
@@ -146,16 +146,16 @@ export class Listener {
   }
 
   /**
-   * Closes a random subset of the connections after their running requests, so that the clients reconnect. `chance` is
-   * the probability for each connection.
+   * Closes each connection of a random subset once its running requests are complete, so that the clients reconnect.
+   * `chance` is the probability for each connection.
    */
   moveClients(chance: number): void {
     for (const { end } of this.#peers.values()) if (Math.random() < chance) end()
   }
 
   /**
-   * Stops listening, and closes each connection after its running requests. Resolves when all connections are closed.
-   * Meanwhile, other workers accept new connections.
+   * Stops listening, and closes each connection once its running requests are complete. Resolves when all connections
+   * are closed. Meanwhile, other workers accept new connections.
    */
   async leave(): Promise<void> {
     await this.#takeWaiting()
@@ -333,8 +333,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const intermediates: X509Certificate[] = []
-  // As the issuer, Node returns the next certificate that the client sent, even if that certificate is not the actual
-  // issuer.
+  // Node treats the next certificate that the client sent as the issuer, even if it is not the actual issuer.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
   return { x509, intermediates, trusted: socket.authorized }
 }

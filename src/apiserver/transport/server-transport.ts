@@ -21,7 +21,7 @@ export interface Peer {
   proved(user: User): string | undefined
   /** Whether a user has been authenticated on the connection. */
   readonly isProved: boolean
-  /** Closes the connection after the running requests, so that the client reconnects. */
+  /** Closes the connection once its running requests are complete, so that the client reconnects. */
   end(): void
 }
 
@@ -39,7 +39,10 @@ export interface ChunkMargins {
   readonly after: number
 }
 
-/** Margins that suffice for HTTP/1.1 to write a chunk's size and line breaks around it, without copying it. */
+/**
+ * Margins that are large enough for HTTP/1.1 to write the size and line breaks around a chunk without copying the
+ * chunk.
+ */
 export const chunkMargins: ChunkMargins = { before: 8, after: 2 }
 
 /** A request, with the methods to respond to it. */
@@ -54,8 +57,8 @@ export interface ServerTransport {
   /** A signal that aborts when the client disconnects. The signal is created on first use. */
   readonly signal: AbortSignal
   /**
-   * The requested upgrade. Undefined if the client requests none, or if it is not allowed. Every response except 101
-   * closes the connection.
+   * The requested upgrade. Undefined if the client requests no upgrade, or if the upgrade is not allowed. Every
+   * response except 101 closes the connection.
    */
   readonly upgrade?: UpgradeRequest | undefined
   /** Whether the client sends a body, even an empty one. */

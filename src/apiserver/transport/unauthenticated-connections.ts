@@ -181,7 +181,7 @@ const sizeHere = ({ connections }: Network) => connections.size
 
 /**
  * Identifies a connection by its addresses, so that its plain and its TLS socket have the same key. Includes the
- * server's address, because a client can use one port to connect to several of them.
+ * server's address, because a client can connect from one port to several server addresses.
  */
 export function connectionKey({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`

@@ -70,8 +70,8 @@ export class WorkerEvictions {
   }
 
   /**
-   * Asks the workers, in this order, to evict a connection. Closes the given connection if none of them does. Returns
-   * false if there is no worker to ask, or if too many connections wait.
+   * Asks the workers, in the given order, to evict a connection. Closes the given connection if none of them does.
+   * Returns false if there is no worker to ask, or if too many connections wait.
    */
   makeRoom(socket: Socket, workers: readonly number[]): boolean {
     if (workers.length === 0 || this.#waiting.admit(socket) === 'rejected') return false

@@ -147,8 +147,8 @@ class Registrations {
   }
 
   /**
-   * Updates the versions that a definition serves. Returns all versions that it serves now or served before, whose
-   * APIServices must be checked.
+   * Updates the versions that a definition serves. Returns all versions that the definition serves now or served
+   * before. The APIServices of these versions must be checked.
    */
   #note(definition: string): Set<string> {
     const before = this.#served.get(definition) ?? []

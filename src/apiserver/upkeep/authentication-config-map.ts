@@ -19,7 +19,7 @@ export interface ProxyTrust {
   /** The CAs that sign the client certificates of front proxies, in PEM format. */
   readonly authorities: readonly string[]
   readonly usernameHeaders: readonly string[]
-  /** Names of the headers with the user's UID. Empty if the front proxy does not send it. */
+  /** Names of the headers with the user's UID. Empty if the front proxy does not send the UID. */
   readonly uidHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
   readonly extraPrefixes: readonly string[]

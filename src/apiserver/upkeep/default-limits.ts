@@ -1,6 +1,7 @@
 /**
- * Creates the LimitRange for `orch up`, which sets a CPU request of 100m for containers without a CPU request in the
- * namespace `default`. User changes to the LimitRange are preserved. `--default-limit-range=false` disables it.
+ * Creates the LimitRange for `orch up`. In the namespace `default`, this LimitRange sets a CPU request of 100m for
+ * containers without a CPU request. User changes to the LimitRange are preserved. `--default-limit-range=false`
+ * disables it.
  */
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'

@@ -66,8 +66,8 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
 }
 
 /**
- * Replaces a binding that refers to another role. The roleRef of a binding is immutable, so the binding is deleted and
- * created again.
+ * Replaces a binding that refers to a different role. The roleRef of a binding is immutable, so the binding is deleted
+ * and created again.
  */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata

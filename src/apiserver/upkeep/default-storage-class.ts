@@ -1,6 +1,6 @@
 /**
- * Creates the default StorageClass for `orch up`, which applies to claims that specify no class. The built-in
- * provisioner creates volumes of this class as directories. User changes to the StorageClass are preserved.
+ * Creates the default StorageClass for `orch up`. This StorageClass applies to claims that specify no class. The
+ * built-in provisioner creates volumes of this class as directories. User changes to the StorageClass are preserved.
  * `--default-storage-class=false` disables it.
  */
 import { vendorKey } from '../../api/model/vendor.ts'

@@ -4,8 +4,8 @@
  *
  * A suggested object keeps its built-in spec while its annotation `autoupdate-spec` is `true`. To change such an
  * object, users set the annotation to `false`. The specs of mandatory objects cannot be changed, so the server resets
- * the specs and the annotation. If an object has the annotation `true` but does not exist in the emulated version, it
- * comes from another version, and the server deletes it.
+ * the specs and the annotation. An object whose annotation is `true` but that does not exist in the emulated version
+ * comes from another version, so the server deletes it.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Maintains the condition `Dangling` of every FlowSchema, which is True if the priority level of the FlowSchema does
- * not exist. Every server runs this loop, and writes only if the condition differs.
+ * Maintains the condition `Dangling` of every FlowSchema. The condition is True if the priority level of the FlowSchema
+ * does not exist. Every server runs this loop, and writes only if the condition differs.
  */
 import { type FlowSchema, flowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { priorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
@@ -17,7 +17,7 @@ export function flowSchemaLoop(catalogue: Catalogue): Loop | undefined {
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   if (schemas === undefined || levels === undefined) return undefined
-  // Recheck all FlowSchemas if any priority level changes, which is rare.
+  // If any priority level changes, which is rare, recheck all FlowSchemas.
   const allSchemas = () => schemas.cache.all().map(({ name }) => name)
   return {
     name: 'flow-schemas',

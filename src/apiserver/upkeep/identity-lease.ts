@@ -1,7 +1,7 @@
 /**
  * Maintains the Lease `kube-system/apiserver-<hash>` of this API server. The server renews its Lease every ten seconds,
- * so that clients can list the API servers of a store and their liveness. The Lease of a stopped server remains until
- * it expires, and another server then deletes it.
+ * so that clients can see which API servers use a store and whether they are alive. The Lease of a stopped server
+ * remains until it expires, and another server then deletes it.
  *
  * The hash covers the host name, bind address and port. A restarted server therefore keeps its Lease, and two servers
  * on one host have different Leases.

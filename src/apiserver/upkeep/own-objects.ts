@@ -24,7 +24,9 @@ export async function createMissing(resource: Resource, name: ObjectName, rest: 
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/** Creates an object like `createMissing`, but in the caller's context, so that the caller's admission plugins run. */
+/**
+ * Creates an object as `createMissing` does, but in the caller's context, so that the caller's admission plugins run.
+ */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   await fetchObject(resource, keyOf(resource, namespace, name))
@@ -59,7 +61,7 @@ export async function changeFields(
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
   const existing = getCached(resource, { namespace, name })
-  // Skip the write if nothing would change, which is the usual case.
+  // Skip the write if, as is usually the case, nothing would change.
   if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous

@@ -1,6 +1,6 @@
 /**
  * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: call the webhooks that are configured in stored objects
- * (`../webhook/`). The configuration file of these controls names a kubeconfig file with the credentials for each
+ * (`../webhook/`). The configuration file of these plugins names a kubeconfig file with the credentials for each
  * webhook host.
  */
 import { isAbsolute } from 'node:path'
@@ -25,7 +25,7 @@ import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating-
 import { validatingWebhooks } from '../webhook/validating-webhooks.ts'
 import type { Phase } from '../webhook/webhook.ts'
 
-/** Dependencies of the webhook controls. */
+/** Dependencies of the webhook plugins. */
 export interface WebhookMeans extends ServiceAddressParts {
   readonly clock: Clock
   readonly log: Log

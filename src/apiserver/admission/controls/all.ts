@@ -1,6 +1,6 @@
 /**
- * All admission controls in their execution order. Flags enable and disable controls but do not change the order. A new
- * control needs its own file, a test and an entry in this list.
+ * All admission plugins in their execution order. Flags enable and disable plugins but do not change the order. A new
+ * plugin needs its own file, a test and an entry in this list.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -62,23 +62,23 @@ import { storageObjectInUseProtection } from './storage-object-in-use-protection
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { validatingAdmissionPolicy } from './validating-admission-policy.ts'
 
-/** Dependencies of the admission controls. Each control uses some of them. */
+/** Dependencies of the admission plugins. Each plugin uses some of them. */
 export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
   /** The emulated Kubernetes version and the enabled feature gates. */
   readonly emulation: Emulation
-  /** Looks up other objects that a control depends on, with their revisions. */
+  /** Looks up other objects that a plugin depends on, with their revisions. */
   readonly lookup: Lookup
-  /** Decides what users may do, for controls that require additional permissions. */
+  /** Decides what users may do, for plugins that require additional permissions. */
   readonly authorizer: Authorizer
   readonly clock: Clock
   /** Shared memory for the event rate counters of all workers. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
   /** Finds the resource type of an owner reference. Returns undefined if the server does not serve the owner's kind. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
-  /** Records durations and rejections, per control. */
+  /** Records durations and rejections, per plugin. */
   readonly metrics: AdmissionMetrics
-  /** Performs the writes that admission controls need, such as an update of a quota's status. */
+  /** Performs the writes that admission plugins need, such as an update of a quota's status. */
   readonly ownWrites: OwnWrites
   /** Tracks in-flight writes that change quota usage. */
   readonly quotaActivity: QuotaActivity
@@ -96,35 +96,38 @@ export interface ControlParts extends ImagePolicyParts {
   readonly requestLimitMs: number
   /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Default number of seconds that pods tolerate a not-ready node, and an unreachable node. */
+  /**
+   * Default number of seconds for which pods tolerate a not-ready node, and for which they tolerate an unreachable
+   * node.
+   */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** An admission control's name, whether it is on by default, and the Kubernetes versions that have it. */
+/** An admission plugin's name, whether it is on by default, and the Kubernetes versions that have it. */
 export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly name: string
-  /** Whether the control is enabled by default. */
+  /** Whether the plugin is enabled by default. */
   readonly byDefault: boolean
 }
 
-/** An admission control that can be enabled: its name, default state and constructor. */
+/** An admission plugin that can be enabled: its name, default state and constructor. */
 export interface ControlEntry extends ControlName {
   readonly make: (parts: ControlParts) => Control
   /**
-   * Creates the control with its section of the admission configuration file. An error prevents the server from
-   * starting, and its message names the file and the control. A control without this method cannot be configured.
+   * Creates the plugin from its section of the admission configuration file. An error prevents the server from
+   * starting, and the error message names the file and the plugin. A plugin without this method cannot be configured.
    */
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
-/** The name of an admission control, and whether and in which phases it runs on this server. */
+/** The name of an admission plugin, and whether and in which phases it runs on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
-  /** The phases in which the control takes part. Empty if the control is disabled. */
+  /** The phases in which the plugin takes part. Empty if the plugin is disabled. */
   readonly steps: readonly ('mutate' | 'validate')[]
 }
 
-/** All admission controls in execution order. */
+/** All admission plugins in execution order. */
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceAutoProvision', byDefault: false, make: namespaceAutoProvision },
@@ -176,7 +179,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32', make: mutatingAdmissionPolicy },
-  // Mutating webhooks receive the object with all changes made by the controls before them in this list.
+  // Mutating webhooks receive the object with all changes made by the plugins before them in this list.
   {
     name: 'MutatingAdmissionWebhook',
     byDefault: true,

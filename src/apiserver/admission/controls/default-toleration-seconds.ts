@@ -23,7 +23,7 @@ interface TolerationParts {
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // The fields are in the same order as in stored objects, which avoids sorting them for every pod.
+  // The fields are in the same order as in stored objects, so that they need not be sorted for every pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),

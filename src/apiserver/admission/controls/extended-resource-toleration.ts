@@ -25,7 +25,7 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
   }
 }
 
-/** Whether a toleration has the same operator and effect as the tolerations that this control adds. */
+/** Whether a toleration has the same operator and effect as the tolerations that this plugin adds. */
 function isOfOurs({ operator, effect }: Toleration): boolean {
   return operator === 'Exists' && effect === 'NoSchedule'
 }

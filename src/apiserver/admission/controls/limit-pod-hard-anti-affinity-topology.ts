@@ -1,6 +1,6 @@
 /**
- * LimitPodHardAntiAffinityTopology: allows required pod anti-affinity only per node. With a larger topology, such as a
- * zone, one pod could block the entire zone.
+ * LimitPodHardAntiAffinityTopology: allows required pod anti-affinity only per node. With a larger topology domain,
+ * such as a zone, one pod could block the entire domain.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -1,6 +1,6 @@
 /**
  * MutatingAdmissionPolicy: changes objects according to the stored policies whose rules and bindings match a request.
- * If a policy changes the object, the chain runs all controls again. In the second round, only policies with
+ * If a policy changes the object, the chain runs all plugins again. In the second round, only policies with
  * `reinvocationPolicy: IfNeeded` apply.
  */
 import { isAvailable } from '../../../api/versions/availability.ts'
@@ -13,7 +13,7 @@ import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
 import { Rounds } from '../reinvocation.ts'
 import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
-/** Creates the MutatingAdmissionPolicy control. Policies are compiled on first use. */
+/** Creates the MutatingAdmissionPolicy plugin. Policies are compiled on first use. */
 export function mutatingAdmissionPolicy(parts: PolicyControlParts): Control {
   const policies = new Policies(mutatingFamily, parts)
   const allRounds = new WeakMap<WeakKey, Rounds<string>>()

@@ -33,7 +33,8 @@ async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise
   try {
     await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
   } catch (error) {
-    // Report the failure as a rejection of the object: the name is invalid, or another control rejects the namespace.
+    // Report the failure as a rejection of the object, because either the name is invalid or another plugin rejects the
+    // namespace.
     if (error instanceof ApiError && (error.code === 422 || error.code === 403)) throw refusal(request, error.message)
     throw error
   }

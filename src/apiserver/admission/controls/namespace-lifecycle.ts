@@ -1,6 +1,6 @@
 /**
- * NamespaceLifecycle: rejects creates in a namespace that does not exist or is terminating, and the deletion of system
- * namespaces.
+ * NamespaceLifecycle: rejects the creation of objects in a namespace that does not exist or is terminating, and the
+ * deletion of system namespaces.
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError, forbiddenError, notFound } from '../../../api/model/api-error.ts'
@@ -39,7 +39,8 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
 
 /**
  * Looks up the namespace of a request. The cached state suffices for updates, because a namespace is not removed before
- * its objects. It also suffices for writes that depend on its revision, because their commit detects a change.
+ * its objects. The cached state also suffices for writes that depend on the namespace's revision, because the commit of
+ * such a write detects any change.
  */
 function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }

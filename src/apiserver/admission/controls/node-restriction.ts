@@ -1,7 +1,7 @@
 /**
  * NodeRestriction: restricts a node agent to its own objects: its Node (except labels and taints that isolate
- * workloads), the pods bound to it, its Lease, its CSINode and its ResourceSlices. It cannot delete its Node, directly
- * or by adding an owner. A node agent is a user `system:node:<name>` in the group `system:nodes`.
+ * workloads), the pods bound to it, its Lease, its CSINode and its ResourceSlices. The agent cannot delete its Node,
+ * either directly or by adding an owner. A node agent is a user `system:node:<name>` in the group `system:nodes`.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -151,7 +151,7 @@ async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | un
     throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
 }
 
-/** Checks an update of a claim by a node agent, which may only report the size of the claim's volume. */
+/** Checks a node agent's update of a claim. The agent may only report the size of the claim's volume. */
 function assertClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource, object, oldObject } = request
   if (operation !== 'UPDATE' || subresource !== 'status')

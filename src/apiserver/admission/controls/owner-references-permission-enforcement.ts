@@ -30,8 +30,8 @@ export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
     name: 'OwnerReferencesPermissionEnforcement',
     handles: { operations: ['CREATE', 'UPDATE'] },
     validate: (request) => {
-      // A status update cannot change the owners of a pod. Node agents send outdated owners with status updates, so
-      // status updates are not checked.
+      // A status update cannot change the owners of a pod. Node agents may send outdated owners in their status
+      // updates, so status updates are not checked.
       if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
         return undefined
       const next = ownersOf(request.object)

@@ -1,7 +1,7 @@
 /**
  * PodNodeSelector: adds a node selector to the pods of a namespace, either from an annotation of the namespace or from
- * the cluster default in the configuration. An entry for a namespace in the configuration restricts the labels that its
- * pods and its annotation may select. The cluster default itself is not restricted.
+ * the cluster default in the configuration. An entry for a namespace in the configuration restricts the labels that the
+ * namespace's pods and annotation may select. The cluster default itself is not restricted.
  *
  *   podNodeSelectorPluginConfig:
  *     clusterDefaultNodeSelector: env=test

@@ -1,8 +1,8 @@
 /**
  * PodSecurityPolicy: admits a pod if at least one policy allows it and the pod's author or service account has the
  * permission `use` on that policy. A policy may set defaults in the pod. Policies that change nothing are preferred. If
- * several such policies allow the pod, the first one in name order is used. An annotation of the pod records the
- * policy. Updates are only validated, and any policy may allow them. The rules are in `pod-security-policy/`.
+ * several such policies allow the pod, the first one by name is used. An annotation of the pod records the policy.
+ * Updates are only validated, and any policy may allow them. The rules are in `pod-security-policy/`.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'

@@ -1,8 +1,8 @@
 /**
  * PodSecurity: enforces the pod security standard that the namespace's labels select. Violations of the `enforce` level
  * are rejected, violations of the `warn` level cause warnings, and violations of the `audit` level are counted and
- * recorded. Workload kinds with pod templates only cause warnings, because their pods are checked later. The rules are
- * in `pod-security/`.
+ * recorded. Violations in workload kinds with pod templates only cause warnings, because their pods are checked later.
+ * The rules are in `pod-security/`.
  */
 
 import type { Json } from '../../../api/json/json.ts'

@@ -2,7 +2,8 @@
  * Priority: sets the numeric priority of a pod from its PriorityClass, allows only one default class and protects the
  * two system classes.
  *
- * If a client sends a priority, it must equal the value of the class, because only the class determines the priority.
+ * If a client sends a priority, the priority must equal the value of the class, because only the class determines the
+ * priority.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

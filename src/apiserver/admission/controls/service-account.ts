@@ -1,10 +1,10 @@
 /**
  * ServiceAccount: assigns a service account to every pod. The default is the account `default` of the pod's namespace.
  * The pod gets the account's image pull secrets. Unless the pod or the account opts out, the pod also gets a token
- * volume that is mounted at the same path in all containers. Mirror pods represent pods that a node runs on its own,
- * and have neither an account nor secrets.
+ * volume that is mounted at the same path in all containers. Mirror pods, which represent pods that a node runs on its
+ * own, have neither an account nor secrets.
  *
- * A control loop creates the default account of a new namespace, so this control waits about a second for the account.
+ * A control loop creates the default account of a new namespace, so this plugin waits about a second for the account.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -45,7 +45,7 @@ export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Con
         ? storedAccount.then((later) => useAccount(request, later))
         : useAccount(request, storedAccount)
     },
-    // Check the pod once more. Other controls may have changed it, and ephemeral containers are added later.
+    // Check the pod once more. Other plugins may have changed it, and ephemeral containers are added later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
@@ -140,7 +140,7 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   return object
 }
 
-/** Checks a pod's secrets if its service account restricts pods to the secrets that it lists. */
+/** Checks a pod's secrets if the pod's service account restricts pods to the secrets that the account lists. */
 function judge(request: AdmissionRequest<Pod>, storedAccount: StoredObject | undefined): void {
   if (storedAccount === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, storedAccount)

@@ -1,10 +1,10 @@
 /**
- * Admission controls from later Kubernetes versions that this server does not implement. Kubernetes enables all of them
- * by default. This server never runs these controls, and refuses to start if a flag enables one of them.
+ * Admission plugins from later Kubernetes versions that this server does not implement. Kubernetes enables all of them
+ * by default. This server never runs these plugins, and refuses to start if a flag enables one of them.
  */
 import type { ControlName } from './all.ts'
 
-/** The unimplemented admission controls, with the Kubernetes versions that have them. */
+/** The unimplemented admission plugins, with the Kubernetes versions that have them. */
 export const unbuiltControls: readonly ControlName[] = [
   { name: 'NodeDeclaredFeatureValidator', byDefault: true, since: '1.35' },
   { name: 'PodGroupProtection', byDefault: true, since: '1.36' },

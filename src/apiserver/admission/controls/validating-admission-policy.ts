@@ -23,7 +23,7 @@ import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
 const name = 'ValidatingAdmissionPolicy'
 
-/** Creates the ValidatingAdmissionPolicy control. Policies are compiled when they are first used. */
+/** Creates the ValidatingAdmissionPolicy plugin. Policies are compiled when they are first used. */
 export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
   const policies = parts.validatingPolicies
   const isDisabled = !isAvailable({ gate: 'ValidatingAdmissionPolicy' }, parts.emulation)

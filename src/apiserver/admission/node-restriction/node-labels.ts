@@ -13,7 +13,7 @@ export function forbiddenLabels(keys: Iterable<string>, vendor: Vendor): string[
   return [...keys].filter((key) => isRestricted(key, vendor, own)).sort()
 }
 
-/** Returns the keys of the labels that differ between two label sets. */
+/** Returns the keys of all labels that differ between two label sets. */
 export function changedLabels(next: Labels = {}, previous: Labels = {}): string[] {
   const keys = new Set([...Object.keys(next), ...Object.keys(previous)])
   const valueIn = (labels: Labels, key: string) => (Object.hasOwn(labels!, key) ? labels![key] : undefined)

@@ -31,7 +31,7 @@ const podSeccompKey = (vendor: Vendor) => vendorKey(vendor, 'pod', seccomp)
 const seccompKey = (vendor: Vendor, { name = '' }: Container) => vendorKey(vendor, name, `container.${seccomp}`)
 const appArmorKey = (vendor: Vendor, { name = '' }: Container) => vendorKey(vendor, name, `container.${appArmor}`)
 
-/** Returns annotations for the policy's default profiles, for profiles that the pod does not set itself. */
+/** Returns annotations that set the policy's default profiles wherever the pod itself sets no profile. */
 export function missingProfiles(policy: Policy, pod: JudgedPod, containers: readonly Container[]) {
   const { vendor } = policy
   const added: { [key: string]: string } = {}

@@ -1,7 +1,7 @@
 /**
- * Warns about existing pods that violate the stricter security level that a namespace is about to get. The pods
- * themselves are not affected. The check covers only the first pods and takes only a limited time, so that labeling a
- * namespace stays fast.
+ * Warns about existing pods that would violate the stricter security level that is about to apply to their namespace.
+ * The pods themselves are not affected. The check covers only the first pods and takes only a limited time, so that
+ * labeling a namespace stays fast.
  */
 
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

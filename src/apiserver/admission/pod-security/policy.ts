@@ -47,8 +47,8 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 type Check = (value: string) => string | undefined
 
 /**
- * Returns the level to use if a label is invalid: the most restrictive one for `enforce`. In this case, the other
- * modes, which only report violations, report none.
+ * Returns the level to use if a label is invalid. For `enforce`, this is the most restrictive level. The other modes,
+ * which only report violations, then report none.
  */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'
@@ -69,7 +69,7 @@ export function releaseOf(version: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Whether the first level is at most as restrictive as the second. */
+/** Whether the first level is no more restrictive than the second. */
 export function isAsFree(first: LevelVersion, second: LevelVersion): boolean {
   return levels.indexOf(first.level) <= levels.indexOf(second.level)
 }

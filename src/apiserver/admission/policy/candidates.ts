@@ -12,7 +12,7 @@ interface BoundPolicy {
   readonly bindings: readonly { readonly matcher: Matcher }[]
 }
 
-/** A policy together with one of its bindings, which may apply to a request. */
+/** A policy together with one of its bindings. The pair may apply to a request. */
 export interface Candidate<P extends BoundPolicy> {
   readonly policy: P
   readonly binding: P['bindings'][number]
@@ -87,8 +87,8 @@ type LabelSource = 'namespace' | 'object'
 const maxEntries = 8
 
 /**
- * Returns labels of which a request must have at least one to match. Returns undefined if the selectors require no
- * label, or allow too many values to index.
+ * Returns labels, at least one of which a request must have in order to match. Returns undefined if the selectors
+ * require no label, or allow too many values to index.
  */
 function requiredLabels(matcher: Matcher, sources: readonly LabelSource[]): string[] | undefined {
   for (const source of sources) {

@@ -54,7 +54,7 @@ const operationFields: Fields = new Map([
   ['value', { type: types.dyn }],
 ])
 
-/** Resolves the type `JSONPatch`, and `Object` with the types of its fields, such as `Object.spec`. */
+/** Resolves the types `JSONPatch` and `Object`, and the types of the fields of `Object`, such as `Object.spec`. */
 const findStruct: FindStruct = (name) => {
   if (name === 'JSONPatch') return { kind: 'object', fields: operationFields, name }
   return name === 'Object' || name.startsWith('Object.') ? { kind: 'object', fields: anyFields, name } : undefined

@@ -25,7 +25,7 @@ interface PlacedSelectors {
 
 type FindSelectors = (object: never) => readonly PlacedSelectors[]
 
-/** Functions that find an object's device selectors, by the plural name of its resource type. */
+/** Functions that find the device selectors of an object, keyed by the plural name of the object's resource type. */
 const finders = new Map<string, FindSelectors>([
   ['deviceclasses', ({ spec = {} }: DeviceClass) => [{ path: 'spec.selectors', selectors: spec.selectors ?? [] }]],
   ['resourceclaims', ({ spec }: ResourceClaim) => selectorsOf(spec, 'spec')],
@@ -74,7 +74,7 @@ function selectorsOf({ devices }: ResourceClaimSpec = {}, spec: FieldPath): Plac
   })
 }
 
-/** Maximum lengths and sizes in a ResourceSlice, which bound the estimated cost of an expression. */
+/** Maximum lengths and sizes in a ResourceSlice. They bound the estimated cost of an expression. */
 const maxSizes = { driver: 63, domain: 63, name: 32, attribute: 64, members: 32 }
 
 function textOf(maxElements: number): DeclaredType {

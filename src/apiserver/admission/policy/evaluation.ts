@@ -40,7 +40,7 @@ interface EvaluationParts {
 export class Evaluation {
   readonly #request: RequestData
   readonly #parts: EvaluationParts
-  /** The policy's own variables. Created when an expression first uses one of them. */
+  /** The policy's own variables. Created when an expression first uses any of them. */
   #variables: LazyVariables | undefined
   /** Remaining cost budget of the current expression. */
   #budget = new Budget(0)

@@ -45,7 +45,7 @@ export function actionsFor({ isAlwaysDenied }: Decision, { actions }: Binding): 
   return isAlwaysDenied ? ['Deny'] : actions
 }
 
-/** Describes one evaluation of a policy, for the explanation of a write. */
+/** Describes one evaluation of a policy in the explanation of a write. */
 export interface EvaluationEnd {
   readonly said: string
   /** The expression that determined the decision. Undefined if the policy allowed the request. */

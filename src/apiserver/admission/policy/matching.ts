@@ -51,8 +51,8 @@ function selectorOf(selector: SelectorObject = {}): LabelMatcher | undefined {
 type RuledRequest = Pick<AdmissionRequest, 'operation' | 'forms' | 'subresource' | 'namespace' | 'name'>
 
 /**
- * Returns the version of the resource that the rules match: the version of the request, or else the first other version
- * that a rule names. Returns undefined if no rule matches.
+ * Returns the version of the resource that the rules match: the version of the request if a rule names it, and
+ * otherwise the first other version that a rule names. Returns undefined if no rule matches.
  */
 export function formFor(
   { rules, exact }: Pick<Matcher, 'rules' | 'exact'>,

@@ -22,7 +22,7 @@ export interface ParameterAccessParts {
   readonly findParameterType: FindParameterType
 }
 
-/** Returns an admission control that always runs. No flag can disable it. */
+/** Returns an admission plugin that always runs. No flag can disable it. */
 export function refuseUnreadableParameters(parts: ParameterAccessParts): Control {
   return {
     name: 'PolicyParameterAccess',

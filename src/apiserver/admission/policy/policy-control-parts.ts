@@ -1,4 +1,4 @@
-/** Declares what the admission controls for policies need from the server. */
+/** Declares what the admission plugins for policies need from the server. */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
@@ -7,7 +7,7 @@ import type { ValidatingPolicies } from './families.ts'
 import type { FindParameterType } from './parameters.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** Dependencies of the admission controls that evaluate policies. */
+/** Dependencies of the admission plugins that evaluate policies. */
 export interface PolicyControlParts {
   readonly emulation: Emulation
   readonly lookup: Lookup

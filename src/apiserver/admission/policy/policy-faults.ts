@@ -28,7 +28,7 @@ interface PlacedExpression {
 
 type CompileAll = (object: never, compiling: Compiling) => Generator<void, PlacedExpression[]>
 
-/** Functions that compile all expressions of an object, by the plural name of its resource type. */
+/** Functions that compile all expressions of an object, keyed by the plural name of the object's resource type. */
 const compilers = new Map<string, CompileAll>([
   ['validatingadmissionpolicies', compileValidating],
   ['mutatingadmissionpolicies', compileMutating],

@@ -6,7 +6,7 @@ import type { Binding, Policy } from './policies.ts'
 /** The `error_type` label: why an expression could not be evaluated, or `no_error`. */
 export type ErrorType = 'compile_error' | 'invalid_error' | 'out_of_budget' | 'no_error'
 
-/** The outcome of a validation: `allow`, or the action of the binding for a violation. */
+/** The outcome of a validation: `allow`, or the binding's action for a violation. */
 export type EnforcementAction = 'allow' | 'deny' | 'warn' | 'audit'
 
 interface Checked {

@@ -37,7 +37,7 @@ export class QuotaActivity {
 
   /**
    * Starts a write in the namespace, after waiting for a recount if necessary. Returns a function that ends the write.
-   * The caller must call the function once.
+   * The caller must call this function exactly once.
    */
   async begin(namespace: string): Promise<() => void> {
     const place = this.#namespaceActivity(namespace)

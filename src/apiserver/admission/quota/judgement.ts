@@ -33,7 +33,7 @@ function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {
   return new Map([...names].map((name) => [name, readAmount(list, name)!]))
 }
 
-/** Returns only the amounts of resources that the quota limits and whose usage is known. */
+/** Returns only the amounts of those resources that the quota limits and whose usage is known. */
 export function amountsWithKnownUsage({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
   return new Map([...only(amounts, hard)].filter(([name]) => readAmount(used, name) !== undefined))
 }

@@ -61,7 +61,7 @@ export interface Coverage {
 
 /**
  * Returns why a write must be rejected: it uses a resource that is limited by default and that no quota covers. Returns
- * undefined if it uses none.
+ * undefined if it uses no such resource.
  */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage

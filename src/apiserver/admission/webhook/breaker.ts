@@ -1,7 +1,7 @@
 /**
  * Circuit breaker of a webhook. The breaker opens after five consecutive failures. While the breaker is open, the
  * failure policy applies immediately, and a few calls every ten seconds probe whether the webhook responds again. Only
- * failures to reach the webhook count, such as timeouts, broken connections and invalid certificates. Any response
+ * failures to reach the webhook, such as timeouts, broken connections and invalid certificates, count. Any response
  * closes the breaker, even an invalid one.
  *
  * One client's object may make a webhook hang. Each probe therefore uses a call for a tenant whose calls have not
@@ -89,7 +89,7 @@ export class Breaker {
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
   }
 
-  /** Reports an inconclusive call. If it was a probe, the next call becomes one. */
+  /** Reports an inconclusive call. If that call was a probe, the next call becomes the probe instead. */
   undecided(): void {
     this.#nextProbe = 0
   }

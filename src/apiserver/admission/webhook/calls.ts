@@ -68,7 +68,7 @@ export class WebhookCalls {
 
   /**
    * Calls the webhook, and calls `onAllowed` if it allows the request. `onAllowed` may throw CallError for an unusable
-   * response, which counts as a failure of the webhook.
+   * response. Such a response counts as a failure of the webhook.
    */
   async ask<T>(question: Question, onAllowed: VerdictHandler<T>): Promise<T | undefined> {
     const { webhook, request } = question
@@ -105,8 +105,8 @@ export class WebhookCalls {
         error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
-    // A local limit says nothing about the webhook, which might have denied the request. Reject the request in any
-    // case. If the circuit breaker is open, the webhook itself is failing.
+    // Reject the request regardless of the failure policy, because a local limit says nothing about the webhook, which
+    // might have denied the request. If the circuit breaker is open, however, the webhook itself is failing.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined

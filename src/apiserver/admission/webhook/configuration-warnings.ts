@@ -1,7 +1,8 @@
 /**
- * Warns about webhook configurations that may lock out their owners: webhooks that are called for system namespaces,
- * for leases or for the pods of their own backend, that refer to a missing Service, or whose CA bundle contains no
- * certificate. These problems are not errors, because the configuration may be created before its backend.
+ * Warns about webhook configurations that may lock out their owners. A warning is returned for each webhook that is
+ * called for system namespaces, for leases or for the pods of its own backend, that refers to a missing Service, or
+ * whose CA bundle contains no certificate. These problems are not errors, because the configuration may be created
+ * before its backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -16,7 +17,7 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** Dependencies of the control that warns about webhook configurations. */
+/** Dependencies of the plugin that warns about webhook configurations. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
@@ -33,7 +34,7 @@ export interface ServedResource extends FormResource {
 
 type AdmissionClock = Parameters<typeof compileConfiguration>[2]
 
-/** Returns a control that warns about risky webhook configurations. */
+/** Returns a plugin that warns about risky webhook configurations. */
 export function warnOfWebhooks(parts: WarningParts): Control<WebhookConfiguration> {
   return {
     name: 'webhook configuration warnings',

@@ -1,7 +1,7 @@
 /**
- * The webhooks of one phase from the stored configurations, ordered by configuration name, then by index. Each
- * configuration is compiled once per change, on the next request. Unchanged configurations keep their webhooks and the
- * state of their circuit breakers. The webhooks whose rules match a type of request are also cached, so that unrelated
+ * The webhooks of one phase from the stored configurations, ordered by configuration name, then by index. A changed
+ * configuration is compiled once, by the next request. Unchanged configurations keep their webhooks and the state of
+ * their circuit breakers. The webhooks whose rules match a type of request are also cached, so that unrelated
  * configurations do not slow down requests.
  */
 

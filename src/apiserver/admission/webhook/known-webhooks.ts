@@ -1,4 +1,4 @@
-/** The list of all webhooks that this server calls, for metrics and the kind AdmissionWebhook. */
+/** The list of all webhooks that this server calls. Metrics and the kind AdmissionWebhook are based on this list. */
 import type { WebhookConfigurations } from './configurations.ts'
 import type { Webhook } from './webhook.ts'
 

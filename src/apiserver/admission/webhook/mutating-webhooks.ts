@@ -1,6 +1,6 @@
 /**
  * MutatingAdmissionWebhook: calls the mutating webhooks one after another. Each webhook receives the object with the
- * changes made by the webhooks before it. If a webhook changes the object, the chain runs all controls again. In the
+ * changes made by the webhooks before it. If a webhook changes the object, the chain runs all plugins again. In the
  * second round, only webhooks with `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since
  * their last call.
  */

@@ -71,8 +71,8 @@ const leewaySeconds = 60
 const lastSecond = 253_402_300_799
 
 /**
- * Validates the times of a token. `exp` and `iat` are required. A clock skew of one minute is allowed for new tokens
- * but not for the expiry. Returns the expiry in seconds. Throws BadClaims.
+ * Validates the times of a token. `exp` and `iat` are required. A clock skew of one minute is allowed for `iat` and
+ * `nbf` but not for `exp`. Returns the expiry in seconds. Throws BadClaims.
  */
 export function endOf(claims: JsonObject, nowSeconds: number): number {
   const exp = timeIn(claims, 'exp')

@@ -1,8 +1,8 @@
 /**
  * Checks that the objects on which a token depends still exist: its account, and the pod, Secret or node to which it is
  * bound. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
- * object. A legacy token must also match the content of its Secret. A terminating object counts as deleted, except for
- * a pod, which needs its token until its grace period ends.
+ * object. A legacy token must also match the content of its Secret. Terminating objects count as deleted, except for
+ * pods, which need their tokens until their grace periods end.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { node as nodes } from '../../../api/kinds/core/node.ts'

@@ -60,8 +60,8 @@ function nodeOf({ name, groups }: User): string | undefined {
 }
 
 /**
- * Returns a function that finds the access check for a resource. It returns undefined for resources without per-node
- * restrictions.
+ * Returns a function that finds the access check for a resource. The function returns undefined for resources without
+ * per-node restrictions.
  */
 function judgeOf(vendor: Vendor, { version, gates }: Emulation, graph: NodeGraph) {
   const judges = new Map<string, NodeJudge>()

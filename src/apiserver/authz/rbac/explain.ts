@@ -37,11 +37,12 @@ function scopeOf(attributes: Attributes): string {
 }
 
 /**
- * Returns which parts of a request a rule does not match, such as the verb. Returns undefined if too few parts match.
+ * Returns the parts of a request that a rule does not match, such as the verb. Returns undefined if too few parts
+ * match.
  */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
-  // Check each part on its own, by letting the rule match everything else.
+  // Check each part separately by letting the rule match everything else.
   const lacks = parts.filter(({ only }) => !allows({ ...rule, ...only }, attributes)).map(({ part }) => part)
   return lacks.length === parts.length || (attributes.resource && lacks.length > 2) ? undefined : lacks
 }

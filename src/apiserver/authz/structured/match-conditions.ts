@@ -60,7 +60,7 @@ export interface ConditionParts {
   readonly readPattern: ReadPattern
   /** Kubernetes minor version that determines which CEL functions are available. */
   readonly version: number
-  /** Whether conditions can use the selectors of a request, which depends on the Kubernetes version. */
+  /** Whether conditions can use the selectors of a request. This depends on the Kubernetes version. */
   readonly hasSelectors: boolean
 }
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { UpgradedObjectCache } from '../objects/upgraded-object-cache.ts'
 
-/** Converts objects to this version, given and returned as JSON. The results are in the same order. */
+/** Converts objects to this version. Takes and returns the objects as JSON, in the same order. */
 export type ConvertAll = (jsons: readonly Buffer[]) => Promise<readonly Buffer[]>
 
 /** Maximum total size in bytes of the objects in one call. The response has a separate limit and may be larger. */

@@ -31,7 +31,7 @@ export interface ConversionParts {
   readonly clock: Clock
   readonly metrics: ConversionMetrics
   readonly log: Log
-  /** Timeout of a call in milliseconds, including the time that the call waits in the queue. */
+  /** Timeout of a call in milliseconds, including the time spent in the queue. */
   readonly timeoutMs?: number | undefined
 }
 

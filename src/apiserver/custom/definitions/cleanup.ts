@@ -1,7 +1,8 @@
 /**
  * Cleans up a deleted definition: deletes its objects according to the usual deletion rules, and then removes the
  * definition's finalizer. No objects can be created in the meantime, because a create requires a definition that is not
- * terminating. A step keeps no state, so that restarts are safe and several servers may run the cleanup concurrently.
+ * terminating. A step keeps no state that a later step needs, so restarts are safe and several servers may run the
+ * cleanup concurrently.
  */
 
 import { cleanupFinalizer } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
@@ -36,8 +37,8 @@ export interface CleanupParts {
 }
 
 /**
- * Runs one step of the cleanup of a terminating definition. Returns `later` if finalizers still block some objects.
- * Calls `onEmpty` when no object is left.
+ * Runs one step of the cleanup of a terminating definition. Returns `later` if finalizers still block the removal of
+ * some objects. Calls `onEmpty` when no object is left.
  */
 export async function cleanUp(
   parts: CleanupParts,

@@ -54,7 +54,7 @@ export class CustomResources {
   readonly #establishing: DefinitionStatusParts
   #definitions: RunningLoop | undefined
   #cleanups: RunningLoop | undefined
-  /** Accepted names by definition, as JSON, to detect when the names of a definition change. */
+  /** Accepted names of each definition, as JSON. Used to detect when the names of a definition change. */
   readonly #granted = new Map<string, string>()
   readonly #waiting = new WeakSet<CachedObject>()
 
@@ -101,8 +101,8 @@ export class CustomResources {
   }
 
   /**
-   * Waits until a type that was just defined may be served. Returns undefined if the group cannot belong to a custom
-   * resource.
+   * Waits until pending changes to the definition of a type have been processed, because the type may be served then.
+   * Returns undefined if the group cannot belong to a custom resource.
    */
   readonly waitForType = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined

@@ -28,7 +28,7 @@ export interface DefinitionStatusParts {
   readonly catalogue: Catalogue
 }
 
-/** Determines which of its requested names a definition would currently be granted. */
+/** Determines which of the names that a definition requests would currently be accepted. */
 export function namesFor({ known, catalogue }: DefinitionStatusParts, definition: DefinitionSummary): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
   const takenNames = namesTaken(others.map(({ acceptedNames: granted }) => granted))

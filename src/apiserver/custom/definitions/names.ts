@@ -1,5 +1,5 @@
 /**
- * Decides which of the requested names are accepted for a definition: names that neither a built-in kind nor another
+ * Decides which of the names that a definition requests are accepted: those that neither a built-in kind nor another
  * definition in the same group uses. A name stays accepted until the definition no longer requests it or is deleted.
  *
  * The status of a definition contains the accepted names. However, the status may have been written by another program,
@@ -48,7 +48,7 @@ export function credibleNames(reported: DefinitionNames, requested: DefinitionNa
   return names
 }
 
-/** Whether a definition has the two names that serving its types requires. */
+/** Whether a definition has the two names that are required to serve its types. */
 export function hasPluralAndKind({ plural = '', kind = '' }: DefinitionNames): boolean {
   return plural !== '' && kind !== ''
 }

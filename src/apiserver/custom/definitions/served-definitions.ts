@@ -31,7 +31,7 @@ export interface ServingParts {
   readonly registry: RegistryParts
   readonly known: DefinitionSummaries
   readonly conversion: ConversionParts
-  /** Waits until all changes to a definition that have arrived so far have been processed. */
+  /** Waits until all changes to a definition received so far have been processed. */
   readonly settled: (name: string) => Promise<void>
 }
 
@@ -128,7 +128,7 @@ function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }:
 }
 
 /**
- * Returns the error for creating an object if its definition does not currently allow it. Returns undefined if it does.
+ * Returns the error for a create if the definition does not currently allow new objects. Returns undefined otherwise.
  */
 function whyNone(
   summary: DefinitionSummary | undefined,

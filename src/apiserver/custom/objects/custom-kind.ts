@@ -1,9 +1,9 @@
 /**
  * Creates a custom kind at runtime from names and a schema. The result has the same type as a built-in kind.
  *
- * All custom kinds have the following in common: The generation counts changes outside of metadata and status. Updates
- * must contain a resourceVersion. Strategic merge is not supported. If the status subresource is enabled, only that
- * subresource changes the status.
+ * All custom kinds have these properties in common: the generation counts changes outside of metadata and status,
+ * updates must contain a resourceVersion, strategic merge is not supported, and only the status subresource, if
+ * enabled, changes the status.
  */
 
 import { defined, type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
@@ -65,7 +65,7 @@ export interface CustomKindDefinition {
   readonly versions?: Map<string, Evolution>
   /** The webhook conversion between versions. Undefined if it is not configured. */
   readonly convert?: Convert | undefined
-  /** Identifies the state of the definition. It changes whenever the definition changes. */
+  /** Identifier of the definition's state, which changes whenever the definition changes. */
   readonly id?: string
 }
 

@@ -39,7 +39,7 @@ function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: Field
 }
 
 /**
- * Validates all embedded objects in a value that has not been decoded. If members have wrong types, returns only the
+ * Validates all embedded objects in a value that has not been decoded. If members have the wrong type, returns only the
  * first such error.
  */
 export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath): FieldError[] {

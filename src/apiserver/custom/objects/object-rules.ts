@@ -22,7 +22,7 @@ const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object schema that need this validation, either themselves or in their descendants. */
+/** Returns the fields of an object schema that need this validation or have descendants that need it. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)

@@ -1,4 +1,4 @@
-/** Table columns of a custom kind: the name, followed by the columns of its definition or the age. */
+/** Table columns of a custom kind: the name, followed by the definition's columns or, if it has none, the age. */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json } from '../../../api/json/json.ts'
 import { type ColumnPath, parseColumnPath } from '../../../api/jsonpath/columns.ts'

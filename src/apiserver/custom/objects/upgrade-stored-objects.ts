@@ -33,9 +33,9 @@ export interface Evolving {
   readonly names: KindNames
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** Identifies the state of the definition. It changes whenever the definition changes. */
+  /** Identifier of the definition's state, which changes whenever the definition changes. */
   readonly id: string
-  /** Identifies the form of complete objects of this schema (schema-id.ts). */
+  /** Identifies the form of objects that are complete for this schema (schema-id.ts). */
   readonly schemaId: string
   /** The reader of the storage version. Undefined if this version is the storage version. */
   readonly storage?: Evolution | undefined

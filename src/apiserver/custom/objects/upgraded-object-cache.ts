@@ -29,7 +29,7 @@ export class UpgradedObjectCache {
 
   set(json: Buffer, upgraded: Buffer, id?: string): void {
     this.#upgraded.set(json, upgraded)
-    // Do not count the buffer, because it is the stored one or is already in the cache.
+    // Do not count the buffer if it is the stored one or is already in the cache.
     if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
     if (id !== undefined) this.#byId.set(id, upgraded)
     this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })

@@ -121,7 +121,7 @@ function sum(outcomes: readonly Outcome[]): Outcome {
   }
 }
 
-/** Cost of trying one alternative, expressed in steps of pattern matching. */
+/** Cost of trying one alternative, in pattern-matching steps. */
 const alternativeSteps = 40
 
 /** Returns a function that validates a value, including all nested values, against a schema. */

@@ -12,7 +12,10 @@ const uuidOf = (third: string, fourth: string) =>
 const variant = '[89ab][0-9a-f]{3}'
 const anyFour = '[0-9a-f]{4}'
 const pair = '[0-9A-Fa-f]{2}'
-/** Patterns for MAC addresses: pairs of digits with colons or dashes, or groups of four digits with dots. */
+/**
+ * Patterns for MAC addresses: pairs of digits separated by colons or dashes, or groups of four digits separated by
+ * dots.
+ */
 const macForms = [6, 8, 20].flatMap((bytes) => [
   `${pair}(?::${pair}){${bytes - 1}}`,
   `${pair}(?:-${pair}){${bytes - 1}}`,
@@ -71,7 +74,8 @@ export function isHint(format: string): boolean {
 }
 
 /**
- * Whether a text has a known format. Rejects very long texts without matching them, except for base64 and passwords.
+ * Whether a string matches a known format. Rejects very long strings without matching them, except for base64 and
+ * passwords.
  */
 export function hasFormat(format: string, text: string): boolean {
   return (text.length <= maxTextLength || format === 'byte' || format === 'password') && texts[format]!(text)
@@ -83,7 +87,7 @@ function matches(form: RegExp): (text: string) => boolean {
   return (text) => form.test(text)
 }
 
-/** Whether the text is a host name of letters, digits and symbols in any script. */
+/** Whether the string is a host name of letters, digits and symbols in any script. */
 function isHostName(text: string): boolean {
   if (text.length > 255) return false
   // V8 takes 2.5 ms to parse these Unicode classes. A regular expression literal inside a function is parsed on first
@@ -93,7 +97,7 @@ function isHostName(text: string): boolean {
   return form.test(text) && text.split('.').every((label) => label.length <= 63)
 }
 
-/** Whether the text is an absolute URI or an absolute path. */
+/** Whether the string is an absolute URI or an absolute path. */
 function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: URIs must not contain control characters
   if (text === '' || /[\s\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) return false
@@ -125,7 +129,7 @@ function isDateTime(text: string): boolean {
 const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|day|week).*)$/
 
-/** Whether the text is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
+/** Whether the string is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
   // Checking the last digit of each number is sufficient, and keeps the running time linear.

@@ -4,9 +4,9 @@
  * versions reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
  *
  * - Logic keywords and defaults are omitted.
- * - A nullable value may be any value: it has no type and no members, and is never required.
- * - A value that preserves unknown fields may be any value: it has no type and no members. At the root, it is an object
- *   without further description.
+ * - A nullable field accepts any value: its schema has no type and no members, and the field is never required.
+ * - A schema that preserves unknown fields accepts any value: it has no type and no members. At the root, it is an
+ *   object without further description.
  */
 
 import { parseOwnJson } from '../../../api/codec/json.ts'

@@ -47,7 +47,7 @@ export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPat
   if (!isObject(schema)) return [required(path, 'schemas are required')]
   const faultsOfNodes = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
   const faults = [...rootFaults(schema, reader, path), ...faultsOfNodes]
-  // Skip the structural checks if keywords have wrong types or are unsupported, because they would report the same
+  // Skip the structural checks if keywords have the wrong type or are unsupported, because they would report the same
   // problems again.
   if (faultsOfNodes.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema)))
     return faults
@@ -69,7 +69,7 @@ export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
 }
 
 /**
- * Keywords that the root of a schema may have together with the status subresource. Status updates validate only the
+ * Keywords that the root of a schema may have if the status subresource is enabled. Status updates validate only the
  * status, so other root keywords would not be enforced.
  */
 const withStatus = new Set(

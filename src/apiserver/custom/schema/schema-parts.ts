@@ -59,7 +59,7 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Appends errors up to the maximum number. Otherwise, a schema could cause an error for every keyword. */
+/** Appends errors up to the maximum number, because a schema could otherwise cause an error for every keyword. */
 export function addFaults(faults: FieldError[], more: readonly FieldError[]): void {
   for (const fault of more.slice(0, Math.max(0, maxFaults - faults.length))) faults.push(fault)
 }

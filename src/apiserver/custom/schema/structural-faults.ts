@@ -127,13 +127,14 @@ function patternFaults({ pattern }: JsonObject, { compile }: SchemaReader, path:
   return [invalid(child(path, 'pattern'), pattern, `must be a valid pattern: ${compiled.why}`)]
 }
 
-/** The position of a constraint: in a structural node, first in its `allOf`, or elsewhere. */
+/** The position of a constraint: directly in a structural node, in the first element of its `allOf`, or elsewhere. */
 interface DemandReader extends SchemaReader {
   readonly place: 'structure' | 'first of all' | 'demand'
 }
 
 /**
- * The only type constraint allowed in logic keywords: an `anyOf` whose first two alternatives are integer and string.
+ * The only type constraint allowed in logic keywords: an `anyOf` with the alternatives integer and string, in this
+ * order.
  */
 const intOrString: Json = [{ type: 'integer' }, { type: 'string' }]
 
@@ -171,7 +172,7 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
-/** Requires that the structure declares every field that a constraint mentions. `path` is the path of the structure. */
+/** Requires the structure to declare every field that a constraint mentions. `path` is the path of the structure. */
 function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
   yield
   const faults: FieldError[] = []

@@ -66,7 +66,7 @@ export interface SchemaReading {
   /** Path of the schema, for errors. */
   readonly path: FieldPath
   readonly timeSlice?: TimeSlice | undefined
-  /** Whether the schema was accepted before. In this case, newer rules and pattern limits are not enforced. */
+  /** Whether the schema was accepted before. If so, newer rules and pattern limits are not enforced. */
   readonly stored?: boolean | undefined
   /** Whether the status subresource is enabled. */
   readonly hasStatus?: boolean
@@ -108,7 +108,7 @@ export async function readStructuralSchema(
 
 const readAhead = new ParsedSchemaCache<ReadSchema>()
 
-/** Builds the embedded object around a value of one of its fields. */
+/** Builds an embedded object around the value of one of its fields. */
 type Surround = (value: Json) => JsonObject
 
 interface Reader extends SchemaReader {
@@ -222,7 +222,7 @@ function withDefault(schema: Schema, defaultValue: Json | null | undefined): Sch
     : { ...schema, ifNull: defaultValue }
 }
 
-/** Returns the schema changed so that objects, including objects in lists, keep unknown fields. */
+/** Returns a copy of the schema in which objects, including those in lists, keep unknown fields. */
 function opened(schema: Schema): Schema {
   switch (schema.type) {
     case 'object':

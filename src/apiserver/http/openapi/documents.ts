@@ -12,7 +12,7 @@ import { type Described, type GroupVersion, groupVersions } from './group-versio
 import type { DocumentText } from './parts.ts'
 
 export interface Document {
-  /** The hash of the document's content, which identifies these exact bytes. */
+  /** A hash that identifies the exact bytes of the document. */
   readonly hash: string
   readonly gzip: Buffer
 }
@@ -72,7 +72,7 @@ export class Documents {
   }
 
   /**
-   * Returns the document of one group version, by its path without the leading slash: `api/v1`,
+   * Returns the document of one group version, identified by its path without the leading slash: `api/v1`,
    * `apis/storage.orch.io/v1`.
    */
   async v3(place: string): Promise<Document | undefined> {

@@ -44,7 +44,7 @@ export function markKinds(
   definitions.mark(watchEvent, '', inEach(sharing, 'WatchEvent'))
 }
 
-/** Marks the definition of one kind. The kind of a subresource can be in another API group than its parent. */
+/** Marks the definition of one kind. A subresource's kind can be in a different API group from its parent's kind. */
 function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
   const { group, version, kind, schema } = type
   definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])

@@ -100,7 +100,7 @@ interface V3Request {
   readonly isSlashed?: boolean
 }
 
-/** Serves OpenAPI v3 when emulating Kubernetes 1.23, which does not specify OpenAPI v3 yet. Supports only JSON. */
+/** Serves OpenAPI v3 when emulating Kubernetes 1.23, which does not yet specify OpenAPI v3. Supports only JSON. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'
@@ -119,7 +119,7 @@ function redirect(exchange: Exchange, address: string): void {
 }
 
 /**
- * Sends an OpenAPI v3 document as Kubernetes does since 1.24: uncompressed, for every HTTP method, and also in
+ * Sends an OpenAPI v3 document as Kubernetes has done since 1.24: uncompressed, for every HTTP method, and also in
  * Protobuf.
  */
 async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlashed }: V3Request): Promise<void> {

@@ -53,7 +53,7 @@ const writing = {
   },
 } satisfies { [name: string]: Parameter }
 
-/** Query parameters of subresources that open a connection, such as `exec` and `proxy`. */
+/** Query parameters of subresources, such as `exec` and `proxy`, that open a connection. */
 const connecting = {
   command: { type: 'string', doc: 'The command to run. Repeat the parameter for each argument.' },
   container: { type: 'string', doc: 'Name of the container, if the pod has more than one.' },

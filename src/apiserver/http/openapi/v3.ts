@@ -49,7 +49,7 @@ function plainHead({ version }: Described): JsonObject {
   return { openapi: '3.0.0', info: { title: 'orch', version }, security: [{ BearerToken: [] }] }
 }
 
-/** Returns the `openapi` and `info` members of a document, as kube-apiserver writes them since 1.24. */
+/** Returns the `openapi` and `info` members of a document, as kube-apiserver has written them since 1.24. */
 function publicHead(emulated: EmulatedVersion): JsonObject {
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: emulated } }
 }
@@ -115,8 +115,7 @@ function plainPathParameter(name: PathName): JsonObject {
 }
 
 /**
- * Writes an operation in the way that kube-apiserver has used since 1.24: with any content type, and without a schema
- * for errors.
+ * Writes an operation as kube-apiserver has done since 1.24: with any content type, and without a schema for errors.
  */
 function writePublicOperation(operation: Operation, path: Path, writing: Writing): JsonObject {
   const shared = sharedQuery(path)

@@ -16,7 +16,7 @@ import type { PathInfo } from '../request/request-info.ts'
 import { acceptedType, negotiateType } from '../response/negotiate.ts'
 import { sendBytes, sendText } from '../response/responses.ts'
 
-/** The program name that the pages show. Clients of Kubernetes expect this name. */
+/** The program name that the pages show. Kubernetes clients expect this name. */
 const component = 'kube-apiserver'
 
 /** API versions of the page objects. `v1alpha1` is deprecated. */
@@ -103,7 +103,7 @@ function flagLines({ flags }: JsonObject): string[] {
   return Object.entries(flags as { readonly [name: string]: string }).map(([name, value]) => `${name}=${value}`)
 }
 
-/** Top-level path segments of APIs and documents, which are omitted from the list of diagnostic pages. */
+/** Top-level path segments to omit from the list of diagnostic pages, because they belong to APIs or documents. */
 const otherFolders: ReadonlySet<string> = new Set(['api', 'apis', 'openapi', 'openid', '.well-known'])
 
 function statusContent({ clock, version, emulation, paths }: ComponentPageParts): JsonObject {

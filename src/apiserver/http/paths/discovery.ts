@@ -45,11 +45,11 @@ export interface DiscoveryOptions {
   readonly aggregated: AggregatedVersions
   readonly emulation: Emulation
   /**
-   * Group versions that are listed in discovery although they have no resources, as `group/version`. The server sends
+   * Group versions, in the form `group/version`, that discovery lists although they have no resources. The server sends
    * objects of these kinds, for example to webhooks.
    */
   readonly spoken: readonly string[]
-  /** Returns the address that clients use to reach the server, such as `127.0.0.1:6443`. */
+  /** Returns the address, such as `127.0.0.1:6443`, that clients use to reach the server. */
   readonly address: () => string
 }
 

@@ -17,7 +17,9 @@ export interface HealthCheck {
   readonly check: () => string | undefined | Promise<string | undefined>
   /** Returns extra text to print in the verbose output when the check passes. */
   readonly note?: () => string | undefined
-  /** Whether the server can handle no requests while this check fails. If so, /readyz returns 503 instead of 500. */
+  /**
+   * Whether the server cannot handle any requests while this check fails. If so, /readyz returns 503 instead of 500.
+   */
   readonly unavailable?: boolean
 }
 

@@ -31,7 +31,7 @@ export function isDiscoverable(issuer: string): boolean {
 
 export interface IssuerDiscoveryParts {
   readonly issuer: PublicIssuer
-  /** Returns the URL of the public keys. The URL is known only after the server listens. */
+  /** Returns the URL of the public keys. The URL is known only once the server is listening. */
   readonly keysAt: () => string
   readonly emulation: Emulation
 }

@@ -21,7 +21,7 @@ export interface ForwardedRequest {
   readonly address: string
   /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** Whether to send the user's UID, as Kubernetes does since 1.33. */
+  /** Whether to send the user's UID, as Kubernetes has done since 1.33. */
   readonly sendsUid: boolean
   /** The name of this server for the `Via` header. */
   readonly via: string
@@ -98,8 +98,8 @@ function headerValue(text: string): string {
 }
 
 /**
- * Returns a header name. Characters that are not allowed in header names, and `%` itself, are percent-encoded, so that
- * decoding is unambiguous.
+ * Encodes a key as part of a header name. Characters that are not allowed in header names, and `%` itself, are
+ * percent-encoded, so that decoding is unambiguous.
  */
 function headerName(key: string): string {
   return [...Buffer.from(key, 'utf8')]

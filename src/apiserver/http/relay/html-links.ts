@@ -38,7 +38,7 @@ const linkAttributes = new Map(
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
 /**
- * Describes where a section without links, such as a comment or script, ends. `consumedLength` is the length of the
+ * Describes the end of a section without links, such as a comment or script. `consumedLength` is the length of the
  * matched text that still belongs to the section.
  */
 interface End {
@@ -59,8 +59,8 @@ const maxTag = 8192
 /** Yields the rewritten page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // UTF-16 is the only encoding supported by browsers in which tags are not ASCII. Links in UTF-16 pages are not
-  // rewritten.
+  // Of the encodings that browsers support, UTF-16 is the only one in which tags are not ASCII. Links in UTF-16 pages
+  // are not rewritten.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }

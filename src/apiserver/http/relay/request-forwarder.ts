@@ -5,7 +5,7 @@
  * Bodies, responses and watches are streamed only as fast as they are read. If a backend is overloaded or does not
  * respond, only the requests to this backend fail. Redirects are never followed, and are relayed only if they stay on
  * the requested backend (CVE-2022-3172). A tunnel opens only after the backend has responded with 101, and only to the
- * server that this request was resolved to. Any other response is relayed as an ordinary response (CVE-2018-1002105,
+ * server that was chosen for this request. Any other response is relayed as an ordinary response (CVE-2018-1002105,
  * CVE-2020-8559).
  *
  * A browser would treat a relayed response as a page of this server's origin, so the page could act on behalf of the
@@ -48,10 +48,10 @@ interface Asking {
   readonly tunneled: TunneledUpgrade | undefined
 }
 
-/** Timeout in milliseconds for the response headers of requests that have no deadline, such as watches. */
+/** Timeout in milliseconds for receiving the response headers of a request that has no deadline, such as a watch. */
 const maxTimeoutMs = 60_000
 /**
- * How long before the request's deadline the server stops waiting for the backend, in milliseconds, so that it can
+ * Time in milliseconds before the request's deadline at which the server stops waiting for the backend, so that it can
  * still send its own timeout error.
  */
 const reserveMs = 500

@@ -39,7 +39,7 @@ export function forwardingLimits(openFiles: number, maxConnections: number, work
 
 /** Number of file descriptors that are reserved for the store and other connections. */
 const keptFiles = 64
-/** Minimum share of all file descriptors that forwarded requests may use, even if `--max-connections` leaves fewer. */
+/** Share of all file descriptors that forwarded requests may always use, even if `--max-connections` leaves fewer. */
 const minPart = 1 / 16
 const minPerServer = 64
 /** Part of each limit that is reserved for `system:masters`. */

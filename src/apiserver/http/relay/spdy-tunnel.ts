@@ -19,8 +19,8 @@ const tunnelPrefix = 'SPDY/3.1+'
 const commandChannels = 'v5.channel.k8s.io'
 
 /**
- * A protocol upgrade that is requested from the backend instead of the client's. This server translates between the
- * two.
+ * A protocol upgrade that this server requests from the backend instead of the upgrade that the client requested. This
+ * server translates between the two.
  */
 export interface TunneledUpgrade {
   /** The protocol to request from the backend. */

@@ -1,4 +1,4 @@
-/** Reads the options of a connect subresource from the query, such as `pods/exec?command=ls&command=-l&tty=true`. */
+/** Reads the options of a connect subresource from the query, as in `pods/exec?command=ls&command=-l&tty=true`. */
 
 import type { Json } from '../../../api/json/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'

@@ -18,7 +18,7 @@ import type { Exchange } from './exchange.ts'
 /** The formats in which clients may send a request body, and the schema for decoding it if it is Protobuf. */
 export interface BodyType extends Offering {
   /**
-   * Returns the schema for a Protobuf body of the type that its envelope names. Throws an error if this type is not
+   * Returns the schema for the type that the envelope of a Protobuf body names. Throws an error if this type is not
    * accepted.
    */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema

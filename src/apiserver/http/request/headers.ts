@@ -24,7 +24,7 @@ export class RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }
 
-  /** Whether the request has a header with the prefix. The prefix must be in lower case. */
+  /** Whether the request has a header whose name starts with the prefix, which must be in lower case. */
   hasPrefix(prefix: string): boolean {
     for (let i = 0; i < this.#raw.length; i += 2) {
       const name = this.#raw[i]!
@@ -33,7 +33,7 @@ export class RequestHeaders {
     return false
   }
 
-  /** Returns the headers with the prefix, with their names in lower case. */
+  /** Returns the headers whose names start with the prefix. Converts the names to lower case. */
   withPrefix(prefix: string): { name: string; value: string }[] {
     const matchingHeaders: { name: string; value: string }[] = []
     for (let i = 0; i < this.#raw.length; i += 2) {

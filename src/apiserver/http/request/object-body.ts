@@ -237,8 +237,8 @@ function duplicateFaults(paths: readonly string[]): FieldFault[] {
 }
 
 /**
- * Handles unknown and duplicate fields according to the `fieldValidation` parameter: throws the error from `refuse`,
- * adds warnings, or does nothing.
+ * Handles unknown and duplicate fields according to the `fieldValidation` parameter: throws the error that `refuse`
+ * returns, adds warnings, or does nothing.
  */
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {
   if (faults.length === 0) return

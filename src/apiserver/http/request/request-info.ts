@@ -143,8 +143,7 @@ function readPlace(segments: readonly string[]): Place | undefined {
 }
 
 /**
- * Whether the segment at `at` is `namespaces` and starts a namespace prefix, as opposed to a request for a Namespace
- * itself.
+ * Whether the segment at `at` starts a prefix such as `namespaces/NAME/`, rather than the path of a Namespace itself.
  */
 function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)

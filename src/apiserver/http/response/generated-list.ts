@@ -1,6 +1,6 @@
 /**
  * Lists that are generated on request (`componentstatuses`, `auditevents`). Their queries are validated like those of
- * any other list, and both selectors apply. Generated lists have no history and no pages.
+ * any other list, and both label and field selectors apply. Generated lists have no history and no pages.
  */
 
 import { Cutter } from '../../../api/codec/cut-json.ts'

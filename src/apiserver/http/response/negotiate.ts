@@ -58,8 +58,8 @@ export interface Agreed {
 
 /**
  * Chooses the response format from the Accept header and the available projections (`views`). Throws 406 if the client
- * accepts no supported format. As in Kubernetes, the error lists the supported types for documents, but for a resource
- * only if a media type was recognized.
+ * accepts no supported format. As in Kubernetes, the error for a document always lists the supported types, whereas the
+ * error for a resource lists them only if a media type was recognized.
  */
 export function negotiate(input: NegotiationInput, views: readonly ViewName[]): Agreed {
   const accept = input.headers.list('accept')

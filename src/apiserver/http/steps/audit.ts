@@ -79,7 +79,7 @@ interface Reached {
 
 type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
 
-/** Returns a function that sends an audit event to all sinks. It waits only for the sinks that require it. */
+/** Returns a function that sends an audit event to all sinks. The function waits only for sinks that require this. */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   const timeAt = wallTime(clock)
@@ -182,7 +182,9 @@ function isProxied(headers: RequestHeaders): boolean {
   return headers.first(forwardedFor) !== undefined || headers.first(realIp) !== undefined
 }
 
-/** Returns the client addresses that proxies report, in their order, followed by the address of the connection. */
+/**
+ * Returns the client addresses that proxies report, in the order of the headers, followed by the connection's address.
+ */
 function sourcesOf({ headers, transport }: Exchange): readonly string[] {
   const { address } = transport.peer
   const named = [...headers.all(forwardedFor).flatMap((value) => value.split(',')), ...headers.all(realIp)]

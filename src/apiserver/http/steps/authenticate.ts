@@ -41,7 +41,7 @@ function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.user.groups.includes(authenticatedUsers)) assertMayConnect(exchange, outcome.user)
 }
 
-/** Rejects the request and closes its connection if there are too many connections, either of this user or in total. */
+/** Rejects the request and closes its connection if too many connections are open, either for this user or in total. */
 function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   const refusal = peer.proved(user)
   if (refusal === undefined) return

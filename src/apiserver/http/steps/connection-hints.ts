@@ -1,4 +1,4 @@
-/** Sets response headers that affect later connections of the client. */
+/** Sets response headers that affect the client's later connections. */
 import type { Step } from '../pipeline.ts'
 
 /** Adds Strict-Transport-Security to every response, so that browsers use only TLS. */

@@ -3,8 +3,9 @@
  * authentication, because the browser would attach the user's client certificate. Pages from the origins in
  * `--cors-allowed-origins` may write.
  *
- * The step also rejects bodies without a content type from browsers: the server would parse them as JSON, but browsers
- * send them to other origins without a preflight request. Requests for service worker scripts are rejected as well.
+ * The step also rejects bodies that browsers send without a content type: the server would parse them as JSON, but
+ * browsers send them to other origins without a preflight request. Requests for service worker scripts are rejected as
+ * well.
  */
 
 import { forbiddenError, unsupportedMediaType } from '../../../api/model/api-error.ts'

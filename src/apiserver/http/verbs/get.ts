@@ -9,7 +9,7 @@ import type { Handler } from '../request/resource-request.ts'
 import { sendBytes } from '../response/responses.ts'
 import { sendMessage } from '../response/shared-messages.ts'
 
-/** The warning for an object that is returned without all of its schema defaults. */
+/** The warning for an object that is returned without its schema defaults. */
 export const lackingDefaults =
   'its schema defaults would make the object too large: it is shown as stored, without defaults'
 

@@ -76,8 +76,8 @@ async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut 
 }
 
 /**
- * Maximum total size in bytes of the objects that are prepared before sending. With more objects, the first objects
- * would be evicted from the cache.
+ * Maximum total size in bytes of the objects that are prepared before sending. If more were prepared, the first of them
+ * would be evicted from the cache before they are sent.
  */
 const maxLookedAt = 32 * 1024 * 1024
 

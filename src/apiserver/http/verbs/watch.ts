@@ -113,7 +113,7 @@ async function stream(
   }
 }
 
-/** How long a client may take to read the end of a finished watch before the connection is closed, in milliseconds. */
+/** Time in milliseconds that a client has to read the end of a finished watch before the connection is closed. */
 const lastWriteMs = 2000
 
 /**
@@ -165,7 +165,7 @@ function joined(events: readonly Buffer[]): Buffer {
 }
 
 /**
- * How long a client may go without reading before it is disconnected, in milliseconds. Disconnecting the client frees
+ * Time in milliseconds that a client may go without reading before it is disconnected. Disconnecting the client frees
  * the memory of its pending events.
  */
 const stallMs = 25_000

@@ -1,7 +1,7 @@
 /**
  * Sends a streamed response over a WebSocket. If a client requests an upgrade of a watch or log, the server responds
  * with 101 and sends each event or log chunk as a message, as kube-apiserver does. Other responses, such as errors, are
- * sent as ordinary HTTP. The upgrade happens after the request has passed the whole pipeline.
+ * sent as ordinary HTTP. The upgrade happens after the request has passed through the whole pipeline.
  */
 import type { Readable } from 'node:stream'
 import { badRequest } from '../../../api/model/api-error.ts'

@@ -1,7 +1,7 @@
 /**
  * Bearer tokens for WebSockets that browsers open. A page cannot set the Authorization header of a WebSocket.
- * Kubernetes clients therefore send the token as a subprotocol, `base64url.bearer.authorization.k8s.io.TOKEN`, next to
- * at least one real subprotocol. This module reads the token and removes it before the request is forwarded.
+ * Kubernetes clients therefore send the token as a subprotocol, `base64url.bearer.authorization.k8s.io.TOKEN`, along
+ * with at least one real subprotocol. This module reads the token and removes it before the request is forwarded.
  */
 import { unauthorized } from '../../../api/model/api-error.ts'
 import type { RequestHeaders } from '../request/headers.ts'

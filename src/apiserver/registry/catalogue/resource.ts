@@ -75,8 +75,8 @@ export interface Resource extends Served, RegistryParts {
   /** All served versions of the kind, in all API groups. */
   readonly versions: readonly Resource[]
   /**
-   * Subresources that show the object as another kind, such as `scale`. The verbs treat each of these views as one more
-   * API version of the object.
+   * Subresources, such as `scale`, that show the object as another kind. The verbs treat each of these views as one
+   * more API version of the object.
    */
   readonly views: ReadonlyMap<string, Resource>
   /** The API version of the object that a view such as `scale` shows. Undefined if the resource is not a view. */
@@ -87,8 +87,8 @@ export interface Resource extends Served, RegistryParts {
 export type ServedType = Resource | Virtual
 
 /**
- * Returns the served types of the given kinds, in the same order. If a version of a kind is given, its storage version
- * must be given too.
+ * Returns the served types of the given kinds, in the same order. If `kinds` contains any version of a kind, it must
+ * also contain the storage version of that kind.
  */
 export function serveKinds(
   kinds: readonly Kind[],

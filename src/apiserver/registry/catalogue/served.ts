@@ -20,7 +20,7 @@ import type { Endpoint } from './endpoint.ts'
 export interface Served {
   readonly vendor: Vendor
   readonly kind: Kind
-  /** The API group as in URLs. Empty for the core group. */
+  /** The API group as written in URLs. Empty for the core group. */
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
@@ -57,7 +57,7 @@ export interface ServedSubresource {
   readonly verbs: readonly Verb[]
   /** The kind of the request and response bodies. Undefined if it is the parent kind. */
   readonly type: Kind | undefined
-  /** Handles requests for a subresource. Undefined for a view of the stored object, such as `scale`. */
+  /** Handles requests for a subresource. Undefined for a view such as `scale`, which shows the stored object. */
   readonly endpoint: Endpoint | undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * Builds the representations of a stored object that admission webhooks can request, such as its other API versions.
+ * Builds the representations of a stored object, such as its other API versions, that admission webhooks can request.
  * They are computed once per type.
  */
 

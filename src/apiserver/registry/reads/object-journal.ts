@@ -1,4 +1,6 @@
-/** Reads the history of objects from the store's journal: changes with their differences, and past states. */
+/**
+ * Reads the history of objects from the store's journal: past states, and changes with the fields that they affected.
+ */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { type JsonChange, jsonChanges } from '../../../api/json/json-changes.ts'
@@ -86,7 +88,7 @@ export async function readObjectChanges(
 
 /**
  * Returns the revision of the last known deletion of an object with the given name, or 0 if there is none. Earlier
- * changes belong to another object.
+ * changes belong to another object with that name.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
   for await (const { revision, deleted } of readJournal(resource, objectKey, Number.MAX_SAFE_INTEGER))

@@ -1,5 +1,5 @@
 /**
- * Reads objects that were stored by a server with another Kubernetes version (`--emulated-version`). As in
+ * Reads objects that were stored by a server that emulated another Kubernetes version (`--emulated-version`). As in
  * kube-apiserver, newer defaults are added, and fields that the current version does not have are hidden. The stored
  * value does not change until the next write of the object. The caches contain the objects in the form of the current
  * version, so their readers need not check the version (docs/decisions/0061).

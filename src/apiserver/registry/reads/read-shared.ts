@@ -8,7 +8,7 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import { readStored } from './read-stored.ts'
 
-/** The object that was parsed last for each resource. A weak reference allows it to be garbage-collected. */
+/** The most recently parsed object of each resource. A weak reference allows it to be garbage-collected. */
 const last = new WeakMap<Resource, { readonly cached: CachedObject; readonly object: WeakRef<ApiObject> }>()
 
 /** Returns a cached object, which the caller must not modify. Undefined if the object does not exist. */

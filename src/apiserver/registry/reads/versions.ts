@@ -16,7 +16,7 @@ export async function waitForVersion({ caches, store }: RegistryParts, revision:
   if (!(await caches.reached(revision, waitMs))) throw tooLarge(revision, caches.revision)
 }
 
-/** Returns the 504 error for a resource version that is newer than the current version of this server. */
+/** Returns the 504 error for a resource version that is newer than the latest one that this server has reached. */
 export function tooLarge(revision: number, current: number): ApiError {
   return timeout(`Timeout: Too large resource version: ${revision}, current: ${current}`, {
     causes: [{ reason: versionTooLarge, message: 'Too large resource version' }],

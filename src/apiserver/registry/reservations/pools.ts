@@ -30,7 +30,7 @@ export interface Pool {
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly reservations: Reservations
-  /** The objects that represent reserved values, such as IPAddresses. A value with such an object is not free. */
+  /** The objects, such as IPAddresses, that represent reserved values. A value with such an object is not free. */
   readonly records?: Pick<ValueRecords, 'isTaken'> | undefined
   /** Maximum number of values that an object can reserve. */
   readonly maxValues: number

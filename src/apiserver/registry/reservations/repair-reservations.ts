@@ -3,8 +3,8 @@
  * crash cannot cause a mismatch. Mismatches arise only from damage, for example if an unreadable object was deleted or
  * keys were edited manually.
  *
- * Repairs are planned from the cached data. Each repair commits only if the revision of the object is unchanged, so an
- * outdated cache cannot release a value that a concurrent write is about to reserve.
+ * Repairs are planned based on the cached data. Each repair commits only if the revision of the object is unchanged, so
+ * an outdated cache cannot release a value that a concurrent write is about to reserve.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'

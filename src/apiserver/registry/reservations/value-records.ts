@@ -1,4 +1,4 @@
-/** Defines objects that represent reserved values, such as the IPAddresses of Services. */
+/** Defines the objects, such as the IPAddresses of Services, that represent reserved values. */
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Reservation } from '../../../api/schema/reservations.ts'
 import type { Key, ReservedKey } from '../../../storage/store/store.ts'

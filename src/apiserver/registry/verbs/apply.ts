@@ -44,7 +44,7 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
 }
 
 /**
- * Returns whether the object was created or deleted in the meantime, so that apply must switch between create and
+ * Returns whether the object was created or deleted in the meantime, in which case apply must switch between create and
  * update.
  */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {

@@ -41,7 +41,7 @@ export async function create(context: WriteContext, { object, managed }: NewObje
 const maxDraws = 8
 
 /**
- * Stores a new object. The write may depend on another object, such as its namespace. The create starts again if that
+ * Stores a new object. The write may depend on another object, such as its namespace. The create starts over if that
  * object changes, or if a generated name or an allocated address is already in use. Each attempt generates new values.
  */
 async function createStored(context: WriteContext, newObject: NewObject): Promise<Buffer> {

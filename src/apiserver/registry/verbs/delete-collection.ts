@@ -50,7 +50,7 @@ export async function deleteCollection(
 
 /**
  * Lists a page and counts the objects after it. A list with a selector reports no count, but clients of
- * deletecollection need it.
+ * deletecollection need one.
  */
 async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
   const page = await list(resource, query)

@@ -101,8 +101,8 @@ function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
 }
 
 /**
- * Returns the resource with the object's own version as storage version, so that the object is written without calling
- * the conversion webhook.
+ * Returns the resource with the object's own version as the storage version, so that the object is written without
+ * calling the conversion webhook.
  */
 function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   const { kind } = resource

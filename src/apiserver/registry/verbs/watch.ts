@@ -63,7 +63,8 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   await resource.cache.whenLoaded()
   const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
-  // Create the watcher before the first `await`, so that a lost connection to the store closes it from then on.
+  // Create the watcher before the first `await`, so that any later loss of the connection to the store closes the
+  // watcher.
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
   const reader = { watcher, user, onSent, endOfState, prepare: form.prepare }
@@ -191,8 +192,8 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
 }
 
 /**
- * Converts errors from reading history to 410. The log may no longer contain the events, or a value may be unreadable
- * and therefore have no event.
+ * Converts errors that occur while reading the history to a 410. The log may no longer contain the events, or a value
+ * may be unreadable and therefore have no event.
  */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {

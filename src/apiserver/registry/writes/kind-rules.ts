@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a kind on an object: preparation, allocation and validation. Needs no server, so the write path and
- * the unit tests of the kinds can share these functions.
+ * Runs the rules of a kind on an object: preparation, allocation and validation. These functions need no server, so the
+ * write path and the kinds' unit tests can share them.
  */
 
 import { isLarge } from '../../../api/json/large-json.ts'

@@ -83,7 +83,7 @@ function validateName(
   return errors
 }
 
-/** Validates the namespace, which comes from the URL path and may be any text. */
+/** Validates the namespace, which comes from the URL path and may be any string. */
 function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
   if (namespace === undefined) return []
   return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))

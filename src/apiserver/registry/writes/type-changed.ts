@@ -1,5 +1,5 @@
 /**
- * Handles changes of types that a stored object defines, such as custom resources. A write depends on the definition
+ * Handles changes to types, such as custom resources, that a stored object defines. A write depends on the definition
  * that was used to decode, prune and validate its object. If the definition changes in the meantime, dispatch repeats
  * the request with the new type.
  */
@@ -7,7 +7,7 @@ import { ApiError } from '../../../api/model/api-error.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 
 /**
- * The error for a request whose type's definition changed while the request was being handled. The request may be
+ * The error for a request if the definition of its type changed while the request was being handled. The request may be
  * repeated.
  */
 export class TypeChanged extends ApiError {

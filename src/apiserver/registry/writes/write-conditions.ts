@@ -26,7 +26,10 @@ export class WriteConditions {
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
 
-  /** Returns the monotonic time when admission of this attempt began. The time is set by the first call. */
+  /**
+   * Returns the time on the monotonic clock at which admission of this attempt began. The time is set by the first
+   * call.
+   */
   admissionBegan(clock: Clock): number {
     this.#admissionBegan ??= clock.monotonic()
     return this.#admissionBegan

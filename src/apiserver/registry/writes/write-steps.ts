@@ -23,8 +23,8 @@ export interface Attempt {
   /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
   /**
-   * The `generateName` prefix of a generated name. Undefined if the client chose the name, so that no other name can be
-   * tried.
+   * The `generateName` prefix of a generated name. Undefined if the client chose the name, in which case no other name
+   * can be tried.
    */
   readonly drawnFrom?: string | undefined
 }

@@ -27,7 +27,7 @@ import { storable } from './storable.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
-/** Maximum number of attempts to commit a write while other writers commit first. */
+/** Maximum number of attempts to commit a write if other writers keep committing first. */
 export const maxAttempts = 100
 
 /** The context of a write, which all of its steps share: the target, the user, the options and the callbacks. */
@@ -148,7 +148,7 @@ export function writerOf(context: WriteContext) {
   return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time }
 }
 
-/** Returns the input for the rules of the kind, such as the user and the current time. */
+/** Returns the input for the kind's rules, such as the user and the current time. */
 export function prepareContext(write: WriteContext): PrepareContext {
   const { resource, subresource, user, own = false, warn, onDropped } = write
   const prepared = { ...versionOf(write).context, subresource, user, own, warn, now: resource.clock.now() }
@@ -229,7 +229,7 @@ export async function commitObject(
 /**
  * Throws an error if the deadline of the request has passed. The client has then received a timeout, so nothing may be
  * stored. A deadline that passes during the commit has no effect. Uses the machine's clock even if a test controls the
- * time in objects.
+ * timestamps in objects.
  */
 export function assertInTime({ deadline }: WriteContext): void {
   if (deadline !== undefined && systemClock.monotonic() >= deadline)
@@ -241,7 +241,7 @@ export function assertInTime({ deadline }: WriteContext): void {
  * automatically, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // Return the error for a changed definition as it is. Dispatch then repeats the request with the new type, which
+  // Return the error for a changed definition unmodified. Dispatch then repeats the request with the new type, which
   // completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =

@@ -9,7 +9,7 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { ChunkReader } from './chunks.ts'
 import type { RequestHead } from './head.ts'
 
-/** Maximum number of bytes to buffer, both of an unread body and of data after a request. */
+/** Maximum number of bytes to buffer, both for an unread body and for data that follows a request. */
 export const maxHeld = 64 * 1024
 
 /** Maximum number of bytes of an unwanted body to read and discard, so that the client can read the response. */

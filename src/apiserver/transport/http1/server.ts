@@ -39,7 +39,7 @@ export class Http1Server {
     if (this.#closing) this.#end(connection)
   }
 
-  /** Closes the connection after its running request. */
+  /** Closes the connection once its running request is complete. */
   end(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection !== undefined) this.#end(connection)

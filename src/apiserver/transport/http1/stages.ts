@@ -25,8 +25,8 @@ let arrived: ReadableConnection[] = []
 let isStageDue = false
 
 /**
- * Schedules reading from a connection after all bytes of this turn have been decrypted. A scheduled connection must not
- * be added again.
+ * Schedules a connection to be read once all bytes received in this turn have been decrypted. A scheduled connection
+ * must not be added again.
  */
 export function readInStage(connection: ReadableConnection): void {
   if (isStageDue) {

@@ -11,7 +11,7 @@ import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
 import { corkInStage } from './stages.ts'
 
-/** The way in which the client recognizes the end of a response. */
+/** How the client recognizes the end of a response. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -245,7 +245,7 @@ interface RequestParts {
   readonly isLast: boolean
 }
 
-/** Minimum size in bytes of a response that is awaited until it is flushed. */
+/** Minimum size in bytes of a response for which the server waits until it is flushed. */
 const longAnswer = 16 * 1024
 
 /** Writes the framing of a chunk into the margins around it. Node would copy separate parts into one buffer. */

@@ -218,7 +218,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.#end(stream)
   }
 
-  /** Returns bytes that a handler has read to the flow-control windows, in batches. */
+  /** Reopens the flow-control windows, in batches, by the number of bytes that a handler has read. */
   #consumed(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {

@@ -54,7 +54,7 @@ export const group = (name: string): Subject => ({ kind: 'Group', name, namespac
 /** Declares a service account in kube-system as the subject of a binding. */
 export const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' })
 
-/** Creates a rule from verbs, group IDs and resources, such as `on('get list', 'core apps', 'pods deployments')`. */
+/** Creates a rule from verbs, group IDs and resources, as in `on('get list', 'core apps', 'pods deployments')`. */
 export function on(verbs: string, groups: string, resources: string): DefaultRule {
   return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
 }
