@@ -11,7 +11,7 @@ export function hasCondition({ status }: CertificateSigningRequest, type: string
   return (status?.conditions ?? []).some((condition) => condition.type === type)
 }
 
-/** Whether the request is neither approved, denied nor failed. */
+/** Whether the request has been neither approved nor denied and has not failed. */
 export function isPending(request: CertificateSigningRequest): boolean {
   return !['Approved', 'Denied', 'Failed'].some((type) => hasCondition(request, type))
 }
@@ -29,7 +29,7 @@ export function decodeRequest({ spec }: CertificateSigningRequest): CertificateR
   }
 }
 
-/** Creates a condition without times, because the server sets them. */
+/** Creates a condition without timestamps, because the server sets them. */
 export function newCondition(type: 'Approved' | 'Denied' | 'Failed', reason: string, message: string): Condition {
   return { type, status: 'True', reason, message } as Condition
 }

@@ -50,7 +50,7 @@ export interface ControlLoop extends Availability {
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the loop does not run with the default flags either, so that the reason is not worth logging. */
+  /** Whether the loop is also inactive with the default flags, in which case the reason is not worth logging. */
   readonly isUsual?: boolean
 }
 
@@ -98,7 +98,7 @@ export interface LoopOptions {
   readonly mirroringBatchMs?: number
   /** Maximum number of mirrored addresses per subset. Defaults to 1000. */
   readonly maxMirrored?: number
-  /** Scheduler configuration. Defaults to the defaults of kube-scheduler. */
+  /** Scheduler configuration. Defaults to that of kube-scheduler. */
   readonly scheduler?: SchedulerSettings
   /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions

@@ -7,8 +7,8 @@
  * therefore not enough to take over the identity of a working node, and a client with a token for one node cannot get a
  * certificate for another.
  *
- * The verdict is written with the resourceVersion that was checked. A recognized request without permission stays
- * pending and is retried, because permission may be granted later.
+ * The verdict is written with the resourceVersion that was checked. A recognized request whose requester lacks
+ * permission stays pending and is retried, because permission may be granted later.
  */
 
 import { defined } from '../../api/json/json.ts'
@@ -41,7 +41,8 @@ export interface ApprovingParts extends LivenessParts {
 }
 
 /**
- * Backoff for requests without permission. The loop notices newly granted permission after at most the maximum delay.
+ * Backoff for requests whose requesters lack permission. The loop notices newly granted permission after at most the
+ * maximum delay.
  */
 const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
 
@@ -102,7 +103,7 @@ function aliveNode(node: string): Condition {
 }
 
 /**
- * Returns the permissions that allow the approval, each with its approval message. One of the permissions is
+ * Returns the permissions that allow the approval, each with its approval message. Any one of these permissions is
  * sufficient.
  */
 function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRequest) {

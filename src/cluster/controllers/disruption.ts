@@ -142,7 +142,7 @@ async function expectedScale(
   return [...replicas.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** Thrown if the controller of a pod has no scale. */
+/** Thrown if the controller of a pod has no Scale object. */
 class NoScaleError extends Error {
   override readonly name = 'NoScaleError'
 }
@@ -154,7 +154,7 @@ interface Scale {
 
 /**
  * Returns the number of replicas that an owner specifies, or undefined if the owner no longer exists. Throws if the
- * kind of the owner has no scale.
+ * owner has no Scale object.
  */
 async function scaleOf(
   state: State,

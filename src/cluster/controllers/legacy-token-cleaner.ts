@@ -3,7 +3,7 @@
  * that has not been used for the clean-up period is marked as invalid, and servers reject it from then on. Its Secret
  * is deleted after another such period. The loop keeps Secrets that no account lists, because users created them.
  *
- * A ConfigMap contains the day since which servers have recorded the use of tokens. No token is marked in the first
+ * A ConfigMap contains the day on which servers began to record the use of tokens. No token is marked in the first
  * period after that day.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'

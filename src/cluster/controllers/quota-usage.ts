@@ -61,8 +61,8 @@ async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
 }
 
 /**
- * Counts the objects of a type for its object-count resources. Quota scopes apply only to pods, so with scopes the
- * count is zero.
+ * Counts the objects of a type for its object-count resources. Quota scopes apply only to pods, so the count is zero if
+ * the quota has scopes.
  */
 async function countObjects(counting: Counting, type: CountedType, names: readonly string[]): Promise<Amounts> {
   const { scopes = [], scopeSelector } = counting.spec

@@ -7,7 +7,7 @@
  * stored yet, and a recount would lose the charge. A count below the charged usage takes effect only after another
  * `quietMs` without changes. Otherwise the refund for an object that the count no longer includes would be subtracted
  * twice. Resources that have no recorded usage are counted immediately. If a server is killed between a charge and its
- * write, another API server refunds the charge (`apiserver/upkeep/quota-debts.ts`).
+ * write, another API server refunds the charge (`apiserver/upkeep/quota-refunds.ts`).
  *
  * If there is only one server and it can pause writes (`whileStill`), a quota that keeps changing is counted while no
  * write is in progress. Such a count is exact. With several servers, no process knows all writes. The first count of a

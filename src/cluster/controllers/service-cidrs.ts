@@ -2,7 +2,7 @@
  * Marks ServiceCIDRs as ready, and delays the deletion of ServiceCIDRs in use. A terminating ServiceCIDR is not ready,
  * so Services get no more addresses from it. The loop removes its finalizer once no IPAddress belongs to that
  * ServiceCIDR alone. It waits at least a few seconds after the deletion, because API servers may still commit addresses
- * that they chose before.
+ * that they chose before the deletion.
  */
 import type { IPAddress } from '../../api/kinds/networking/ip-address.ts'
 import type { ServiceCIDR } from '../../api/kinds/networking/service-cidr.ts'

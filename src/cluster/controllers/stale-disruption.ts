@@ -16,7 +16,7 @@ import { hasEnded, isTerminating } from './workloads/pod-state.ts'
 
 /** Time in milliseconds after which a condition is reset. */
 const staleAfterMs = 2 * 60_000
-/** The reason that nodes set. A node may take any amount of time before it deletes the pod. */
+/** Reason set by nodes. A node may take any amount of time before it deletes the pod. */
 const nodeReason = 'TerminationByKubelet'
 
 export interface StaleDisruptionParts {

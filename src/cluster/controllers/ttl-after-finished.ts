@@ -23,8 +23,8 @@ export interface TtlAfterFinishedParts {
 }
 
 /**
- * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
- * immediately.
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because Node.js fires timers longer than 24
+ * days immediately.
  */
 const maxPauseMs = 60 * 60_000
 

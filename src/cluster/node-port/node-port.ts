@@ -1,7 +1,7 @@
 /**
  * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the list of
- * pods. The client names the node in TLS SNI or in `Host`. If the port serves a single node, the client may omit the
- * name.
+ * pods. The client names the node through TLS SNI or in the `Host` header. If the port serves a single node, the client
+ * may omit the name.
  *
  * The port rejects clients that are not admitted (`admit.ts`), and requests from web pages of other origins. `close`
  * ends all streams.

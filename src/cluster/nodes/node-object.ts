@@ -35,7 +35,7 @@ export const usualCapacity: { readonly [resource: string]: string } = {
   pods: '110',
 }
 
-/** Returns the version of a node agent: the newest patch release of the Kubernetes version. */
+/** Returns the version of the node agent: the newest patch release of the node's Kubernetes version. */
 function agentVersionOf({ kubernetesVersion = oldestVersion }: NodeDescription): string {
   const { major, minor, patch } = releaseOf(kubernetesVersion)
   return `v${major}.${minor}.${patch}+orch-${version}`

@@ -1,8 +1,8 @@
 /**
- * Tracks Pods whose binding the server has acknowledged until the watch shows them on their node. If a restore of the
- * store undoes a binding before the watch has delivered it, no event would ever confirm the Pod, and the scheduler
- * would treat it as assigned to the node forever. The scheduler therefore checks Pods that the watch does not confirm
- * in time.
+ * Tracks Pods after the server has acknowledged their binding, until the watch shows them on their node. If a restore
+ * of the store undoes a binding before the watch has delivered it, no event would ever confirm the Pod, and the
+ * scheduler would treat it as assigned to the node forever. The scheduler therefore checks Pods that the watch does not
+ * confirm in time.
  */
 import type { PodInfo } from './pod-info.ts'
 

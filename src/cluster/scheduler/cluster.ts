@@ -112,8 +112,8 @@ export class Cluster {
   }
 
   /**
-   * Records a Pod that is bound to a node. Returns whether the model already contained the Pod and its requests have
-   * decreased.
+   * Records a Pod that is bound to a node. Returns true if the model already contained the Pod and any of its requests
+   * has decreased.
    */
   setPod(pod: PodInfo): boolean {
     const before = this.#placed.get(pod.key)?.pod.requests

@@ -1,5 +1,5 @@
 /**
- * Sets the condition DisruptionTarget, which states that the cluster ended a Pod, rather than the Pod's own program.
+ * Sets the condition DisruptionTarget, which states that the cluster, rather than the Pod's own program, ended the Pod.
  * Kubernetes has set this condition since 1.26. The pod failure policy of a Job can refer to it.
  */
 import type { JsonObject } from '../../api/json/json.ts'

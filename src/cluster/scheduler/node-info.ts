@@ -22,7 +22,7 @@ export class NodeInfo {
   images: ReadonlyMap<string, number> = new Map()
   readonly pods = new Set<PodInfo>()
   readonly requested = new Sum()
-  /** CPU and memory requests as counted in scores. */
+  /** CPU and memory requests, as counted for scoring. */
   scoredCpu = 0
   scoredMemory = 0
   /** Number of Pods that use each host port, by protocol and port, then by address. */

@@ -29,7 +29,10 @@ export interface Refusal {
 /** A filter for one Pod, ready to be run on any node. */
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
-  /** Simulates adding another Pod to the node or removing it. Needed only by filters that also consider other nodes. */
+  /**
+   * `add` and `remove` simulate adding a Pod to the node and removing one. Only filters that also consider other nodes
+   * need them.
+   */
   readonly add?: (pod: PodInfo, node: NodeInfo) => void
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
 }
@@ -49,7 +52,7 @@ export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
   readonly storage: StorageSight
-  /** The devices of the cluster. Undefined if the server has no dynamic resource allocation. */
+  /** The devices of the cluster. Undefined if the server does not support dynamic resource allocation. */
   readonly inventory?: Inventory | undefined
   /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are no selectors. */
   readonly workloadSelector: (pod: PodInfo) => SelectorObject | undefined

@@ -80,7 +80,7 @@ export function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): Host
 }
 
 /**
- * Whether two host ports conflict, so that they cannot coexist on one node. The wildcard address conflicts with every
+ * Whether two host ports conflict and therefore cannot coexist on one node. The wildcard address conflicts with every
  * address.
  */
 export function arePortsInConflict(one: HostPort, other: HostPort): boolean {

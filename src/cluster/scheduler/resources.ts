@@ -26,7 +26,7 @@ type Container = NonNullable<PodSpec['containers']>[number]
 const noOthers: ReadonlyMap<string, number> = new Map()
 export const nothing: Amounts = { cpu: 0, memory: 0, ephemeralStorage: 0, others: noOthers }
 
-/** Whether an init container keeps running next to the containers that start after it. */
+/** Whether an init container keeps running alongside the containers that start after it. */
 export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always'
 }
@@ -95,7 +95,8 @@ export function isAnyLess(next: Amounts, previous: Amounts): boolean {
 }
 
 /**
- * Returns CPU and memory as counted in scores. Containers without requests count as requesting small assumed amounts.
+ * Returns the CPU and memory requests, as counted for scoring. Containers without requests count as requesting small
+ * assumed amounts.
  */
 export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
   const { cpu, memory } = total(spec, (container) => withAssumed(requested(container)))

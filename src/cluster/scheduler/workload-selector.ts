@@ -21,8 +21,8 @@ export interface WorkloadParts {
 type LabelMap = { readonly [key: string]: string }
 
 /**
- * Returns a function that computes the combined selector of a Pod, or undefined if no Service or controller selects the
- * Pod.
+ * Returns a function that computes the combined selector of a Pod. The function returns undefined if no Service or
+ * controller selects the Pod.
  */
 export function workloadSelectors(parts: WorkloadParts): (pod: PodInfo) => SelectorObject | undefined {
   const servicesByNamespace = parts.services.index(({ metadata }) => [metadata.namespace])

@@ -24,7 +24,7 @@ export class AutoscalerStatus {
     this.#value = { ...this.#value, ...change }
   }
 
-  /** Sets a condition. The last transition time changes only with the condition's status. */
+  /** Sets a condition. The last transition time changes only when the condition's status changes. */
   condition(type: string, status: 'True' | 'False', { reason, message }: { reason: string; message: string }): void {
     const conditions: Conditions = this.#value.conditions ?? []
     const place = conditions.findIndex((each) => each.type === type)

@@ -84,7 +84,10 @@ function replicasPerPod(value: number, average: number, { replicas, tolerance }:
   return isTolerated(ratio, tolerance) ? replicas : Math.ceil(value / average)
 }
 
-/** Returns the number of replicas relative to the ready pods, because other pods do not share the load yet. */
+/**
+ * Returns the new number of replicas. Applies the ratio only to the ready pods, because other pods do not share the
+ * load yet.
+ */
 async function replicasInAll(ratio: number, { replicas, tolerance, listPods }: MetricSources): Promise<number> {
   if (replicas === 0) return Math.ceil(ratio)
   if (isTolerated(ratio, tolerance)) return replicas

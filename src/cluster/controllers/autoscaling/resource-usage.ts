@@ -51,7 +51,7 @@ function requestOf({ spec }: Pod, resource: string, container?: string): number 
   return values.includes(undefined) ? undefined : values.reduce((sum: number, value) => sum + value!, 0)
 }
 
-/** Relative deviations above (`up`) and below (`down`) the target that cause no change. */
+/** Relative deviations above (`up`) and below (`down`) the target that are tolerated without scaling. */
 export interface Tolerance {
   readonly up: number
   readonly down: number

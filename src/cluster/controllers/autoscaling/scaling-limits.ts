@@ -1,6 +1,7 @@
 /**
  * Limits each scaling step of an autoscaler. Recent recommendations stabilize the result so that the number of replicas
- * does not flap. The autoscaler's `behavior`, or else the default limits, restrict how fast it scales up and down.
+ * does not flap. The autoscaler's `behavior` limits how fast it scales up and down. Without a `behavior`, the default
+ * limits apply.
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
@@ -29,7 +30,7 @@ export interface LimitAnswer {
   readonly replicas: number
   /** Reason why the recommendation was limited. Undefined if it was not limited. */
   readonly limitedBy?: string
-  /** Whether stabilization changed the result, because recent recommendations differ from the current one. */
+  /** Whether recent recommendations changed the result (stabilization). */
   readonly isStabilized: boolean
 }
 

@@ -73,8 +73,8 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const endpoints = state.endpoints.get(name)
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The watch normally reports the missing write and triggers the key. The delay is a fallback if that event never
-  // arrives.
+  // The watch normally delivers the missing write, which triggers another reconcile of the Service. The delay is a
+  // fallback in case that event never arrives.
   if (waitMs > 0) return { afterMs: waitMs }
   try {
     if (endpoints !== undefined && isMirrored(state, endpoints, state.services.get(name)))

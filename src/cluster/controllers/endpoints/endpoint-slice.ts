@@ -2,8 +2,8 @@
  * Maintains the EndpointSlices of every Service with a selector, for each IP family and each set of ports of its pods.
  * The loop changes as few slices as possible. The Service owns the slices, so deleting the Service deletes them.
  *
- * The server generates the names of slices, so a slow watch must not cause duplicates. After a write, the loop writes
- * no more slices for that Service until it has observed the write (`slice-writes.ts`).
+ * Because the server generates the names of slices, a repeated create would produce a duplicate. After a write, the
+ * loop therefore writes no more slices for that Service until it has observed the write (`slice-writes.ts`).
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -87,8 +87,8 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The watch normally reports the missing write and triggers the key. The delay is a fallback if that event never
-  // arrives.
+  // The watch normally delivers the missing write, which triggers another reconcile of the Service. The delay is a
+  // fallback in case that event never arrives.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)

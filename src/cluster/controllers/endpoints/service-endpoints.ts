@@ -82,8 +82,8 @@ function addresses({ podIP, podIPs = [] }: NonNullable<Pod['status']>): string[]
 }
 
 /**
- * Whether a pod with an address belongs to the endpoints of its Service: it must not have ended and, by default, must
- * not be terminating.
+ * Whether a pod with an address belongs to the endpoints of its Service: it must not have terminated and, by default,
+ * must not be terminating.
  */
 export function counts(pod: Pod, { whileTerminating }: { readonly whileTerminating: boolean }): boolean {
   return !hasEnded(pod) && (whileTerminating || !isTerminating(pod))

@@ -1,7 +1,7 @@
 /**
  * Plans which slices to create, update and delete for the desired endpoints. Endpoints stay in their slice. New
  * endpoints go to slices that change anyway, then to an existing slice with room for all remaining endpoints, and
- * otherwise to new slices. A slice that would be deleted is reused instead of creating a new one.
+ * otherwise to new slices. Slices that would otherwise be deleted are reused in place of new ones.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -18,7 +18,7 @@ export interface SlicePlanParts {
   readonly origin: SliceOrigin
   /** Existing slices that belong to the owner. */
   readonly own: readonly EndpointSlice[]
-  /** Slices of an earlier owner with the same name, which the plan deletes. */
+  /** Slices of an earlier owner with the same name. The plan deletes these slices. */
   readonly foreign: readonly EndpointSlice[]
   readonly vendor: Vendor
   readonly family: string

@@ -95,7 +95,7 @@ class NamespaceSearch {
 
   async #list(type: DiscoveredType, dependentsByOwner: ReadonlyMap<string, Dependent[]>): Promise<void> {
     const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
-    // If a page expires, the list starts over. Finding a dependent twice is harmless.
+    // If the continue token expires, the list starts over. Finding a dependent twice is harmless.
     const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
     for await (const { items } of this.#client.pages<ApiObject>(type, options))
       for (const { metadata } of items) note(type, metadata, dependentsByOwner)

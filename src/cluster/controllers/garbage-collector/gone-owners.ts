@@ -42,8 +42,8 @@ export class GoneOwners {
   }
 
   /**
-   * Whether the owner in this reference was seen being deleted. `namespace` is the namespace of the object that has the
-   * reference.
+   * Whether the collector has received the deletion event of the owner in this reference. `namespace` is the namespace
+   * of the object that has the reference.
    */
   wasSeen(reference: OwnerReference, namespace: string | undefined): boolean {
     const { kind, name, uid } = reference

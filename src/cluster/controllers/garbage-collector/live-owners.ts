@@ -2,9 +2,9 @@
  * Reads the state of owners from the server for each decision. Nothing is cached, because restoring a backup brings
  * back deleted objects with their UIDs and undoes unfinished deletions.
  *
- * Concurrent callers share one read of an owner, but only a read that starts after their calls. A caller that reads the
- * dependent first therefore knows that no restore happened between the dependent's version and the owner's absence,
- * because the server rejects versions from before a restore.
+ * Concurrent callers share one read of an owner, but only a read that starts after their calls. A caller that has read
+ * the dependent first is therefore safe: if the store is restored between the two reads, the server rejects the
+ * caller's write, which carries the dependent's resourceVersion.
  */
 
 import type { ObjectMeta } from '../../../api/model/object.ts'

@@ -42,7 +42,7 @@ export function accountFor({ state, verdict, active }: JobStep): Account {
 }
 
 /**
- * Whether the tracking finalizer of an ended pod can be removed. The last failed pod of an index keeps it until a
+ * Whether the tracking finalizer of a finished pod can be removed. The last failed pod of an index keeps it until a
  * replacement pod has taken over its failure count.
  */
 function mayRelease({ job, features, replaceable }: JobState, pod: Pod): boolean {

@@ -25,8 +25,8 @@ interface LoopState extends CronJobParts {
 }
 
 /**
- * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
- * immediately.
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because Node.js fires timers longer than 24
+ * days immediately.
  */
 const maxTimerMs = 60 * 60_000
 

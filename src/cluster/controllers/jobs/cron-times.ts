@@ -31,7 +31,7 @@ export class CronTimes {
     return undefined
   }
 
-  /** Returns the latest run after `since` and not after `now`, or undefined if there is no such run. */
+  /** Returns the latest run that is after `since` but not after `now`, or undefined if there is no such run. */
   latest(since: number, now: number): number | undefined {
     let runTime = this.next(since)
     if (runTime === undefined || runTime > now) return undefined
@@ -47,7 +47,7 @@ export class CronTimes {
     return runTime
   }
 
-  /** Counts the runs after `since` and not after `now`, up to a limit. */
+  /** Counts the runs that are after `since` but not after `now`, up to a limit. */
   count(since: number, { now, limit }: { readonly now: number; readonly limit: number }): number {
     let counted = 0
     for (let at = this.next(since); at !== undefined && at <= now && counted < limit; at = this.next(at)) counted++
@@ -81,7 +81,7 @@ export class CronTimes {
   }
 }
 
-/** Returns a time on the wall clock of a time zone, such as `2026-11-19T14:05:00+01:00`. */
+/** Formats a time as local time in a time zone, such as `2026-11-19T14:05:00+01:00`. */
 export function timestampInZone(at: number, zone: string): string {
   const wall = new ZoneClock(zone).wall(at)
   const offsetMinutes = Math.round((wall - at) / minuteMs)
@@ -98,7 +98,10 @@ interface MomentsOf {
   readonly isEven: boolean
 }
 
-/** The wall clock of a time zone. A wall-clock time is represented by the time when a UTC clock shows the same. */
+/**
+ * The wall clock of a time zone. A wall-clock time is represented by the point in time at which a UTC clock shows that
+ * time.
+ */
 class ZoneClock {
   readonly #format: Intl.DateTimeFormat | undefined
 

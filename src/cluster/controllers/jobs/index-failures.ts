@@ -9,7 +9,8 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 
 /**
- * Failures of an index: `failures` count toward the limit, and `ignored` do not, as the Job's failure policy specifies.
+ * Numbers of failures of an index. `failures` count toward the limit. `ignored` do not, because the Job's failure
+ * policy excludes them.
  */
 export interface IndexFailureCounts {
   readonly failures: number

@@ -80,7 +80,7 @@ export function countPods(job: Job, pods: readonly Pod[], features: JobFeatures)
   }
 }
 
-/** Counts ended pods that the counters do not include yet. */
+/** Counts finished pods that the counters do not include yet. */
 function countWith(
   { uncounted, ...counters }: Counters,
   outcome: 'succeeded' | 'failed',

@@ -34,7 +34,7 @@ export interface StatusOptions {
   /** The Job to update, as last read from or written to the server. */
   readonly job: Job
   readonly counters: Counters
-  /** Whether the Job may end now, because no pods remain to be deleted or counted. */
+  /** Whether the Job may end now. True if no pods remain to be deleted or counted. */
   readonly mayEnd: boolean
   readonly now: string
 }

@@ -70,8 +70,8 @@ const firstPauseMs = 10_000
 const maxPauseMs = 360_000
 const maxTrackedPauseMs = 600_000
 /**
- * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
- * immediately.
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because Node.js fires timers longer than 24
+ * days immediately.
  */
 const maxTimerMs = 60 * 60_000
 
@@ -132,7 +132,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   loop.outdated.delete(uid)
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // The cache does not contain all pod writes yet. The Job is triggered again when the cache is updated.
+  // The cache does not contain all pod writes yet. The Job is reconciled again when the cache is updated.
   const unseenMs = Math.max(loop.expectations.waitMs(uid), loop.releases.waitMs(uid))
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)

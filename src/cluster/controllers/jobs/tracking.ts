@@ -1,6 +1,6 @@
 /**
  * Counts each pod of a Job exactly once, even if a client deletes the pod. A finalizer keeps a pod until the status
- * counts it. A step first writes the UIDs of ended pods to status.uncountedTerminatedPods, then removes their
+ * counts it. A step first writes the UIDs of finished pods to status.uncountedTerminatedPods, then removes their
  * finalizers, and then moves the UIDs into the counters. If the process stops in between, the next process continues
  * from the status.
  */
@@ -22,7 +22,7 @@ export function isTracked({ metadata: { finalizers = [] } }: Pod, vendor: Vendor
   return finalizers.includes(trackingFinalizer(vendor))
 }
 
-/** Counters of a status, and the UIDs of ended pods that the counters do not include yet. */
+/** Counters of a status, and the UIDs of finished pods that the counters do not include yet. */
 export interface Counters {
   readonly succeeded: number
   readonly failed: number

@@ -68,9 +68,9 @@ function failureOf(state: JobState, now: number): Reason | undefined {
 }
 
 /**
- * Whether the failures exceed the backoff limit. Without tracking, counts failed pods only if a failure is new. If the
- * desired number of pods is already active, an earlier step replaced the failed pod but did not write the status. With
- * restartPolicy OnFailure, container restarts count instead.
+ * Whether the failures exceed the backoff limit. Without tracking, failed pods count only if a failure is new. A
+ * failure is not new if the desired number of pods is already active: an earlier step has then replaced the failed pod,
+ * but has not written the status. With restartPolicy OnFailure, container restarts count instead.
  */
 function exceedsBackoffLimit({
   job: { spec = {}, status = {} },

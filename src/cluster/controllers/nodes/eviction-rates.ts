@@ -63,8 +63,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means that they may be evicted now
-   * and uses the zone's next slot. Infinity means that eviction is paused.
+   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means that they may be evicted
+   * now. In that case, the call reserves the zone's next slot for them. Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')

@@ -108,7 +108,7 @@ function nodeChanged({ health, rates, byNode }: State, { key, previous, object }
   return [nodePrefix + key, ...pods.map((pod) => podPrefix + objectKey(pod))]
 }
 
-/** Handles a change to a pod. Ignores pods on nodes without NoExecute taints, which are the majority. */
+/** Handles a change to a pod. Ignores most pods, namely those on nodes without NoExecute taints. */
 function podChanged({ nodes, eviction }: State, { key, previous, object }: ObjectChange<Pod>): string[] {
   if (object === undefined) eviction.gone(previous!)
   const node = nodes.get({ name: object?.spec?.nodeName ?? '' })

@@ -35,9 +35,7 @@ const steps: readonly Step[] = [
   { min: 1800, max: Number.POSITIVE_INFINITY, seconds: 300 },
 ]
 
-/**
- * Returns the index of the TTL step for this number of nodes. `present` is the current index, where the search starts.
- */
+/** Returns the index of the TTL step for this number of nodes. The search starts at `present`, the current index. */
 export function stepFor(present: number, nodes: number): number {
   let step = present
   while (nodes > steps[step]!.max) step++

@@ -2,7 +2,7 @@
  * Deletes pods that nothing else deletes: terminated pods beyond a limit (oldest first), pods on nodes that no longer
  * exist, terminating pods that were never scheduled, and, since 1.26, terminating pods on nodes that are not ready and
  * have the taint `out-of-service`. The deletion has no grace period, because no agent would complete it. Since 1.26, a
- * pod on a missing or failed node first gets the phase Failed, and a pod on a missing node also the condition
+ * pod on a missing or failed node first gets the phase Failed, and a pod on a missing node also gets the condition
  * DisruptionTarget.
  *
  * Before the pods of a missing node are deleted, the loop waits 40 seconds and then reads the node from the server.

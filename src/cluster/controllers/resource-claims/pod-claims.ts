@@ -4,7 +4,7 @@ import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.t
 import type { OwnerReference } from '../../../api/model/object.ts'
 import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** Returns the annotation with the name that a claim has in the spec of its pod. */
+/** Returns the key of the annotation that contains a claim's name in the spec of its pod. */
 export function podClaimAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-claim-name', 'resource')
 }

@@ -24,7 +24,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
         return [
           `claim ${key}`,
           ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-          // When a claim is deleted, trigger the volumes reserved for it. The claim itself may not have named its
+          // When a claim is deleted, reconcile the volumes reserved for it. The claim itself may not have named its
           // volume yet.
           ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
         ]

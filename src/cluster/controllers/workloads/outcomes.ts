@@ -5,8 +5,8 @@ import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 
 /**
- * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
- * immediately.
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because Node.js fires timers longer than 24
+ * days immediately.
  */
 const maxPauseMs = 60 * 60_000
 

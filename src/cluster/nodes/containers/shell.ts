@@ -13,7 +13,7 @@ import { tar } from './tar-command.ts'
 
 /** The resources that a simulated command can access: variables, files, input, output and limits. */
 export interface ShellPlace {
-  /** How many times faster than real time the container runs. */
+  /** Speed of the container, as a multiple of real time. */
   readonly speed: number
   readonly hostname: string
   readonly environment: Environment

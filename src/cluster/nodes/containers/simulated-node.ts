@@ -46,7 +46,7 @@ export interface SimulatedNodeParts {
   readonly logs: ContainerLogs
   readonly volumes: PodVolumes | undefined
   readonly outages: Pick<NodeOutages, 'isUnreachable'>
-  /** How many times faster than real time the containers run. */
+  /** Speed of the containers, as a multiple of real time. */
   readonly speed: number
   readonly client: () => Client
   readonly amounts: NodeAmounts

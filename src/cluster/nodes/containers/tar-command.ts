@@ -1,6 +1,7 @@
 /**
- * The `tar` command of a simulated container, as far as `kubectl cp` needs it: `tar cf - PATH...` and `tar xf - [-C
- * DIRECTORY]`. Archives are untrusted, so names cannot leave the container, and sizes are limited.
+ * The `tar` command of a simulated container, limited to what `kubectl cp` needs: `tar cf - PATH...` and `tar xf - [-C
+ * DIRECTORY]`. Archives are untrusted: the names in an archive cannot refer to files outside the container, and sizes
+ * are limited.
  */
 import { posix } from 'node:path'
 import { UsageError } from '../../../base/flags/flags.ts'

@@ -50,7 +50,7 @@ export interface FailureParts {
   readonly nodeObjects: Informer<Node>
   readonly pods: Informer<Pod>
   readonly vendor: Vendor
-  /** How many times faster than real time the nodes run. Defaults to 1. */
+  /** Speed of the nodes, as a multiple of real time. Defaults to 1. */
   readonly speed?: number
   readonly onError: (error: unknown) => void
 }
@@ -58,7 +58,7 @@ export interface FailureParts {
 export interface Failures {
   readonly failureOf: PodFailures['annotations']
   readonly outages: NodeOutages
-  /** Trigger the pods and nodes that a changed rule affects. */
+  /** Trigger a reconcile of the pods and nodes that a changed rule affects. */
   readonly podSources: readonly Source[]
   readonly nodeSources: readonly Source[]
 }

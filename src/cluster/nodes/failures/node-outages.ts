@@ -47,7 +47,7 @@ export class NodeOutages {
     return this.#failuresOf(node).has('disk-pressure')
   }
 
-  /** Whether the pod is critical, so that a node with disk pressure neither rejects nor evicts it. */
+  /** Whether the pod is critical. A node with disk pressure neither rejects nor evicts critical pods. */
   isCritical({ spec }: Pod): boolean {
     return (spec?.priority ?? 0) >= criticalPriority
   }
@@ -89,8 +89,8 @@ export class NodeOutages {
   }
 
   /**
-   * Returns an event source that triggers the reconciliation of pods to evict. `speed` is how many times faster than
-   * real time the nodes run.
+   * Returns an event source that triggers the reconciliation of pods to evict. `speed` is the speed of the nodes, as a
+   * multiple of real time.
    */
   evictions(speed: number): Source {
     return {

@@ -61,8 +61,8 @@ export class PodFailures {
 }
 
 /**
- * Whether the node simulates each container of the pod separately. Annotations and failures instead determine the
- * lifecycle of the whole pod.
+ * Whether the node simulates each container of the pod separately. False if annotations or a failure determine the
+ * lifecycle of the pod as a whole.
  */
 export function followsContainers(pod: Pod, failure: Annotations | undefined, keys: SimulationKeys): boolean {
   const { annotations } = pod.metadata

@@ -66,6 +66,7 @@ export const kwokKinds = {
 /** The names and the scope of a KWOK kind. */
 export type KwokKind = (typeof kwokKinds)[keyof typeof kwokKinds]
 
+/** Returns the resource type of a KWOK kind. */
 export function kwokType({ kind, plural, namespaced }: KindNames): ResourceType<KwokObject> {
   return { group: kwokGroup, version: kwokVersion, plural, namespaced, kind }
 }

@@ -22,7 +22,7 @@ const maxFollowed = 100
 export interface Following {
   /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal
-  /** Whether the container has terminated, so that the file will no longer grow. */
+  /** Whether the container has terminated and its file will therefore no longer grow. */
   readonly isOver: () => boolean
 }
 

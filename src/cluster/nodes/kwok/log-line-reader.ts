@@ -69,7 +69,7 @@ function parseJsonLine(line: string, now: number): ParsedLine | undefined {
   try {
     value = JSON.parse(line) as typeof value
   } catch {
-    // A line that is not JSON is shown as it is.
+    // A line that is not JSON is shown as is.
     return undefined
   }
   if (typeof value.log !== 'string') return undefined

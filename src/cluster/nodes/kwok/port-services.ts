@@ -9,8 +9,8 @@ import { PodRules } from './pod-rules.ts'
 import { type PortService, portRules } from './port-objects.ts'
 
 /**
- * Returns the IP address of a host. Rejects with an error whose message is for the client if the server must not
- * connect to the host.
+ * Returns the IP address of a host. If the server must not connect to the host, rejects with an error whose message is
+ * sent to the client.
  */
 export type ResolveAddress = (host: string, port: number) => Promise<string>
 
@@ -33,8 +33,8 @@ export class PortServices {
   }
 
   /**
-   * Serves one connection. Resolves when the connection is closed. Rejects with an error whose message is for the
-   * client if the target cannot be reached.
+   * Serves one connection. Resolves when the connection is closed. If the target cannot be reached, rejects with an
+   * error whose message is sent to the client.
    */
   async serve(service: PortService, stream: Duplex, signal: AbortSignal): Promise<void> {
     if (service.type === 'http') {

@@ -102,8 +102,8 @@ export function ownRange(place: number): string {
 }
 
 /**
- * Returns the default CIDR of a node that is alone in its process, from 10.192.0.0/10, based on a hash of its name.
- * Collisions are possible, but unlikely for a few nodes.
+ * Returns the default CIDR of a node that is the only one in its process, from 10.192.0.0/10, based on a hash of its
+ * name. Collisions are possible, but unlikely for a few nodes.
  */
 export function rangeOfName(name: string): string {
   const hash = createHash('sha256').update(name).digest().readUInt32BE()

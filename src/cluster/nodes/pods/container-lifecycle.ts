@@ -34,7 +34,7 @@ export interface LifecycleStep {
   readonly events: readonly StageEvent[]
   /** Simulated milliseconds until the next change. Undefined if only an event can change the pod. */
   readonly afterMs: number | undefined
-  /** Whether all containers of a deleted pod have stopped, so that the node deletes the pod. */
+  /** Whether all containers of a deleted pod have stopped and the node can therefore delete the pod. */
   readonly isGone: boolean
 }
 
@@ -181,7 +181,7 @@ class PodRun {
     return isSuccess ? 'Succeeded' : 'Failed'
   }
 
-  /** Stops the last running container of a list. Returns false if none is running. */
+  /** Stops the last running container in a list. Returns false if none is running. */
   #stopLast(containers: readonly Container[]): boolean {
     const last = containers.findLast((each) => this.#statusOf(each).state?.running !== undefined)
     if (last !== undefined) this.#end(last, 0)

@@ -16,8 +16,8 @@ const instant: ProgramRun = { ms: 0, exitCode: 0 }
 const jobRun: ProgramRun = { ms: 1000, exitCode: 0 }
 
 /**
- * Whether the containers of a pod differ in their lifecycles, so that the node drives each container separately: pods
- * with init containers, hooks or restart rules, and pods in which only some programs end.
+ * Whether the containers of a pod differ in their lifecycles, in which case the node drives each container separately.
+ * True for pods with init containers, hooks or restart rules, and for pods in which only some programs end.
  */
 export function hasSeparateContainers({ spec }: Pod): boolean {
   const { containers = [], initContainers = [] } = spec ?? {}

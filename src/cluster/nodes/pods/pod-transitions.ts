@@ -243,7 +243,7 @@ interface Wanted {
 }
 
 /**
- * The condition that states that a pod's sandbox has network addresses. Since 1.29, node agents report it before all
+ * The condition which states that a pod's sandbox has network addresses. Since 1.29, node agents report it before all
  * other conditions.
  */
 export const sandboxCondition = 'PodReadyToStartContainers'

@@ -66,7 +66,7 @@ class QueryReader {
     if (index !== undefined) return [{ kind: 'at', index: Number(index) }]
     if (mark !== undefined || compare !== undefined) return [{ kind: 'mark', mark: (mark ?? compare)! }]
     const literal = text ?? word
-    // The remaining tokens, such as a `.` before a bracket or a `?`, have no effect, because missing values never cause
+    // The remaining tokens, such as a `?` or a `.` before a bracket, have no effect, because missing values never cause
     // errors.
     return literal === undefined ? [] : [{ kind: 'literal', value: JSON.parse(literal) as Json }]
   }

@@ -33,7 +33,7 @@ export interface StageChoice {
    */
   readonly limitsEach: boolean
   readonly clock: Clock
-  /** How many times faster than real time stages are applied. */
+  /** Speed of the stages, as a multiple of real time. */
   readonly speed: number
 }
 
@@ -42,7 +42,10 @@ const repeatMs = 1000
 export class StageProgress {
   #waiting: WaitingStage | undefined
   #last: { readonly stage: Stage; readonly at: number } | undefined
-  /** When each stage was last applied, by name, on the monotonic clock. Recorded only if applications are limited. */
+  /**
+   * When each stage was last applied, by name, on the monotonic clock. Recorded only if each stage may be applied at
+   * most once per second.
+   */
   #applied: Map<string, number> | undefined
 
   /** Cancels the stage whose delay is running. */

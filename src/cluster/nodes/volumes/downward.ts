@@ -46,7 +46,7 @@ function pairs(values: { readonly [key: string]: string } = {}): string {
     .join('\n')
 }
 
-/** Allocatable resources of a node, used as the limits of containers without their own. */
+/** Allocatable resources of a node, used as the limits of containers that have no limits of their own. */
 export type NodeAmounts = { readonly [resource: string]: string }
 
 /**

@@ -67,7 +67,7 @@ export class PodVolumes {
     return this.#parts.pollMs ?? usualPollMs
   }
 
-  /** Writes the volumes of a pod. If a volume cannot be written, the pod cannot start, and the reason is returned. */
+  /** Writes the volumes of a pod. If a volume cannot be written, returns the reason, and the pod cannot start. */
   async prepare(pod: Pod, client: Client): Promise<string | undefined> {
     this.#pods.add(pod.metadata.uid ?? '')
     if (tokenCount(pod) > maxTokens)

@@ -46,8 +46,8 @@ export interface SpreadConstraint {
 }
 
 /**
- * The spread constraints for Pods without their own: those in the configuration, or `usual` for the defaults of
- * kube-scheduler.
+ * The spread constraints for Pods that have none of their own: those in the configuration, or `usual` for the defaults
+ * of kube-scheduler.
  */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 

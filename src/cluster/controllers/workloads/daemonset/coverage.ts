@@ -1,5 +1,5 @@
 /**
- * Ensures one pod on every eligible node: finds nodes without a pod, and surplus pods. Pods on ineligible nodes are
+ * Keeps one pod on every eligible node: finds nodes without a pod, and surplus pods. Pods on ineligible nodes are
  * deleted, and failed pods are deleted after a backoff. If a node has several pods, the oldest is kept. With a surge,
  * the oldest pod of each template is kept.
  */
@@ -15,7 +15,7 @@ export interface CoverageMoves extends Moves {
 }
 
 /**
- * Returns the pods to create and to delete. `surge` determines whether a pod of an old template may run next to a new
+ * Returns the pods to create and to delete. `surge` determines whether a pod of an old template may run alongside a new
  * pod.
  */
 export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>): CoverageMoves {
@@ -72,7 +72,7 @@ function surplusOfSurge(step: DaemonStep, running: readonly Pod[]): Pod[] {
   return [...moreNew, ...moreOld, ...(isReplaced ? [oldest] : [])]
 }
 
-/** Whether the old pod of a node may be deleted, because it is not ready or the new pod is available. */
+/** Whether the old pod of a node may be deleted: it is not ready, or the new pod is available. */
 export function mayGo(
   { set, state }: DaemonStep,
   { newest, oldest }: { readonly newest: Pod; readonly oldest: Pod },

@@ -67,7 +67,7 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
   }
 }
 
-/** Triggers all DaemonSets when a node is added or deleted, or its labels or taints change. */
+/** Triggers a reconcile of all DaemonSets when a node is added or deleted, or its labels or taints change. */
 function fromNodes({ nodes, sets }: DaemonSetParts): Source {
   const isSame = (a: Node, b: Node) =>
     sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) && sameJson(a.spec?.taints ?? [], b.spec?.taints ?? [])
@@ -86,8 +86,8 @@ interface Context {
 async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context): Promise<StepOutcome> {
   const { signal } = context
   const history = await historyOf(state, set, context)
-  // Must be read before the list of pods. Otherwise a write that is delivered in between might be missing from the list
-  // of pods.
+  // Check the expectations before listing the pods. Otherwise, a write that is delivered in between might be missing
+  // from the list although it is no longer expected.
   const expectedMs = state.expectations.waitMs(set.metadata.uid ?? '')
   const pods = await claimedPods(state, set, context)
   const step: DaemonStep = {

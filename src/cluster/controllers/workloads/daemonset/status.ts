@@ -1,4 +1,4 @@
-/** Computes the status of a DaemonSet: the numbers of nodes that run its pod and that should run it. */
+/** Computes the status of a DaemonSet: the number of nodes that run its pod, and the number that should run it. */
 
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

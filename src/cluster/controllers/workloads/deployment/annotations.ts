@@ -1,6 +1,6 @@
 /**
- * Annotations of Deployments and their ReplicaSets: current and earlier revision numbers, the Deployment's replica
- * counts when a ReplicaSet was last scaled, and user annotations, which are copied between them.
+ * Annotations of Deployments and their ReplicaSets: current and earlier revision numbers, the replica counts of the
+ * Deployment at the time a ReplicaSet was last scaled, and user annotations, which are copied between them.
  */
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
@@ -38,8 +38,8 @@ export function readRevision(text: string | undefined): bigint | undefined {
 }
 
 /**
- * Returns the number of replicas of the Deployment when this ReplicaSet was last scaled, or undefined if it was not
- * recorded.
+ * Returns the number of replicas that the Deployment had when this ReplicaSet was last scaled, or undefined if it was
+ * not recorded.
  */
 export function desiredNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'desired-replicas')])
@@ -73,8 +73,8 @@ export function withReplicasNoted(vendor: Vendor, set: ReplicaSet, { desired, ma
 }
 
 /**
- * Returns the ReplicaSet with the annotations of its Deployment and this revision. The history records its earlier
- * revision number.
+ * Returns the ReplicaSet with the annotations of its Deployment and this revision. The ReplicaSet's earlier revision
+ * number is added to its revision history.
  */
 export function withRevision(
   vendor: Vendor,

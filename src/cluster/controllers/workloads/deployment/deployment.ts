@@ -50,7 +50,7 @@ export function deploymentLoop(parts: DeploymentParts): Loop {
   }
 }
 
-/** Triggers the Deployments of changed ReplicaSets, and Deployments that may adopt a ReplicaSet. */
+/** Triggers a reconcile of the Deployments that own a changed ReplicaSet or may adopt one. */
 function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Deployment>): Source {
   return fromInformer(parts.replicaSets, ({ previous, object }) => {
     const owners = [previous, object].flatMap((set) => (set && controllerKey(set, kind)) ?? [])
@@ -60,8 +60,8 @@ function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Depl
 }
 
 /**
- * When a pod is deleted, triggers Deployments with the Recreate strategy, which wait until all pods of old templates
- * are deleted.
+ * When a pod is deleted, triggers a reconcile of Deployments with the Recreate strategy, which wait until all pods of
+ * old templates are deleted.
  */
 function fromLastPods({ pods, replicaSets, deployments }: DeploymentParts): Source {
   const ownerOf = (pod: Pod): string[] => {

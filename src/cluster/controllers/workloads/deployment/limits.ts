@@ -67,15 +67,18 @@ function isCounted({ metadata, status }: ReplicaSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
-/** The ReplicaSets of a Deployment: `present` has the current template, and `old` have earlier templates. */
+/**
+ * The ReplicaSets of a Deployment: `present` is the ReplicaSet with the current template, and `old` contains those with
+ * earlier templates.
+ */
 interface CountedSets {
   readonly present: ReplicaSet | undefined
   readonly old: readonly ReplicaSet[]
 }
 
 /**
- * Returns the number of replicas that the new ReplicaSet may have now. It does not grow while the pod counts of an old
- * ReplicaSet are outdated.
+ * Returns the number of replicas that the new ReplicaSet may have now. The number does not grow while the pod counts of
+ * an old ReplicaSet are outdated.
  */
 export function newSize(deployment: Deployment, { present, old }: CountedSets): number {
   const { replicas = 1 } = deployment.spec ?? {}

@@ -40,7 +40,7 @@ export function progressing({ status }: Deployment): DeploymentCondition | undef
   return findCondition(status?.conditions, 'Progressing')
 }
 
-/** A reconcile of one Deployment. Every write updates `deployment` to the server's response. */
+/** A reconcile of one Deployment. Every write replaces `deployment` with the object in the server's response. */
 export class Rollout {
   deployment: Deployment
   readonly parts: DeploymentParts

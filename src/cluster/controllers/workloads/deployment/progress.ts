@@ -48,8 +48,8 @@ export async function syncProgress(rollout: Rollout, sets: Sets): Promise<number
 }
 
 /**
- * Reports in the Progressing condition that a Deployment was paused or resumed. The deadline does not run while it is
- * paused.
+ * Reports in the Progressing condition that a Deployment was paused or resumed. While the Deployment is paused, the
+ * deadline does not run.
  */
 export async function syncPaused(rollout: Rollout): Promise<void> {
   const { deployment } = rollout
@@ -97,7 +97,7 @@ function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
   }
 }
 
-/** Returns the total number of terminating pods if every ReplicaSet reports its own number. */
+/** Returns the total number of terminating pods, provided that every ReplicaSet reports its own number. */
 function terminatingIn(all: readonly ReplicaSet[]): { terminatingReplicas?: number } {
   const counts = all.map(({ status }) => status?.terminatingReplicas)
   if (!counts.every((count) => count !== undefined)) return {}

@@ -22,7 +22,10 @@ import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from '.
 /** Key of the label that distinguishes pods created from different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
-/** The ReplicaSets of a Deployment: `present` has the current template, and `old` have earlier templates. */
+/**
+ * The ReplicaSets of a Deployment: `present` is the ReplicaSet with the current template, and `old` contains those with
+ * earlier templates.
+ */
 export interface Sets {
   /** ReplicaSet of the current template. Undefined if it does not exist. */
   readonly present: ReplicaSet | undefined

@@ -17,7 +17,7 @@ import type { SetStep, StatefulSetParts } from './parts.ts'
 interface Member {
   readonly pod: Pod
   readonly ordinal: number
-  /** Whether the pod's ordinal is outside the desired range, so that it will be deleted. */
+  /** Whether the pod's ordinal is outside the desired range. Such a pod will be deleted. */
   readonly isSurplus: boolean
 }
 

@@ -93,7 +93,7 @@ async function fill(walk: Walk): Promise<boolean> {
       counts.replicas++
       countRevision(walk, createdPod, 1)
       byOrdinal.set(ordinal, createdPod)
-      // Events about the new pods trigger the StatefulSet again.
+      // Watch events for the new pods trigger another reconcile of the StatefulSet.
       if (isOrdered || ++created === maxCreated) return false
       continue
     }

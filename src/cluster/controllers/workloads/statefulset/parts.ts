@@ -24,7 +24,7 @@ export interface StatefulSetParts {
   readonly revisions: Informer<ControllerRevision>
 }
 
-/** The two template revisions of a StatefulSet: from `current`, a rollout moves the pods to `update`. */
+/** The two template revisions of a StatefulSet. A rollout moves the pods from `current` to `update`. */
 export interface Revisions {
   /** Revision of pods that the rollout has not reached yet. */
   readonly current: ControllerRevision

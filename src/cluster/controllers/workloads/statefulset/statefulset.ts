@@ -1,6 +1,6 @@
 /**
  * Runs the pods of StatefulSets, each with a stable name, ordinal and claims. A step creates, deletes or replaces pods
- * (`ordinals.ts`) and writes the status. Changes to the pods trigger the set again.
+ * (`ordinals.ts`) and writes the status. Changes to the pods trigger the next step.
  *
  * Pods have fixed names and are deleted by UID. A step with stale data therefore never creates or deletes a pod twice:
  * the server rejects its writes, and the step is retried.
