@@ -3,9 +3,9 @@
  *
  * `start` loads a snapshot and then applies the changes in the log. Readers wait for `reached(revision)` so that their
  * result is not older than the required revision. If the feed is interrupted, the caches are loaded again and all
- * watchers are closed. Their clients resume from a revision or list again. A watch that resumes before the event buffer
- * reads the log. Such watches share reads where possible. An event buffer contains no event older than the history
- * retention time.
+ * watchers are closed. Their clients resume from a revision or list again. If a watch resumes before the start of the
+ * event buffer, it reads the log. Such watches share reads where possible. An event buffer contains no event older than
+ * the history retention time.
  *
  * Caches can be added and removed while the feed is running. After `add` and `fill`, a new cache is as current as all
  * others.

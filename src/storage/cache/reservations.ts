@@ -1,6 +1,6 @@
 /**
- * Tracks the values, such as addresses and ports, that objects reserve from shared pools, on any server. The store
- * contains the reservations as keys under `claims/`, whose values name the object that owns the reservation. The feed
+ * Tracks the values, such as addresses and ports, that objects reserve from shared pools through any server. The store
+ * contains each reservation as a key under `claims/` whose value names the object that owns the reservation. The feed
  * that updates the caches also updates the reservations, so both reflect the same revision.
  *
  * claims/node-ports/30080 -> objects/core/services/default/web

@@ -1,10 +1,10 @@
 /**
  * A watcher of one kind's changes, with a bounded queue of encoded events.
  *
- * The reader of the queue first reads past events at its own speed, without the queue. As soon as it has caught up, it
- * calls `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A watcher
- * whose queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in
- * as few writes as possible.
+ * The reader of the queue first reads earlier events at its own speed, without the queue. As soon as it has caught up,
+ * it calls `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A
+ * watcher whose queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are
+ * sent in as few writes as possible.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -163,8 +163,8 @@ export class Watcher {
   }
 
   /**
-   * Returns queued events, up to and including the event that reaches the given number of bytes. Returns an empty array
-   * if no event is queued.
+   * Returns queued events, up to and including the event that brings their total size to the given number of bytes.
+   * Returns an empty array if no event is queued.
    */
   take(bytes: number): Buffer[] {
     const chunks = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))

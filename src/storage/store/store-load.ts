@@ -33,13 +33,13 @@ export interface StoreLoader {
   close(): Promise<void>
 }
 
-/** The progress recorded in the mark of an unfinished store. */
+/** The progress recorded in the marker of an unfinished store. */
 export interface LoadProgress {
   readonly id: string
   readonly done: number
 }
 
-/** Parses the mark of an unfinished store. Returns undefined if it is damaged. The load then starts over. */
+/** Parses the marker of an unfinished store. Returns undefined if it is damaged. The load then starts over. */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>
@@ -49,7 +49,7 @@ export function readProgress(text: string): LoadProgress | undefined {
   }
 }
 
-/** Encodes the mark of an unfinished store. */
+/** Encodes the marker of an unfinished store. */
 export function writeProgress({ id, done }: LoadProgress): Buffer {
   return Buffer.from(JSON.stringify({ id, done }))
 }

@@ -29,8 +29,8 @@
  * - log tail: the newest part of the log, cached in memory (`log-tail.ts`).
  * - history window: the revisions that `list` and `watch` accept, from the oldest retained one to the newest.
  *   Compaction moves the start of the window forward and deletes older changes from the log.
- * - event buffer: the latest events of one kind in its cache (`cache/kind-cache.ts`). A watch from before the buffer
- *   reads the log.
+ * - event buffer: the latest events of one kind in its cache (`cache/kind-cache.ts`). If a watch starts before the
+ *   buffer, it reads the log.
  * - journal: the changes with their notes, which outlive the history window. The journal is bounded by age and size,
  *   not by compaction.
  */

@@ -1,5 +1,5 @@
 /**
- * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a write of data fails,
+ * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a data write fails,
  * because it formats the error into a buffer that is too short. lmdb must therefore never encounter a failing disk.
  * This module extends the file before lmdb writes to it, while a full disk is still an ordinary error. Before each
  * transaction, it also writes a page after the used pages, to detect a file system that rejects all writes (shut down,

@@ -4,7 +4,7 @@
  *
  * On a full disk, the window shrinks, because new writes matter more than old revisions. The store drops part of the
  * window to make room for writes. If there is no room for the log record of a delete, the delete truncates the window
- * even while readers use it. Watches are not affected as long as the log tail, in memory, contains the changes since
+ * even while readers use it. Watches are not affected as long as the in-memory log tail contains the changes since
  * their revision.
  */
 import type { Clock } from '../../../base/time/clock.ts'

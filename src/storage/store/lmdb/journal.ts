@@ -1,5 +1,5 @@
 /**
- * The journal of the embedded store, for code outside of the thread that owns the file. Each method sends a request to
+ * The journal of the embedded store, for code outside the thread that owns the file. Each method sends a request to
  * that thread (read-journal.ts).
  */
 import { assertKey } from '../key.ts'

@@ -94,7 +94,7 @@ export interface CompactRequest {
   readonly journal: JournalBounds | undefined
 }
 
-/** Limits of the changes that the log retains for the journal after they have left the history window. */
+/** Limits for the changes that the log retains for the journal after they have left the history window. */
 export interface JournalBounds {
   /** The wall-clock time since which the journal has retained all changes. */
   readonly since: number

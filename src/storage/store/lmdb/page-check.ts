@@ -272,8 +272,8 @@ export class PageCheck {
   }
 
   /**
-   * Marks the pages of a long record as used. Returns false if they have not been read yet, so that the caller checks
-   * the record later.
+   * Marks the pages of a long record as used. Returns false if they have not been read yet, in which case the record
+   * must be checked later.
    */
   #takeLong({ page, count }: LongRecord): boolean {
     this.#claim(page, count, uses.long)

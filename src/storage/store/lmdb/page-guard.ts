@@ -1,6 +1,6 @@
 /**
- * Verifies pages before lmdb reads them, while another thread still checks the whole file. lmdb therefore never follows
- * a reference in a damaged page (docs/decisions/0062-start.md).
+ * Verifies pages before lmdb reads them, while another thread is still checking the whole file. lmdb therefore never
+ * follows a reference in a damaged page (docs/decisions/0062-start.md).
  *
  * Like lmdb, `reach` follows the path from the root to a key. It verifies every page of the opened state on that path,
  * and the two neighboring leaves. Pages written since then are not verified, because they were derived from verified

@@ -237,8 +237,8 @@ function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): 
 }
 
 /**
- * Merges both slices in key order, up to the last key that both slices have reached. No key is in both slices, because
- * an entry in `current` has not been replaced.
+ * Merges both slices in key order, up to the last key that both slices cover. No key is in both slices, because an
+ * entry in `current` has not been replaced.
  */
 function merge(live: Slice, replaced: Slice): Slice {
   if (replaced.entries.length === 0 && replaced.resume === undefined) return live

@@ -167,7 +167,10 @@ function logSize({ log }: Tables): { bytes: number; average: number } {
   return { bytes, average: bytes / Math.max(1, entryCount) }
 }
 
-/** Drops, from part of the log, the values that the journal excludes. Returns whether more such values remain. */
+/**
+ * Scans part of the log and drops the values that the journal excludes. Returns whether more of the log remains to be
+ * scanned.
+ */
 function reduce(
   tables: Tables,
   { upTo, journal, room }: { upTo: Revision; journal: JournalBounds; room: DiskReservation },

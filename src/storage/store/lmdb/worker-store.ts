@@ -113,5 +113,8 @@ function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistor
   }
 }
 
-/** Handlers for unpin requests, whose outcome does not matter. If the store's thread has ended, its pins are gone. */
+/**
+ * Handlers for the replies to unpin requests. The outcome of an unpin request does not matter. If the store's thread
+ * has ended, its pins are gone.
+ */
 const ignored = { resolve: () => {}, reject: () => {} }
