@@ -1,6 +1,6 @@
 /**
  * Reads the AdmissionConfiguration in `--admission-control-config-file`. The file configures each admission plugin,
- * either inline or through the path of another file, which is relative to this file.
+ * either inline or through the path of another file. Such a path is relative to the AdmissionConfiguration file.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'

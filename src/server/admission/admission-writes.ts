@@ -1,4 +1,4 @@
-/** Lets admission plugins write objects. These objects pass through admission like objects that clients write. */
+/** Lets admission plugins write objects. These writes pass through admission, just as the writes of clients do. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'

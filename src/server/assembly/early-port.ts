@@ -32,7 +32,7 @@ export interface EarlyPort {
 
 interface EarlyPortParts {
   readonly certificates: Pick<Certificates, 'tls'>
-  /** Monotonic time when the server began to start. */
+  /** Monotonic time at which the server began to start. */
   readonly startTime: number
   readonly clock: Clock
   readonly log: Log
@@ -64,8 +64,8 @@ export async function openEarlyPort(
 }
 
 /**
- * Opens a port that reports liveness until the store is open. Before that, the server may not have its certificates
- * yet. Clients with certificates connect to the final port, which replaces this port.
+ * Opens a port that reports liveness until the store is open. Until then, the server may not have its certificates.
+ * Clients with certificates connect to the final port, which replaces this port.
  */
 export async function openWaitingPort(
   options: ServerOptions,

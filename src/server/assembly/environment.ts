@@ -27,7 +27,7 @@ export interface Environment {
   readonly kinds?: readonly Kind[]
   /** Whether the server creates a LimitRange in the namespace `default`. Defaults to false. */
   readonly defaultLimits?: boolean
-  /** A store to use instead of the store in the options. The server closes it. */
+  /** A store to use instead of the one in the options. The server closes this store. */
   readonly store?: Store
   /** Whether NodeRestriction runs unless a flag disables it. Defaults to false. */
   readonly restrictsNodes?: boolean
@@ -59,5 +59,5 @@ export type AssemblyContext = Environment &
     readonly opened: AsyncDisposableStack
   }
 
-/** The context before the emulated version, and thus the set of kinds, is known. */
+/** The part of the context that is available before the emulated version, and thus the set of kinds, is known. */
 export type FoundationContext = Omit<AssemblyContext, 'kinds'>

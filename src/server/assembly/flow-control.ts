@@ -51,10 +51,7 @@ export function openFlowControl(
   return shareFairly(new FlowControl(configuration, systemClock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 
-/**
- * Returns the equal share of a server-wide limit that each worker gets. The value 0 means no limit and is returned
- * unchanged.
- */
+/** Returns each worker's equal share of a server-wide limit. Returns 0, which means no limit, unchanged. */
 function shareOf(limit: number, workers: number): number {
   return Math.ceil(limit / workers)
 }

@@ -1,4 +1,7 @@
-/** Opens what all other parts of the server depend on: configuration files, the store, keys and certificates. */
+/**
+ * Opens the resources on which all other parts of the server depend: configuration files, the store, keys and
+ * certificates.
+ */
 
 import { vendorOf } from '../../api/model/vendor.ts'
 import { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
@@ -24,7 +27,7 @@ import { followNodeClient } from './ways-to-nodes.ts'
 /** The parts of the server that `openFoundation` opens, such as the store and the keys. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
-/** Opens the files that flags name, the store, keys and certificates. */
+/** Opens the files specified by flags, the store, the keys and the certificates. */
 export async function openFoundation(options: ServerOptions, context: FoundationContext) {
   const { log, clock, opened, worker, stopping, store: givenStore } = context
   const vendor = vendorOf(options.profile)

@@ -140,7 +140,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()
-    // Let readiness requests that have just arrived receive their responses.
+    // Allow readiness requests that have just arrived to finish.
     await setImmediate()
   })
   const moving: ClientMoving = {

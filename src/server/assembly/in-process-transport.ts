@@ -96,7 +96,7 @@ const maxWaitingBytes = 256 * 1024
 const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
-/** A request with its response, which connects the server's side of the transport with the client's side. */
+/** A request with its response. Connects the server's side of the transport with the client's side. */
 class Conversation implements ServerTransport {
   readonly method: string
   readonly target: string

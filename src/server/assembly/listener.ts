@@ -30,7 +30,7 @@ export interface ListenerParts {
 
 /** How a worker shares the port with other workers. */
 export interface PortSharing {
-  /** Whether no other worker listens on the port yet. If so, the port must be free. */
+  /** Whether this worker is the first to listen on the port. If so, the port must be free. */
   readonly isAlone: boolean
 }
 
@@ -86,8 +86,8 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
 }
 
 /**
- * Returns a free port: the port in the options, or any free port if that is 0. Opening a port for sharing would succeed
- * even if another program of the same user uses it. The port is therefore first opened briefly in exclusive mode.
+ * Returns a free port: the port in the options or, if that is 0, any free port. Opening a shared port would succeed
+ * even if another program of the same user is using it. The port is therefore first opened briefly in exclusive mode.
  */
 export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
   const probe = createServer()

@@ -44,7 +44,7 @@ export async function backup(options: OptionsOf<typeof backupFlags>, terminal: T
   terminal.print(`${to}: ${contentsText(contents)}`)
 }
 
-/** A stream of pages, and the file or store to close after reading it. */
+/** A stream of pages, and the file or store to close after the stream has been read. */
 interface Reading extends AsyncDisposable {
   read(): AsyncIterable<Buffer>
 }
@@ -84,7 +84,8 @@ async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): 
 }
 
 /**
- * Writes a chunk. Resolves once the chunk is written, so that a failed write cannot leave a truncated backup unnoticed.
+ * Writes a chunk. Resolves once the chunk has been written, so that a failed write cannot go unnoticed and leave a
+ * truncated backup.
  */
 async function writeToOutput(chunk: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -170,7 +171,10 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   }
 }
 
-/** Returns the store with values decrypted according to this encryption configuration, as servers read them. */
+/**
+ * Returns a view of the store in which values are decrypted according to this encryption configuration, as a server
+ * would see them.
+ */
 async function decryptedBy(encryptionProviderConfig: string, store: Store): Promise<Store> {
   const profile = await profileOf(store)
   if (encryptionProviderConfig === '' || profile === undefined) return store

@@ -29,7 +29,7 @@ async function certificateOfEarlierStart({ dataDir }: ServerOptions): Promise<Ce
     createSecureContext({ cert: certificate, key })
     return { certificate, key }
   } catch {
-    // Return undefined here. Opening the certificates later reports the error.
+    // Return undefined here. The error is reported later, when the certificates are opened.
     return undefined
   }
 }

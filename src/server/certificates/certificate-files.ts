@@ -1,5 +1,6 @@
 /**
- * A certificate and key in files that two flags name. The files are checked at startup and reloaded when they change.
+ * A certificate and its key, in files specified by two flags. The files are checked at startup and reloaded when they
+ * change.
  */
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { CertifiedKey } from '../../api/pki/authority.ts'

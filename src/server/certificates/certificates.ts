@@ -32,7 +32,10 @@ export interface Certificates {
   readonly authority: string
   /** The self-signed CA with its key, which issues certificates. */
   readonly ownAuthority: CertifiedKey
-  /** Returns the self-signed client certificate for node agents, which is created on first use and renewed when due. */
+  /**
+   * Returns the self-signed client certificate for node agents. The certificate is created on first use and renewed
+   * when due.
+   */
   nodeClient(): Promise<CertifiedKey>
   /** Writes the administrator's kubeconfig for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
@@ -55,7 +58,7 @@ export interface CertificateParts {
   readonly log: Log
 }
 
-/** Opens the certificates of this server: from files if flags name them, and otherwise self-signed. */
+/** Opens the certificates of this server: those in the files specified by flags, or otherwise self-signed ones. */
 export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
   const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
@@ -143,8 +146,8 @@ interface PairsInUse {
 }
 
 /**
- * Returns a function that runs writes one after another, because concurrent writes could leave the older text in the
- * file.
+ * Returns a function that runs writes one after another. If writes were concurrent, the file could end up with the
+ * older text.
  */
 function serialized(write: () => Promise<void>) {
   let last = Promise.resolve()
@@ -166,8 +169,8 @@ export function servingFiles(options: ServerOptions) {
 }
 
 /**
- * Returns the paths of the serving certificate and key: the files that flags name or, without such flags, the files in
- * --cert-dir. The paths are empty if there are no files.
+ * Returns the paths of the serving certificate and key: the files specified by flags or, without such flags, the files
+ * in --cert-dir. The paths are empty if there are no such files.
  */
 function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions) {
   const lying = { certificate: join(certDir, 'apiserver.crt'), key: join(certDir, 'apiserver.key') }
@@ -212,7 +215,7 @@ const maxAddresses = 64
 
 /**
  * Returns the addresses that clients can use to reach the bind address. If the server listens on all addresses, these
- * are all addresses of the machine, except link-local addresses, because clients would also need a zone to use them.
+ * are all addresses of the machine, except link-local addresses, because clients would also need a zone to use those.
  */
 function boundAddresses(bindAddress: string): string[] {
   if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]

@@ -1,11 +1,10 @@
 /**
- * Lets nodes with a bootstrap token join the cluster of `orch up`. In the public namespace, creates the ConfigMap
- * `cluster-info` with the address and CA of the cluster. Every user can read it. Also creates the bindings that allow
- * bootstrap tokens to obtain a node agent certificate, and node agents to renew their certificates.
+ * Lets nodes with a bootstrap token join the cluster of `orch up`. Creates the ConfigMap `cluster-info`, which contains
+ * the address and CA of the cluster, in the public namespace. Every user can read this ConfigMap. Also creates the
+ * bindings that allow bootstrap tokens to obtain a node agent certificate, and node agents to renew their certificates.
  *
- * A server with its own store keeps the ConfigMap up to date. If several servers share a store, they preserve an
- * existing address unless a flag specifies one, because each server has a different address. Existing bindings are not
- * changed.
+ * A server with its own store keeps the ConfigMap up to date. Servers that share a store have different addresses, so
+ * they preserve an existing address unless a flag specifies one. Existing bindings are not changed.
  */
 
 import { clusterInfo, joinGroup } from '../../api/model/bootstrap-token.ts'

@@ -118,7 +118,7 @@ class LaterPort {
   }
 }
 
-/** Returns a function that returns the client of a node's agent, which is created on the first call. */
+/** Returns a function that returns the client of a node's agent. The client is created on the first call. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const clientsByNode = new Map<string, Client>()
   return (node) => {

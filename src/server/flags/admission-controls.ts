@@ -6,7 +6,7 @@ import { allControls, type ControlEntry, type ControlName } from '../../apiserve
 import { unbuiltControls } from '../../apiserver/admission/controls/unbuilt.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** Parses a list of admission plugins. Throws UsageError for a name that no version has. */
+/** Parses a list of admission plugins. Throws UsageError if a name does not exist in any version. */
 export function readControls(text: string): string[] {
   const names = text
     .split(',')
@@ -49,8 +49,8 @@ export function assertKnown(name: string, version: EmulatedVersion, place: strin
 }
 
 /**
- * Returns the plugin with this name in any version. If no version has the plugin, throws UsageError with the closest
- * known name.
+ * Returns the plugin with this name in any version. If no version has the plugin, throws UsageError with a suggestion
+ * of the most similar name.
  */
 function findName(name: string): ControlName {
   const matchingControl = [...allControls, ...unbuiltControls].find((control) => control.name === name)

@@ -1,6 +1,6 @@
 /**
- * Configuration files that flags name. Each file consists of one YAML document, which is read by a function that throws
- * `ConfigurationFault`. Errors name the flag, the file, and the line and column of the fault.
+ * Configuration files specified by flags. Each file consists of one YAML document. The functions that read documents
+ * throw `ConfigurationFault` for invalid content. Errors name the flag, the file, and the line and column of the fault.
  */
 import type { YamlPath } from '../../api/codec/yaml-location.ts'
 import type { Json } from '../../api/json/json.ts'

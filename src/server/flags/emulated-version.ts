@@ -1,4 +1,4 @@
-/** `--emulated-version`: the Kubernetes version to emulate, as `1.29` or `kube=1.29`. */
+/** `--emulated-version`: the Kubernetes version to emulate, written as `1.29` or `kube=1.29`. */
 import {
   type EmulatedVersion,
   emulatedVersions,

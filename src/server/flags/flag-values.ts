@@ -4,8 +4,8 @@ import type { Flag, Flags, OptionsOf } from '../../base/flags/flags.ts'
 
 /**
  * Returns the value of each flag that the help text lists, by name. A flag that is not set and has no default has the
- * value ''. The values are published, so URLs are shown without credentials. All other secrets are in files that flags
- * name.
+ * value ''. The values are published, so URLs are shown without credentials. All other secrets are in files that the
+ * flags specify.
  */
 export function flagValues<F extends Flags>(flags: F, options: OptionsOf<F>): Map<string, string> {
   return new Map(

@@ -1,5 +1,5 @@
 /**
- * Reads files that flags name. Errors name the flag. Pipes and devices are rejected, because reading from them may
+ * Reads files specified by flags. Errors name the flag. Pipes and devices are rejected, because reading from them may
  * never end.
  */
 import { readFileSync, statSync } from 'node:fs'

@@ -21,7 +21,7 @@ export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 export type IsServed = (kind: Kind) => boolean
 
-/** All kinds of the emulated version, from which the flag selects those to serve. */
+/** All kinds of the emulated version. The flag selects which of them are served. */
 export interface SelectableKinds {
   readonly kinds: readonly Kind[]
   readonly vendor: Vendor
@@ -40,7 +40,7 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
     if (!knownVersions.has(plain(name)) && !alpha.has(name)) throw unknown(name, [...knownVersions])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
-    // This flag does not affect custom kinds. Their definitions determine whether they are served.
+    // This flag does not affect custom kinds, because their definitions determine whether they are served.
     kind.origin === 'custom' ||
     (exists(kind, version) &&
       (switches.get(typeOf(kind, vendor)) ??

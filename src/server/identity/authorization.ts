@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** Modes that need a file. The flag for the file must be set if the mode is selected, and only then. */
+/** Modes that need a file. The flag for the file must be set if and only if the mode is selected. */
 const files = [
   {
     mode: 'ABAC',
@@ -142,7 +142,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
-/** Whether the rules allow every action, like the rules of the superuser role. */
+/** Whether the rules allow every action, as those of the superuser role do. */
 function allowsEverything(ruleLists: readonly ToldRules[]): boolean {
   return ruleLists.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }

@@ -48,8 +48,7 @@ export interface FrontProxyParts {
 }
 
 /**
- * Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed
- * certificate.
+ * Opens the client certificate for aggregated API servers: one from the files specified by flags, or a self-signed one.
  */
 export async function openFrontProxy(options: EmulatedOptions, parts: FrontProxyParts): Promise<FrontProxy> {
   const clientCertificate = followCertificateFiles(

@@ -22,7 +22,7 @@ import { pinsOf, trustCluster } from '../../tools/joining/cluster-info.ts'
 import { JoinError } from '../../tools/joining/join-error.ts'
 import { nodeCertificate, requestCertificate } from '../../tools/joining/node-certificate.ts'
 
-/** Where the credentials of a node are read from and written to. */
+/** The files from which the credentials of a node are read and to which they are written. */
 export interface CredentialFiles {
   readonly nodeName: string
   /** Path of the node's kubeconfig, which may not exist yet. */

@@ -1,4 +1,7 @@
-/** Defines the messages between the API server and the simulation thread, and the data with which the thread starts. */
+/**
+ * Defines the messages between the API server and the simulation thread, and the data that the thread receives when it
+ * starts.
+ */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { ProfileName } from '../../api/model/vendor.ts'
@@ -13,7 +16,7 @@ export interface SimulationData {
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly kubernetesVersion: EmulatedVersion
-  /** How many times faster than real time the containers run. */
+  /** Factor by which the containers run faster than real time. */
   readonly speed: number
   readonly profile: ProfileName
   readonly verbosity: number
@@ -91,7 +94,7 @@ export type FromThread =
   | { readonly type: 'first pass' }
   /** Reports that the shared port of the nodes is open. */
   | { readonly type: 'listening'; readonly port: number }
-  /** Requests the serving certificate of a node, to which a client is connecting. */
+  /** Requests the serving certificate of a node to which a client is connecting. */
   | { readonly type: 'certificate'; readonly node: string }
   /** Asks the server for the address of a forwarded port's host. The thread chooses `id`. */
   | { readonly type: 'resolve'; readonly id: number; readonly host: string; readonly port: number }

@@ -56,8 +56,8 @@ function resourcePrefix(resource: string, vendor: Vendor): string {
 }
 
 /**
- * If Secrets are encrypted, adds the keys under which the cluster's own secrets are stored to the encrypted prefixes.
- * Secrets that were stored unencrypted remain readable.
+ * If Secrets are encrypted, also encrypts the cluster's own secrets, by adding their store keys to the encrypted
+ * prefixes. Secrets that were stored unencrypted remain readable.
  */
 function withSharedSecrets(encrypted: Encrypted): Encrypted {
   const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))

@@ -15,7 +15,7 @@ import { autoUpdateKey } from '../../apiserver/upkeep/flow-control-objects.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 import type { Entry, Store } from '../../storage/store/store.ts'
 
-/** Numbers of affected objects by type, such as `pods` or `jobs.batch`. */
+/** Number of affected objects of each type, such as `pods` or `jobs.batch`. */
 export interface AffectedObjects {
   readonly withNewerFields: ReadonlyMap<string, number>
   readonly ofNewerKinds: ReadonlyMap<string, number>
@@ -24,8 +24,8 @@ export interface AffectedObjects {
 const pageEntries = 500
 
 /**
- * Reads all stored objects and counts those with parts that do not exist in the version. Objects that the server itself
- * creates and maintains do not count, because it recreates them for each version.
+ * Reads all stored objects and counts those with parts that do not exist in the older version. Objects that the server
+ * itself creates and maintains do not count, because the server recreates them for each version.
  */
 export async function countAffected(
   store: Store,

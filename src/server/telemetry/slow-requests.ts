@@ -47,7 +47,9 @@ export class SlowRequests {
   }
 }
 
-/** Returns the milliseconds spent in each part, and the remainder, which is the server's own work. */
+/**
+ * Returns the milliseconds spent in each part. The remainder, which is the server's own work, is reported as `other`.
+ */
 function whereTo({ arrived, timings }: Exchange, now: number): LogFields {
   const sums = timings.sums(now)
   const other = now - arrived - [...sums.values()].reduce((sum, ms) => sum + ms, 0)

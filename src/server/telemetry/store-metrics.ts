@@ -1,8 +1,8 @@
 /**
  * Metrics of the store: its latency, whether it is full (`onCapacity`, which the store calls), and its size if it is on
  * disk (`showSize`). The latency metric has the same name as in kube-apiserver, for both etcd and the embedded store.
- * `measured` wraps a store. Lookups of the revision are not measured, because every read looks up the revision. Nor are
- * watches, because they do not end.
+ * `measured` wraps a store. Revision lookups are not measured, because every read includes one. Watches are not
+ * measured either, because they do not end.
  */
 
 import { type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -145,7 +145,7 @@ function operationOf({ expected, value }: Write): string {
   return expected === 0 ? 'create' : 'update'
 }
 
-/** Returns the type of the object under a key, such as `pods` or `events.events`. */
+/** Returns the type, such as `pods` or `events.events`, of the object under a key. */
 function typeOf(key: string): string {
   const [, group, plural] = key.split('/', 3)
   return plural ? (group === 'core' ? plural : `${plural}.${group}`) : ''

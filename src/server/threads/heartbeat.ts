@@ -8,9 +8,9 @@ export const heartbeatMs = 250
 /** Interval in milliseconds at which the supervisor checks the counter. */
 const lookMs = 1000
 /**
- * A worker is considered hung after this number of consecutive checks with the same count. Checks are counted instead
- * of measuring time, because the machine may be suspended in between. A starting worker is allowed more checks, because
- * loading the program takes time on a busy machine.
+ * A worker is considered hung after this number of consecutive checks with the same count. The supervisor counts checks
+ * rather than measuring time, because the machine may be suspended in between. A starting worker is allowed more
+ * checks, because loading the program takes time on a busy machine.
  */
 const maxStill = 10
 const maxStillAtStart = 30

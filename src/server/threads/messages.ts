@@ -1,4 +1,4 @@
-/** Defines the messages between the supervisor and its workers, and the data with which a worker starts. */
+/** Defines the messages between the supervisor and its workers, and the data that a worker receives when it starts. */
 import type { MessagePort } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Exposition } from '../../base/telemetry/exposition.ts'

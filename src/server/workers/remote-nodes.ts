@@ -20,7 +20,7 @@ export class RemoteNodes {
     this.#tell = tell
   }
 
-  /** Adds the nodes of other workers to the list of a server. */
+  /** Adds the nodes of other workers to a server's list of nodes. */
   join(local: LocalNodes): void {
     this.#local = local
     local.tellOf((nodes) => this.#tell({ type: 'nodes', nodes }, []))

@@ -114,7 +114,7 @@ export class Team {
     log.verbose(1, 'retired a worker', { worker: index })
   }
 
-  /** Clears the shared counters of a worker, because its thread may have ended before it cleared them itself. */
+  /** Clears the shared counters of a worker, in case its thread ended before clearing them. */
   #forget(index: number): void {
     const { connections, backups } = this.#parts.limits
     this.#threads.delete(index)

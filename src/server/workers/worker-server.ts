@@ -104,7 +104,7 @@ export class WorkerServer {
     running?.server.moving.moveClients(chance)
   }
 
-  /** Stops after the last connection has ended, even if its requests take a long time. */
+  /** Stops once the last connection has ended, even if its requests take a long time. */
   async #retire(): Promise<void> {
     const running = await this.#starting
     await running?.server.moving.leave()
