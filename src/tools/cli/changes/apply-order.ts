@@ -1,8 +1,8 @@
 /**
  * Writes the objects in files in dependency order: namespaces and custom resource definitions first, then all other
- * objects in the order of the files. If the server does not know a kind, the same files may define it. Such a kind is
- * looked up again after the definitions are established. A kind that is still unknown is reported, and the other
- * objects are written.
+ * objects in the order of the files. The files may also define kinds that the server does not know yet, so unknown
+ * kinds are looked up again once the definitions are established. A kind that is still unknown is reported, and the
+ * other objects are written.
  */
 
 import { type Subject, subjectOf } from '../arguments/subjects.ts'
@@ -18,7 +18,7 @@ export type Written = Subject & Manifest
 export interface OrderedWork {
   /** Writes one object. Returns the text to print. */
   readonly act: (subject: Written, index: number) => Promise<string>
-  /** Participle for the progress display, such as `applied`. */
+  /** Participle, such as `applied`, for the progress display. */
   readonly done: string
   /** Whether the writes are persistent. If not, the command does not wait for definitions. */
   readonly lasting: boolean

@@ -18,7 +18,7 @@ export interface BulkWork<T> {
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
-  /** Participle for the progress display, such as `applied`. */
+  /** Participle, such as `applied`, for the progress display. */
   readonly done: string
 }
 

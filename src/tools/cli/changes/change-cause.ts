@@ -1,6 +1,6 @@
 /**
- * Adds the annotations that `--save-config` and `--record` request: the applied configuration, with which later applies
- * compare, and the command line, which `rollout history` shows as the change cause.
+ * Adds the annotations that `--save-config` and `--record` request: the applied configuration, which later applies need
+ * for comparison, and the command line, which `rollout history` shows as the change cause.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -13,13 +13,13 @@ import { type DocumentFormat, printDocument } from '../printers/objects.ts'
 import { inBulk } from './bulk.ts'
 import { editText } from './editor.ts'
 
-/** An object, and what the user edits: the whole object or its recorded configuration. */
+/** An object, and the part of it that the user edits: the whole object or its recorded configuration. */
 export interface EditedPart extends Subject {
   readonly editable: ApiObject
 }
 
 export interface EditingObjects<P extends EditedPart> {
-  /** Noun for the edited content in the header comment of the file, such as `object`. */
+  /** Noun, such as `object`, for the edited content in the header comment of the file. */
   readonly what: string
   readonly windowsLineEndings: boolean
   /** Format of the edited file. */

@@ -14,14 +14,14 @@ import type { Output } from '../printers/output.ts'
 import type { Context } from '../program/command.ts'
 import { explainError, SeveralErrors } from '../program/explain-error.ts'
 
-/** The flag for Windows line endings in the edited file. The saved text may have either type of line ending. */
+/** The flag for Windows line endings in the edited file. The saved text may have line endings of either type. */
 export const windowsLineEndingsFlag = toggle({
   name: 'windows-line-endings',
   help: 'use Windows line endings in the edited file',
 })
 
 export interface Editing {
-  /** Noun for the edited content in the header comment of the file, such as `object`. */
+  /** Noun, such as `object`, for the edited content in the header comment of the file. */
   readonly what: string
   readonly original: string
   /**

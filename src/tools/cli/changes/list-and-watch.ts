@@ -1,5 +1,5 @@
 /**
- * Lists objects and then follows every change until the user stops the command: `get -w`, `events -w`. If a watch ends,
+ * Lists objects and then reports every change until the user stops the command: `get -w`, `events -w`. If a watch ends,
  * for example because the server restarted, a new watch continues from the last version. If that version has expired,
  * the command prints a note and the current state.
  */

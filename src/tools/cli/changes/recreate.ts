@@ -16,7 +16,7 @@ import { isGone, waitFor } from './wait-for.ts'
 export interface Recreation {
   readonly object: ApiObject
   readonly request: WriteOptions
-  /** Options for deleting the old object, such as the grace period. */
+  /** Options, such as the grace period, for deleting the old object. */
   readonly deletion: DeletionOptions
   /** The old object. It is restored if the server rejects the new object after all. */
   readonly former?: ApiObject

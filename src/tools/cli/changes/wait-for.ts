@@ -20,8 +20,8 @@ import type { Session } from '../connection/session.ts'
 export type Condition = (object: ApiObject | undefined) => boolean
 
 /**
- * Returns a condition that is met once the object with this UID no longer exists. Another object may then have the same
- * name.
+ * Returns a condition that is met once the object with this UID no longer exists. By then, another object may have the
+ * same name.
  */
 export function isGone(uid: string | undefined): Condition {
   return (object) => object === undefined || (uid !== undefined && object.metadata.uid !== uid)

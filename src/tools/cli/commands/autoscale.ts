@@ -67,7 +67,7 @@ export const autoscaleCommand = defineCommand({
 })
 
 async function scalerFor(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<ApiObject> {
-  // Use the object from the file if there is one, because it may not exist on the server yet.
+  // Use the object from the file, if any, because the object may not exist on the server yet.
   const { kind, apiVersion, metadata } = subject.object ?? (await liveOf(session, subject))
   const { client, context } = session
   if (!(await hasSubresource(client, { ...subject.type, subresource: 'scale' }, { signal: context.signal })))

@@ -24,7 +24,7 @@ const flags = {
 
 interface Verdict {
   readonly condition: 'Approved' | 'Denied'
-  /** Participle for the report line, such as `approved`. */
+  /** Participle, such as `approved`, for the report line. */
   readonly done: string
   readonly reason: string
 }

@@ -15,6 +15,6 @@ export interface CommandGroup {
   readonly aliases?: readonly string[]
   readonly summary: string
   readonly commands: readonly (CommandEntry | CommandGroup)[]
-  /** Loads the command that runs if no subcommand is given, such as `orchctl create -f`. */
+  /** Loads the command, such as `orchctl create -f`, that runs if no subcommand is given. */
   readonly load?: () => Promise<Command>
 }

@@ -1,6 +1,6 @@
 /**
  * Implements `orchctl explain-admission -f`, which sends objects as a dry run and shows how admission treats them: the
- * admission controls and webhooks that ran, their durations and verdicts, and the fields that each of them changed. The
+ * admission plugins and webhooks that ran, their durations and verdicts, and the fields that each of them changed. The
  * dry run stores nothing.
  */
 
@@ -69,8 +69,8 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
 }
 
 /**
- * Replaces an object in a dry run. If the file contains no resourceVersion, uses the live one, because some kinds
- * require it.
+ * Replaces an object in a dry run. If the file contains no resourceVersion, uses that of the live object, because some
+ * kinds require a resourceVersion.
  */
 async function replace(session: Session, { type, name, object }: Subject & Manifest): Promise<Sent> {
   const { client, context } = session
@@ -124,7 +124,7 @@ interface Look {
   }
 }
 
-/** Lists the calls to admission controls and webhooks, but not the policies, which are listed separately. */
+/** Lists the calls to admission plugins and webhooks, but not the policies, which are listed separately. */
 function lookLines(looks: readonly Look[]): string {
   const rows = looks
     .filter(({ policy }) => policy === undefined)

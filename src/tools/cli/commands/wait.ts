@@ -1,4 +1,6 @@
-/** Implements `orchctl wait`, which waits until objects meet a condition, have a field value or no longer exist. */
+/**
+ * Implements `orchctl wait`, which waits until objects meet a condition, have a given field value or no longer exist.
+ */
 
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'

@@ -49,8 +49,8 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
 }
 
 /**
- * Suggests the type with this name in another group, or one with a similar name. A similar name differs by one typo in
- * a short word, or by up to two in a long word.
+ * Suggests the type with this name in another group, or one with a similar name. A similar name differs by one typo if
+ * the word is short, and by at most two if it is long.
  */
 function hint(types: readonly DiscoveredType[], word: string): string {
   const matchingElsewhere = matchType(types, word)
@@ -63,7 +63,7 @@ function hint(types: readonly DiscoveredType[], word: string): string {
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
 }
 
-/** Returns the type name for a single object, such as `configmap` or `lease.coordination.orch.io`. */
+/** Returns the type name, such as `configmap` or `lease.coordination.orch.io`, for a single object. */
 export function singularName({ kind, group }: Pick<DiscoveredType, 'kind' | 'group'>): string {
   return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
 }

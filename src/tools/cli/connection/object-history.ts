@@ -29,8 +29,8 @@ export interface PastSubject {
 }
 
 /**
- * Parses the single object in the arguments, which may have been deleted. Throws UsageError unless there is exactly one
- * object.
+ * Parses the single object in the arguments. The object may have been deleted. Throws UsageError unless there is
+ * exactly one object.
  */
 export async function pastSubject(session: Session, words: readonly string[]): Promise<PastSubject> {
   const [targetWord, ...more] = readTargetWords(words)

@@ -1,6 +1,6 @@
 /**
- * The session of a command, which combines its context, connection, default namespace and the types that the server
- * serves.
+ * The session of a command. It combines the command's context, its connection, its default namespace and the types that
+ * the server serves.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

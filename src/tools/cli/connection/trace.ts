@@ -1,7 +1,7 @@
 /**
  * Implements `-v`, which shows requests and responses. Level 6 shows each request with its duration, 7 adds headers, 8
- * adds truncated bodies, and 9 shows whole bodies and curl commands. Credentials in headers and the bodies of secrets
- * and tokens are hidden.
+ * adds truncated bodies, and 9 shows whole bodies and curl commands. Credentials in headers are hidden, and so are
+ * bodies that contain secrets or tokens.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/requests/transport.ts'
@@ -72,7 +72,7 @@ function shownValue(header: string, value: string): string {
   return secretHeaders.test(header) ? '<hidden>' : escapeLine(value)
 }
 
-/** Matches paths with secrets in request or response bodies, which must not be shown. */
+/** Matches the paths of requests whose bodies or responses may contain secrets and must therefore not be shown. */
 const secretPath =
   /\/(?:secrets|tokenreviews|certificatesigningrequests)(?:[/?]|$)|\/serviceaccounts\/[^/]+\/token(?:[/?]|$)/
 /** Matches requests with endless responses: watches and followed logs. */

@@ -68,7 +68,7 @@ export class Resource {
     setKey(this.metadata, 'namespace', namespace)
   }
 
-  /** Returns a display name for messages, such as `Deployment web`. */
+  /** Returns a display name, such as `Deployment web`, for messages. */
   toString(): string {
     return `${this.kind} ${this.identity.name}`
   }

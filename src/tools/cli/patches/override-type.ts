@@ -1,6 +1,6 @@
 /**
- * Defines the `--override-type` flag, which specifies the patch type of `--overrides`. This is a separate file because
- * the merge code loads every kind.
+ * Defines the `--override-type` flag, which specifies the patch type of `--overrides`. The flag has its own file so
+ * that defining it does not load the merge code, which loads every kind.
  */
 import { flag, type OptionsOf, oneOf } from '../../../base/flags/flags.ts'
 

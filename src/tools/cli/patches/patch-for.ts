@@ -41,7 +41,10 @@ async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): P
   return matchingKind?.lifecycle.strategicPatch === false ? undefined : matchingKind?.schema
 }
 
-/** Returns the schema of a built-in kind under the names of any profile, or undefined for custom kinds. */
+/**
+ * Returns the schema of a built-in kind, whichever profile its group name belongs to. Returns undefined for custom
+ * kinds.
+ */
 export async function builtInSchema(type: TypeOfKind): Promise<Schema | undefined> {
   for (const profile of profileNames) {
     const schema = await schemaOf(type, vendorOf(profile))

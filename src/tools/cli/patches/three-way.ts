@@ -1,8 +1,8 @@
 /**
  * Computes a three-way merge patch that updates a live object to match a file. It uses three states: the last applied
  * file (`original`), the current file (`modified`) and the live object (`current`). The patch sets fields that differ
- * in the file, removes fields that the file no longer contains, and leaves all other fields unchanged, such as those
- * set by control loops. For example:
+ * in the file, removes fields that the file no longer contains, and leaves all other fields, such as those set by
+ * control loops, unchanged. For example:
  *
  *   original {a: 1, b: 2}, modified {a: 3}, current {a: 1, b: 2, c: 4}  gives  {a: 3, b: null}
  *

@@ -43,7 +43,7 @@ function sentence(error: unknown): string {
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 
-/** Explains why a command cannot reach a server, and what to do about it. Undefined for all other errors. */
+/** Explains why a command cannot reach a server, and what to do about it. Returns undefined for all other errors. */
 export function connectionSentence(error: unknown): string | undefined {
   if (error instanceof MissingConfigError)
     return `${error.message}\nStart a server with \`orch up\`, or specify the kubeconfig of a server with --kubeconfig.`

@@ -1,6 +1,6 @@
 /**
  * Runs a command in a container with the user's input and output, and returns its exit code. If the output is shown on
- * a terminal without a remote terminal (`-t`), control sequences other than colors are escaped.
+ * a terminal but the command has no remote terminal (`-t`), control sequences other than colors are escaped.
  */
 import { TransportError } from '../../../client/requests/transport.ts'
 import type { Session } from '../connection/session.ts'

@@ -83,7 +83,7 @@ async function patchLive(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
-  // Compare the results, because a patch that changes only fields set by the server counts as no change.
+  // Compare the objects, because a patch that changes only fields set by the server does not count as a change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }

@@ -1,7 +1,7 @@
 /**
- * Server-side apply. The field manager is `orchctl` unless a flag sets it. With the default manager, the server takes
- * over fields recorded by client-side apply without a conflict (spec: apply, rule 9). Afterwards, the command changes
- * the ownership of those fields so that `orchctl` is their only owner.
+ * Server-side apply. The field manager is `orchctl` unless a flag sets it. With the default manager, fields recorded by
+ * client-side apply cause no conflict, because the server takes them over (spec: apply, rule 9). Afterwards, the
+ * command changes the ownership of those fields so that `orchctl` is their only owner.
  */
 import { isObject, type JsonObject, own, setKey } from '../../../../api/json/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../../../api/model/object.ts'
@@ -40,7 +40,8 @@ const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-sid
 
 /**
  * Returns managed fields in which orchctl owns all fields that client-side applies owned, and the former managers own
- * none. Returns undefined if there is nothing to change. Omits the last-applied annotation, which the server maintains.
+ * none of them. Returns undefined if there is nothing to change. Omits the last-applied annotation, which the server
+ * maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []

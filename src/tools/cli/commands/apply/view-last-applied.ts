@@ -48,8 +48,8 @@ export const viewLastAppliedCommand = defineCommand({
 async function view(session: Session, subject: Subject, { output, selector, all }: Options): Promise<string> {
   const record = recordOf(await liveOf(session, subject), await session.types.vendor())
   if (record === undefined) {
-    // Objects that were never applied are skipped if they match a selector, but are an error if they were requested by
-    // name.
+    // Objects that were never applied are skipped if a selector matched them, but cause an error if they were requested
+    // by name.
     if (selector !== '' || all) return ''
     throw new UsageError(noRecord(subject))
   }

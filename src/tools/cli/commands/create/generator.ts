@@ -90,7 +90,7 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
   })
 }
 
-/** A flag for ConfigMaps and Secrets whose names change with their content. */
+/** A flag that makes the name of a ConfigMap or Secret depend on its content. */
 export const appendHashFlag = toggle({
   name: 'append-hash',
   help: 'append a hash of the contents to the name of the object',

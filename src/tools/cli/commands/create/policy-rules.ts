@@ -90,7 +90,7 @@ function checkVerbs(verbs: readonly string[], { context }: Invocation): void {
 
 interface RuleType {
   readonly group: string
-  /** Plural name of the resource, with any subresource, such as `pods/log`. */
+  /** Plural name of the resource, followed by the subresource, if any, as in `pods/log`. */
   readonly resource: string
 }
 

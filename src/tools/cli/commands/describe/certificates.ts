@@ -77,7 +77,7 @@ function progressOf(request: CertificateSigningRequest): string {
 
 /**
  * Explains the state of a certificate request: either how it was decided, or which steps are still missing and which
- * faults would prevent a certificate.
+ * faults would prevent it from being issued.
  */
 function explain(request: CertificateSigningRequest, decoded: CertificateRequest | MalformedInput): string[] {
   const failed = conditionOf(request, 'Failed')

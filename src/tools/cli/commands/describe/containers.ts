@@ -162,7 +162,7 @@ function valueSource(
   return `${resourceValue(target, { resource, divisor })} (${resource})`
 }
 
-/** Returns the value of a resource such as `limits.cpu` of a container, in units of the divisor and rounded up. */
+/** Returns the value of a container's resource, such as `limits.cpu`, in units of the divisor and rounded up. */
 function resourceValue({ resources }: Container, { resource, divisor }: { resource: string; divisor: string }): bigint {
   const [, side, name = ''] = /^(requests|limits)\.(.+)$/.exec(resource) ?? []
   const { [name]: amount = '0' } = (side === 'limits' ? resources?.limits : resources?.requests) ?? {}

@@ -109,7 +109,7 @@ async function described(session: Session, { type, object, showEvents }: Subject
   return painted === undefined ? text : paintDescription(text, painted)
 }
 
-/** Whether this is the API group with the given short name, for any vendor's naming scheme. */
+/** Whether this is the API group with the given short name, in any vendor's naming scheme. */
 function isGroup(short: string, group: string): boolean {
   return profileNames.some((profile) => groupName(vendorOf(profile), short) === group)
 }

@@ -1,4 +1,4 @@
-/** Describes the events about an object, with which every description ends. */
+/** Describes the events about an object. Every description ends with this section. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

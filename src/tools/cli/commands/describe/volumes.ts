@@ -6,7 +6,7 @@ import { lines } from './parts.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Describes those volume types for which listing the plain fields is not enough. */
+/** Describes the volume types for which a plain list of the fields is not enough. */
 const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: string]: string } } = {
   configMap: (source) => ({ Name: text(source, 'name'), Optional: text(source, 'optional', 'false') }),
   secret: (source) => ({ SecretName: text(source, 'secretName'), Optional: text(source, 'optional', 'false') }),
@@ -50,7 +50,9 @@ function text(source: JsonObject, field: string, otherwise = ''): string {
   return String(own(source, field) ?? otherwise)
 }
 
-/** Writes one or two lines for each source, as kubectl does. If two sources have the same type, lists both. */
+/**
+ * Writes one or two lines for each source, as kubectl does. If several sources have the same type, lists all of them.
+ */
 function projectedFields(source: JsonObject): { [title: string]: string } {
   const projectedSources: { [title: string]: string } = {}
   const add = (title: string, value: string) => {

@@ -29,7 +29,7 @@ async function ownedBy<T extends ObjectBase>(
   )
 }
 
-/** Returns the numbers of pods, such as `2 Running / 0 Waiting / 1 Succeeded / 0 Failed`. */
+/** Returns the number of pods in each phase, such as `2 Running / 0 Waiting / 1 Succeeded / 0 Failed`. */
 async function podCounts(session: Session, owner: ApiObject): Promise<string> {
   const ownedPods = await ownedBy(session, owner, kinds.Pod)
   const count = (phase: string) => ownedPods.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length

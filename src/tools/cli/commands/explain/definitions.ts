@@ -72,7 +72,7 @@ export class Definitions {
     const values = own(whole, 'additionalProperties')
     if (isObject(values)) return `map[string]${this.typeName(values)}`
     if (own(whole, 'properties') !== undefined) return 'Object'
-    // If the fields of an object are not specified, kubectl shows it as a map.
+    // kubectl shows an object whose fields are not specified as a map.
     if (type === 'object') return 'map[string]'
     return typeof type === 'string' ? type : own(whole, 'anyOf') || own(whole, 'oneOf') ? 'string' : ''
   }

@@ -1,4 +1,7 @@
-/** Implements `orchctl get` for programs: prints objects as JSON or YAML, or fills templates with them. */
+/**
+ * Implements the machine-readable output of `orchctl get`: prints objects as JSON or YAML, or fills templates with
+ * them.
+ */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
@@ -112,7 +115,7 @@ export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
 }
 
-/** Returns the `-o name` line for an object, such as `configmap/a`. */
+/** Returns the `-o name` line, such as `configmap/a`, for an object. */
 export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

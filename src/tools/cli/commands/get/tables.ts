@@ -1,6 +1,6 @@
 /**
- * Implements `orchctl get` with tables. Consecutive objects of the same type share one table. Tables are separated by
- * empty lines.
+ * Implements the table output of `orchctl get`. Consecutive objects of the same type share one table. Tables are
+ * separated by empty lines.
  */
 
 import { asJson } from '../../../../api/model/object.ts'

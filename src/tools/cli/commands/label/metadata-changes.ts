@@ -35,11 +35,11 @@ export const markFlags = {
 
 export interface MarkSort {
   readonly map: 'labels' | 'annotations'
-  /** Noun for the field's entries in messages, such as `label`. */
+  /** Noun, such as `label`, for the field's entries in messages. */
   readonly noun: string
   /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
-  /** Participle for the report line, such as `labeled`. */
+  /** Participle, such as `labeled`, for the report line. */
   readonly done: string
   /** Returns the error message for a key that already has a different value. */
   readonly taken: (what: string) => string

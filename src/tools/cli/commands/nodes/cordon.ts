@@ -29,7 +29,7 @@ interface Node extends ApiObject {
 
 /**
  * Adds the type `nodes` to node names, so that `findSubjects` can look them up. Throws UsageError unless either names
- * or a selector are given.
+ * or a selector is given.
  */
 export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
   if (words.length === 0 && selector === '')

@@ -32,7 +32,7 @@ export interface Chosen {
   readonly warnings: readonly string[]
 }
 
-/** Whether a pod is evicted, and either a warning or a reason to abort the drain. */
+/** Whether to evict a pod, with an optional warning or a reason to abort the drain. */
 interface Verdict {
   readonly evict: boolean
   readonly refusal?: string
@@ -60,7 +60,7 @@ export async function choosePods(session: Session, node: string, choice: Choice)
   }
 }
 
-/** Whether the pod has been terminating for so long that it may never end, for example on a lost node. */
+/** Whether the pod has been terminating for so long that it may never stop, for example because its node is lost. */
 function isStuck({ metadata: { deletionTimestamp } }: DrainedPod, { skipWaitForDeleteTimeout }: Choice): boolean {
   if (skipWaitForDeleteTimeout === 0 || deletionTimestamp === undefined) return false
   return Date.now() - Date.parse(deletionTimestamp) > skipWaitForDeleteTimeout * 1000

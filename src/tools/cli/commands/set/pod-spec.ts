@@ -40,7 +40,7 @@ export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
 export interface Setting {
   /** Returns the setter for the command's arguments. With `--local`, `session` is undefined. */
   readonly set: (session: Session | undefined) => Setter
-  /** Participle for the report line, such as `image updated`. */
+  /** Text, such as `image updated`, for the report line. */
   readonly done: string
   /** Text to print for an object that needs no change, or undefined to print nothing. */
   readonly unchanged?: string
@@ -119,7 +119,7 @@ export function changeContainers(
   }))
 }
 
-/** Returns the error message for a pattern that matches no container, or undefined if a container matches. */
+/** Returns an error message if the pattern matches no container, and otherwise undefined. */
 export function noSuchContainer(object: ApiObject, pattern: string): string | undefined {
   const names: string[] = []
   changeContainers(object, (container) => {

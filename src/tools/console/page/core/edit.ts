@@ -69,7 +69,7 @@ export interface PolicyLook {
   readonly variables?: { readonly [name: string]: string }
 }
 
-/** Actions of admission controls and webhooks, if the user may see them. */
+/** Actions of admission plugins and webhooks, if the user may see them. */
 export interface Admission {
   readonly looks: readonly Look[]
   readonly changes: readonly Look[]
@@ -108,7 +108,10 @@ function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonOb
   return configuration
 }
 
-/** Whether a field, or a field within it, is skipped. The server may report a conflict for only part of a change. */
+/**
+ * Whether a field, or a field within it, is skipped. Nested fields count because the server may report a conflict for
+ * only part of a change.
+ */
 function isLeft(skippedFields: ReadonlySet<string>, field: string): boolean {
   return skippedFields.has(field) || [...skippedFields].some((each) => each.startsWith(field))
 }

@@ -123,7 +123,7 @@ export class TableFollower {
   }
 
   /**
-   * Reports an error in the table's state. Returns true if a retry may succeed soon, and false if permissions must
+   * Updates the table's state after an error. Returns true if a retry may succeed soon, and false if permissions must
    * change first.
    */
   #survive(error: unknown): boolean {
@@ -158,7 +158,7 @@ export class TableFollower {
       for (const row of table.rows) addRow(rows, row)
       continued = body.metadata?.continue || undefined
       const count = rows.size + (body.metadata?.remainingItemCount ?? 0)
-      // A server that does not support `sort` ignores it, so its first page does not contain the first rows in that
+      // A server that does not support `sort` ignores it, so its first page may not contain the first rows in that
       // order.
       if (continued !== undefined && count > maxRows && isSorted(rows.values(), sort)) {
         total = count
@@ -191,7 +191,7 @@ export class TableFollower {
     }
   }
 
-  /** Applies a change. Changes to objects beyond the first page affect only the total. */
+  /** Applies a change. Changes to objects beyond the first page affect only the total number. */
   #apply(event: 'ADDED' | 'MODIFIED' | 'DELETED', row: TableRow): void {
     const added = event === 'ADDED' ? 1 : event === 'DELETED' ? -1 : 0
     if (this.#total !== undefined) this.#total += added

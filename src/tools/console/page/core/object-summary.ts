@@ -8,7 +8,7 @@ import type { Type } from './kinds.ts'
 
 export type SummaryRow = readonly [label: string, text: string]
 
-/** What a page shows about a container: its spec and its reported status. */
+/** The parts of a container that a page shows: its spec and its reported status. */
 export interface ContainerSummary {
   readonly name: string
   readonly role: 'init' | 'main' | 'ephemeral'

@@ -22,8 +22,8 @@ const nothing: Followed<never> = { objects: [], synced: false, error: undefined 
 
 /**
  * Returns the objects of a selection. The list is empty if the server does not serve the type. A page that needs only
- * some fields of many objects lists them in `fields`, so that the server sends only those. They must include the
- * `metadata` fields that identify the object and its version.
+ * some fields of many objects lists them in `fields`, so that the server sends only those fields. The list must include
+ * the `metadata` fields that identify the object and its version.
  */
 export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,

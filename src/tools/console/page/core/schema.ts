@@ -58,7 +58,7 @@ function isOfKind(schema: JsonObject, { group, version, kind }: Type): boolean {
   )
 }
 
-/** Returns the value of an `x-` extension for either vendor's prefix. */
+/** Returns the value of an `x-` extension with either vendor's prefix. */
 function marked(schema: JsonObject, word: string) {
   return own(schema, `x-orch-${word}`) ?? own(schema, `x-kubernetes-${word}`)
 }

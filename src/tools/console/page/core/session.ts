@@ -83,7 +83,7 @@ export async function signInWithLink(link: string): Promise<void> {
 }
 
 /**
- * Returns the secret in the URL. Removes it from the URL immediately, so that it stays neither in the history nor on
+ * Returns the secret in the URL. Removes it from the URL immediately, so that it remains neither in the history nor on
  * the screen.
  */
 export function takeLink(): string | undefined {

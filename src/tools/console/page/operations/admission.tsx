@@ -1,5 +1,5 @@
 /**
- * The admission page: the state of webhooks and their circuit breakers, the enabled admission controls, and dry runs of
+ * The admission page: the state of webhooks and their circuit breakers, the enabled admission plugins, and dry runs of
  * an object.
  */
 import { useEffect, useState } from 'preact/hooks'
@@ -91,7 +91,7 @@ function Webhooks() {
   )
 }
 
-/** Shows the active admission controls in order. Flags can enable other controls. */
+/** Shows the active admission plugins in order. Flags can enable other plugins. */
 function Controls() {
   const { objects: controls = [], failure } = useListed<Control>('admissioncontrols')
   const running = controls.filter(({ status }) => status?.enabled)

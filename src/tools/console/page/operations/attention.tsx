@@ -123,8 +123,8 @@ function jobProblem(job: Workload): ReturnType<Judge> {
 }
 
 /**
- * Returns the problem of a pod. It is normal for a pod to wait a few seconds for a node or an image. A reason reported
- * by the scheduler, however, is a real problem.
+ * Returns the problem of a pod, if any. It is normal for a pod to wait a few seconds for a node or an image. A reason
+ * reported by the scheduler, however, is a real problem.
  */
 function podProblem(pod: Workload): ReturnType<Judge> {
   const { phase, reason } = pod.status ?? {}

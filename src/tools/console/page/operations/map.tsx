@@ -1,4 +1,4 @@
-/** Shows nodes as boxes with their pods as squares. Pods without a node are shown separately. */
+/** Shows nodes as boxes that contain their pods as squares. Pods without a node are shown separately. */
 import type { ComponentChildren } from 'preact'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Type, useConsoleContext } from '../core/kinds.ts'

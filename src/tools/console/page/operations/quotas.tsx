@@ -1,4 +1,4 @@
-/** Shows quotas as bars that compare the used amount with the allowed amount, with the fullest quota first. */
+/** Shows quotas as bars that compare the used amount with the allowed amount. The fullest quota comes first. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
 import { type Type, useConsoleContext } from '../core/kinds.ts'

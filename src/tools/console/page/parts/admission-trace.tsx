@@ -1,4 +1,4 @@
-/** Shows which admission controls and webhooks handled a write, with their durations, responses and changes. */
+/** Shows which admission plugins and webhooks handled a write, with their durations, responses and changes. */
 import type { Admission, PolicyLook } from '../core/edit.ts'
 import { displayText } from '../core/text.ts'
 import { Notice } from './display.tsx'

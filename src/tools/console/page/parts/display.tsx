@@ -69,7 +69,7 @@ export function Loading({ what = 'Loading' }: { readonly what?: string }) {
   )
 }
 
-/** The head of a page. After navigation, its title receives the focus, so that screen readers start there. */
+/** The header of a page. After navigation, its title receives the focus, so that screen readers start there. */
 export function PageHead({ title, children, crumbs }: PageHeadProps) {
   return (
     <header class="page-head">

@@ -134,7 +134,7 @@ function Editing({ view, base, onDone }: EditingProps) {
   )
 }
 
-/** Returns the object without managed fields, which the view shows next to each field instead. */
+/** Returns the object without managed fields, because the view shows the owners next to each field. */
 function withoutManagedFields(object: ApiObject): JsonObject {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...asJson(object), metadata: asJson(metadata) }

@@ -36,7 +36,7 @@ const rowHeights = { wide: 36, narrow: 60 }
 /**
  * Determines how a column is shown. `name` is a link to the object. `link` is such a link in another column, for tables
  * that hide the name, such as the table of Events. `age` is the time since the object's creation. `lastSeen` is an age
- * printed by the server, which grows from the arrival of the row.
+ * printed by the server. It grows from the arrival of the row.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
