@@ -1,5 +1,5 @@
 /**
- * Records the calls that clients make to a test server in order of arrival, up to a maximum number.
+ * Records the calls that clients make to a test server, in order of arrival and up to a maximum number.
  *
  * Calls by the server's own control loops are omitted unless a match names their user, because they would distract from
  * the calls of the controller under test.

@@ -1,6 +1,6 @@
 /**
  * Failures that a test injects. Each failure applies once, to the next matching call. Failures happen inside the
- * server, after authentication, so they are the same over TLS as in-process.
+ * server, after authentication, so they have the same effect over TLS as in-process.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '../api/model/api-error.ts'

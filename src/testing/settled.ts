@@ -1,13 +1,13 @@
 /**
- * Waits until a server is idle, that is, until no data has been written for a while. In addition to time, the wait
- * counts turns of the event loop, because on a busy machine time may pass without progress.
+ * Waits until a server is idle, that is, until no data has been written for a while. Besides measuring time, the wait
+ * also counts turns of the event loop, because time may pass without progress on a busy machine.
  */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Store } from '../storage/store/store.ts'
 
 const quietTurns = 50
 const quietMs = 20
-/** Timeout in milliseconds, for servers that are written to constantly. */
+/** Timeout in milliseconds, in case a server is written to constantly. */
 const maxMs = 10_000
 
 /** Resolves when no data has been written for a while. Throws an error after ten seconds. */

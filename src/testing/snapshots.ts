@@ -1,7 +1,7 @@
 /**
  * Creates snapshots of a test server and restores them. To restore a snapshot, the server writes the differences as a
- * client would. Caches, watches and control loops therefore follow as usual, resource versions only increase, and the
- * cost depends on the number of changes rather than on the size of the state.
+ * client would. Caches, watches and control loops therefore follow the changes as usual, resource versions only
+ * increase, and the cost depends on the number of changes rather than on the size of the state.
  *
  * Data other than objects (`meta/`, such as the service account key) is not restored, so that credentials remain valid.
  * A fork copies this data.
@@ -80,8 +80,8 @@ const expiring = allKinds
   .map(({ group, plural }) => prefixOf(group, plural))
 
 /**
- * Returns the lifetime of an entry. For an object that expires, the lifetime starts anew, because only the store knows
- * the remaining lifetime.
+ * Returns the lifetime of an entry. For an object that expires, the full lifetime starts over, because only the store
+ * knows how much of it remains.
  */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}

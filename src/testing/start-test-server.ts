@@ -1,6 +1,6 @@
 /**
- * Starts test servers: the parts of `orch up` on a separate store, with the functions that a test uses to inspect or
- * change it.
+ * Starts test servers. Each consists of the parts of `orch up` on a store of its own, and of functions with which a
+ * test inspects or changes the server.
  */
 import { join } from 'node:path'
 import { serviceAccountName } from '../api/model/user.ts'

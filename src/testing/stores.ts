@@ -13,7 +13,7 @@ import { MemoryStore } from '../storage/store/memory.ts'
 import type { Entry, Store } from '../storage/store/store.ts'
 import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 
-/** Maximum number of sets of flags whose initial content is remembered. */
+/** Maximum number of flag sets whose initial store content is remembered. */
 const maxBeginnings = 50
 /** Initial store contents, by the start options that produced them. */
 const beginnings = new BoundedMap<string, StoredSnapshot>(maxBeginnings)
@@ -85,9 +85,9 @@ const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserve
 const addresses = prefixOf('networking', 'ipaddresses')
 
 /**
- * Returns the initial entries that another server can use. Omits the objects that depend on the server's port, which
- * each server creates itself: its Service with the IPAddress, the reservations of that Service, which are stored under
- * its key, and the Lease that identifies the server.
+ * Returns the initial entries that another server can use. Omits the objects that depend on the server's port, because
+ * each server creates them itself: its Service with the IPAddress, the Service's reservations, and the Lease that
+ * identifies the server.
  */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []

@@ -1,20 +1,20 @@
 /**
- * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, timers fire when
- * they are due, such as the timer of a control loop that deletes an object in an hour.
+ * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, timers, such as
+ * that of a control loop that deletes an object in an hour, fire when they are due.
  *
- * The clock never goes back, because times that were stored or returned earlier would then be in the future.
+ * The clock never goes back. Otherwise, times that were stored or returned earlier could be in the future.
  */
 import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'
 
 interface Waiting {
-  /** Time when the timer fires, on the monotonic clock. */
+  /** Time at which the timer fires, on the monotonic clock. */
   readonly due: number
   readonly run: () => void
   timer: NodeJS.Timeout | undefined
 }
 
-/** Maximum delay of system timers in milliseconds. A timer with a longer delay is set again. */
+/** Maximum delay of system timers in milliseconds. A timer with a longer delay is set several times in succession. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** The clock of a test server, for tests. */
@@ -78,7 +78,7 @@ export class TestClock implements TimerClock, ServerClock {
     else this.#arm(waiting)
   }
 
-  /** Fires a timer. An earlier timer may have cancelled it. */
+  /** Fires a timer, unless an earlier timer has cancelled it. */
   #fire(waiting: Waiting): void {
     if (!this.#waiting.has(waiting)) return
     this.#forget(waiting)

@@ -86,7 +86,7 @@ export interface TestServer extends AsyncDisposable {
   /** Log of client calls, oldest first. */
   readonly calls: CallLog
 
-  /** Returns a user who has only the permissions that RBAC grants to the given name and groups. */
+  /** Returns a user who has only the permissions that RBAC grants to the given user name and groups. */
   user(name: string, options?: UserOptions): TestUser
 
   /**
@@ -99,7 +99,9 @@ export interface TestServer extends AsyncDisposable {
    */
   failOnce(match: CallMatch, failure: Failure): PlannedFailure
 
-  /** Breaks open watches without a proper end. Returns their number. */
+  /**
+   * Closes the connections of open watches without ending the watches properly. Returns the number of these watches.
+   */
   cutWatches(match?: Omit<CallMatch, 'verb'>): number
 
   /** Returns the current state, for `reset`, `fork`, or the `from` option of another server. */

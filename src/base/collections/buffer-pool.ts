@@ -7,7 +7,7 @@ export class BufferPool {
   readonly #maxFree: number
   readonly #free: Buffer[] = []
 
-  /** Creates a pool of buffers with this size, which keeps at most `maxFree` unused buffers. */
+  /** Creates a pool of buffers of this size. The pool keeps at most `maxFree` unused buffers. */
   constructor(bytes: number, maxFree: number) {
     this.#bytes = bytes
     this.#maxFree = maxFree

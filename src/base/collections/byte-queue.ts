@@ -10,8 +10,8 @@
  */
 const minKeptBytes = 2048
 /**
- * Maximum size in bytes of a copy from Node's buffer pool, which costs a third of a separate allocation. Most bodies
- * are a single chunk smaller than this.
+ * Maximum size in bytes of a copy from Node's buffer pool. Such a copy costs a third of a separate allocation. Most
+ * bodies are a single chunk smaller than this.
  */
 const maxPooledBytes = 4096
 const minTailBytes = 256

@@ -72,7 +72,7 @@ export class SortedMap<V> {
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
-      // If the last key has the prefix, so do all keys of the chunk, which is the common case.
+      // If the last key has the prefix, so do all keys of the chunk. This is the common case.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
         if (matches.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return matches
@@ -152,7 +152,9 @@ export class SortedMap<V> {
     }
   }
 
-  /** Returns a chunk that may be changed. If a reader may still need the chunk, replaces it with a copy first. */
+  /**
+   * Returns a chunk that the caller may change. If a reader may still need the chunk, replaces it with a copy first.
+   */
   #own(index: number): Chunk<V> {
     const chunk = this.#chunks[index]!
     if (chunk.epoch === this.#epoch) return chunk

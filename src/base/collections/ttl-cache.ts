@@ -1,6 +1,6 @@
 /**
- * A cache of results that expire, such as responses from another service. Concurrent requests for the same key share
- * one lookup. The cache has a maximum size and evicts the oldest entries first.
+ * A cache of expiring results, such as responses from another service. Concurrent requests for the same key share one
+ * lookup. The cache has a maximum size and evicts the oldest entries first.
  */
 import type { Clock } from '../time/clock.ts'
 import { BoundedMap } from './bounded-map.ts'

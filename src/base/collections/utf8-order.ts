@@ -1,7 +1,7 @@
 /**
- * Compares strings by their UTF-8 bytes, which is the key order of all storage backends and of serialized maps. The
- * operator `<` compares UTF-16 code units. The two orders differ only between surrogates and the characters U+E000 to
- * U+FFFF.
+ * Compares strings in the order of their UTF-8 bytes, which is the key order of all storage backends and of serialized
+ * maps. The operator `<` compares UTF-16 code units. The two orders differ only between surrogates and the characters
+ * U+E000 to U+FFFF.
  */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length)

@@ -1,5 +1,5 @@
 /**
- * Reads a stream through its events, which is much cheaper than an iterator for small bodies.
+ * Reads a stream through its events, which for small bodies is much cheaper than using an iterator.
  *
  * A stream may end or be destroyed before its reader attaches: Node.js ends the readable side of an HTTP/2 stream as
  * soon as an empty frame ends the stream, and emits each event only once. `readStream` reports the end to late readers

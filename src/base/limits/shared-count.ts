@@ -1,6 +1,6 @@
 /**
  * Counts running operations across all workers of a process, so that a limit applies to all workers together. Each
- * worker has a counter in shared memory, which is reset when the worker is replaced.
+ * worker has a counter in shared memory. The counter is reset when the worker is replaced.
  */
 
 /** One worker's counter, and the limit on the sum of all counters. */

@@ -1,7 +1,7 @@
 /**
- * Writes lines to standard error. A failed write must not end the process. Writes fail when the disk is full, which
- * often happens together with a full store, or when the reader has exited. Lost lines are counted, and the count is
- * logged once writing works again.
+ * Writes lines to standard error. A failed write must not end the process. Writes fail when the reader has exited, or
+ * when the disk is full, which often also means that the store is full. Lost lines are counted, and the count is logged
+ * once writing works again.
  */
 import { fstatSync, writeSync } from 'node:fs'
 

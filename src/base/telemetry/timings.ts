@@ -16,7 +16,7 @@ export interface Part {
   end: number | undefined
 }
 
-/** Maximum number of recorded phases. Some requests have more phases, such as deletions of thousands of objects. */
+/** Maximum number of recorded phases. Some requests, such as deletions of thousands of objects, have more phases. */
 const maxParts = 64
 
 /** Records the phases of a request. */

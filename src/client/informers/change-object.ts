@@ -14,7 +14,7 @@ const never = new AbortController().signal
 
 /**
  * Updates an object that others may change at the same time. `change` gets the latest state and returns the new one, or
- * undefined to leave the object alone. Retries on conflicts, and throws the conflict error after too many attempts.
+ * undefined to leave the object unchanged. Retries on conflicts, and throws the conflict error after too many attempts.
  */
 export async function changeObject<T extends ObjectBase = ApiObject>(
   client: Client,

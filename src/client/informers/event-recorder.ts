@@ -3,8 +3,8 @@
  * cannot be written is dropped.
  *
  * The number of Events is bounded. Repetitions increment the count of the existing Event. Events that differ only in
- * their message are combined into one Event after the first few. For an object with constant activity, a burst of
- * Events is recorded first, and then one Event every few minutes. The queue and the cache of earlier Events have
+ * their message are combined into one Event after the first few. For an object with constant activity, the recorder
+ * first writes a burst of Events, and then one Event every few minutes. The queue and the cache of earlier Events have
  * maximum sizes.
  */
 

@@ -87,8 +87,8 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 
   /**
-   * Returns the functions that the reflector calls. A list is collected first, and applied when it is complete:
-   * deletions before other changes.
+   * Returns the functions that the reflector calls. A list is first collected and then, when it is complete, applied
+   * with deletions before other changes.
    */
   #sink(): ReflectorSink<T> {
     let pendingList: Map<string, T> | undefined

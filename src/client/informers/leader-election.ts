@@ -3,11 +3,10 @@
  * the leader does not renew the Lease in time, it loses the Lease and another program acquires it.
  *
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
- * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for
+ * program has observed no change to the Lease, never on the times in the Lease. A leader that could not renew for
  * `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every request that
- * the work sends, so a process that was suspended for longer than its Lease lasts sends nothing when it resumes. A
- * request that is already in transit may still arrive, so work that must not happen twice needs preconditions on its
- * writes.
+ * the work sends, so a process that is suspended until its Lease has expired sends nothing when it resumes. A request
+ * that is already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -45,7 +44,7 @@ const defaults = {
 
 /** How long the phases of a leader election last, in milliseconds. */
 export interface ElectionTiming {
-  /** How long other candidates must observe the Lease unchanged before they acquire it. */
+  /** How long other candidates must have observed an unchanged Lease before they acquire it. */
   readonly leaseDurationMs: number
   /** How long the leader tries to renew the Lease before it stops. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
@@ -238,7 +237,10 @@ class Candidate {
     return this.#lastObserved?.lease.metadata.uid === metadata.uid
   }
 
-  /** Returns when another candidate's Lease expires: once it has not changed for the duration in its spec. */
+  /**
+   * Returns the time at which another candidate's Lease expires because it has not changed for the duration in its
+   * spec.
+   */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds
     return this.#lastObserved!.since + (seconds === undefined ? this.#options.timing.leaseDurationMs : seconds * 1000)

@@ -13,7 +13,7 @@ export interface Index<T> {
   values(): Iterable<string>
 }
 
-/** An index with the methods to keep it up to date, which only its informer calls. */
+/** An index with the methods that keep it up to date. Only the informer of the index calls these methods. */
 export class ObjectIndex<T> implements Index<T> {
   readonly #valuesOf: IndexFunction<T>
   readonly #byValue = new Map<string, Map<string, T>>()

@@ -59,7 +59,7 @@ export interface ReflectorOptions {
    * supports this option. Events always contain whole objects.
    */
   readonly fields?: string
-  /** Media types to request instead of whole objects, for lists and for events. See `metadata-form.ts`. */
+  /** Media types to request for lists and for events, instead of those for whole objects. See `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
 

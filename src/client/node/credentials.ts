@@ -1,6 +1,6 @@
 /**
- * Declares sources of credentials that can change while a client runs, such as plugins and renewable tokens. See
- * `exec-credentials.ts` and `oidc-credentials.ts`.
+ * Declares sources of changing credentials, such as plugins and renewable tokens. See `exec-credentials.ts` and
+ * `oidc-credentials.ts`.
  */
 export interface Credentials {
   /** The bearer token. Undefined if the credentials are only a certificate. */

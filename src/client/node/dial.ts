@@ -1,6 +1,6 @@
 /**
  * Opens a connection to a server, directly or through a proxy, and negotiates the HTTP version. The connection uses TLS
- * unless the URL starts with `http:`, like the URL of `orchctl proxy`.
+ * unless the URL starts with `http:`, as the URL of `orchctl proxy` does.
  */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'

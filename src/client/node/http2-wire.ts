@@ -1,7 +1,7 @@
 /**
- * HTTP/2, where requests share a connection. If all connections are full, another connection is opened, up to a limit.
- * A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed. A
- * request that reaches a server while the server is closing the connection is sent again on another connection.
+ * HTTP/2, in which requests share a connection. If all connections are full, another connection is opened, up to a
+ * limit. A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed.
+ * A request that reaches a server while the server is closing the connection is sent again on another connection.
  */
 import {
   type ClientHttp2Session,
@@ -25,7 +25,7 @@ export interface Http2WireOptions {
 const maxConnections = 8
 /** Maximum number of concurrent streams on a connection. All servers allow at least 100. */
 const maxStreams = 100
-/** Maximum number of repetitions of a request that the server refused without processing it. */
+/** Maximum number of times to repeat a request that the server refused without processing it. */
 const maxRefusals = 3
 
 /**

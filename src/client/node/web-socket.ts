@@ -1,5 +1,5 @@
 /**
- * Client side of a WebSocket (RFC 6455) on an upgraded connection, with whole messages in both directions. A sender
+ * Client side of a WebSocket (RFC 6455) on an upgraded connection. Messages are sent and received as a whole. A sender
  * waits while the connection is full, and the connection is read only as fast as the caller iterates over the messages.
  * Protocol violations and oversized messages end the connection with an error.
  */

@@ -162,7 +162,7 @@ class LoopRun {
       this.#refused.succeeded(key)
       return outcome
     } catch (error) {
-      // Do not count a step that the shutdown has interrupted as a failure of the first pass.
+      // If the shutdown has interrupted a step, do not count this step as a failure of the first pass.
       if (signal.aborted) throw error
       this.#first.failed(key, error)
       if (isMissingRight(error)) return this.#records.missingRights.lacks(this.#loop.name, key, error)

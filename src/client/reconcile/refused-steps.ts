@@ -1,6 +1,6 @@
 /**
- * Logs the error responses that a loop received: a write that the server rejected because of the object, such as a Pod
- * that exceeds a quota, or a stored object that the server cannot read. The message of the server explains such an
+ * Logs the error responses that a loop receives when the server rejects a write because of the object, such as a Pod
+ * that exceeds a quota, or when the server cannot read a stored object. The message of the server explains such an
  * error, so the log contains one line per key, without a stack, until the step succeeds. The loops also report rejected
  * writes as Events of the object.
  */

@@ -15,7 +15,7 @@ export interface Source {
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 
-/** Background work that provides data for sources, such as an informer. Several loops can share it. */
+/** Background work, such as an informer, that provides data for sources. Several loops can share it. */
 export interface Feed {
   /** Runs the feed until the signal aborts. */
   run(signal: AbortSignal): Promise<void>

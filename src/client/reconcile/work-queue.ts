@@ -4,7 +4,7 @@
  * which the first success resets. At most `concurrency` keys are active, and an optional `rate` limits how fast they
  * start.
  *
- * The size of the queue is bounded by the number of keys, which are objects in the store.
+ * The size of the queue is bounded by the number of keys, each of which stands for an object in the store.
  */
 import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'

@@ -64,7 +64,7 @@ async function* responseBody({ body }: Response, signal: AbortSignal): AsyncGene
   try {
     for (let part = await read(reader, signal); !part.done; part = await read(reader, signal)) yield part.value
   } finally {
-    // Ignore the error of cancelling a response that is already complete or has failed.
+    // Ignore the error, which occurs if the response is already complete or has failed.
     await reader.cancel().catch(() => {})
   }
 }

@@ -9,7 +9,7 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly version: string
   readonly plural: string
   readonly namespaced: boolean
-  /** The kind of the objects, which the client adds to objects that do not name it. */
+  /** The kind of the objects. The client adds the kind to objects that do not specify it. */
   readonly kind?: string
   /**
    * Whether the server's domain is appended to `group`: `coordination` becomes `coordination.orch.io` on some servers.

@@ -2,8 +2,8 @@
  * Watches without interruption: if a watch ends or breaks, it is resumed after the last resource version, with backoff,
  * so that the caller receives every event exactly once.
  *
- * Errors that a new attempt cannot resolve are thrown, such as an expired version (410) or missing permissions. Without
- * a start version, the selection is listed first.
+ * Errors that a new attempt cannot resolve, such as an expired version (410) or missing permissions, are thrown.
+ * Without a start version, the selection is listed first.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'

@@ -25,7 +25,7 @@ export interface TableColumn {
   readonly priority: number
 }
 
-/** A row of a table, which shows one object. */
+/** A row of a table. Each row shows one object. */
 export interface TableRow {
   readonly cells: readonly Json[]
   /** The object of the row, or only its metadata. Null if the client did not request it. */
@@ -78,7 +78,7 @@ export async function listTable(
   try {
     return await gather(client, type, options)
   } catch (error) {
-    // The pages have expired. Request the table as a whole, which cannot expire.
+    // The pages have expired. Request the table as a whole, because such a table cannot expire.
     if (!isExpired(error) || options.limit === 0) throw error
     return await gather(client, type, { ...options, limit: 0 })
   }

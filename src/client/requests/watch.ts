@@ -90,7 +90,7 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
   }
 }
 
-/** Maximum size of an event in bytes, which is larger than any stored object. */
+/** Maximum size of an event in bytes. All stored objects are smaller. */
 export const maxLineBytes = 16 * 1024 * 1024
 
 /** A watch event as the server sends it. */

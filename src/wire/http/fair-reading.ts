@@ -23,7 +23,7 @@ const msPerChunk = 0.002
 const turns = new ReadingTurns()
 
 /**
- * Makes a socket share the event loop fairly with other sockets, by limiting how much data is read from it per turn.
+ * Makes a socket share the event loop fairly with other sockets by limiting how much data is read from it per turn.
  * When the socket or its client reaches the limit, the socket is not read for the rest of the turn. Small chunks are
  * joined. `clientOf` identifies the client. By default, each socket counts as a separate client.
  */

@@ -1,10 +1,10 @@
 /**
  * Connects two streams in both directions. When one stream ends, the other stream still receives all remaining data
- * before it is closed, as long as it keeps reading. When one stream fails, both are closed.
+ * before it is closed, provided that it keeps reading. When one stream fails, both are closed.
  */
 import type { Duplex } from 'node:stream'
 
-/** How long a stream may go without progress while it reads remaining data, in milliseconds. */
+/** How long, in milliseconds, a stream may make no progress while it reads the remaining data. */
 const lingerMs = 30_000
 
 /** Connects two streams. Resolves when both streams are closed. */

@@ -5,14 +5,14 @@
  * many expensive clients do not delay an ordinary client.
  */
 
-/** Maximum time in milliseconds per turn that is spent on the data of one client. */
+/** Maximum time in milliseconds that each turn spends on the data of one client. */
 const maxMsPerClient = 4
-/** Maximum time in milliseconds per turn that is spent on the data of all clients. */
+/** Maximum time in milliseconds that each turn spends on the data of all clients. */
 const maxMsPerTurn = 8
 
 /** A connection whose received data must wait for a later turn of the event loop. */
 export interface WaitingConnection {
-  /** The client that the connection belongs to. If undefined, the connection is counted on its own. */
+  /** The client that the connection belongs to. If undefined, the connection counts as a separate client. */
   readonly client: string | undefined
   /** Estimated time in milliseconds that the next read of the connection takes. */
   readonly expectedMs: number
@@ -34,7 +34,7 @@ export class ReadingTurns {
   readonly #spentMs = new Map<string, number>()
   /** The time in milliseconds that was spent on all clients in the current turn. */
   #totalMs = 0
-  /** Waiting connections that are counted on their own. */
+  /** Waiting connections, each of which counts as a separate client. */
   #single: WaitingConnection[] = []
   /**
    * The queue of each client with waiting connections. The client whose connections were resumed least recently comes

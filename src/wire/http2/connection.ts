@@ -173,8 +173,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   protected abstract onEnded(stream: S): void
 
   /**
-   * Number of unsent bytes above which nothing more is read from the peer, because the peer does not read the data sent
-   * to it.
+   * Number of unsent bytes above which the connection stops reading, because the peer does not read the data sent to
+   * it.
    */
   protected get maxUntaken(): number {
     return 2 * maxUnsent

@@ -115,7 +115,7 @@ export interface DecoderLimits {
   readonly bytes: number
 }
 
-/** Decodes the header blocks of one connection, which must be passed in order. */
+/** Decodes the header blocks of one connection. The blocks must be passed in order. */
 export class HeaderDecoder {
   readonly #limits: DecoderLimits
   /** The dynamic table, newest entry last. */

@@ -425,7 +425,10 @@ export class WireWriter {
   }
 }
 
-/** Returns how many bytes a length-delimited field takes, including its tag and length, if its number is below 16. */
+/**
+ * Returns the encoded size in bytes of a length-delimited field, including its tag and length. The field number must be
+ * below 16.
+ */
 export function delimitedSize(length: number): number {
   return 1 + varintSize(length) + length
 }

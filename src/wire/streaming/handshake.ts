@@ -1,6 +1,6 @@
 /**
- * Negotiates a multiplexed connection, which uses SPDY/3.1 or a WebSocket, and the version of the subprotocol. Returns
- * the response headers, or the reason for rejecting the request.
+ * Negotiates a multiplexed connection (over SPDY/3.1 or a WebSocket) and the version of the subprotocol. Returns the
+ * response headers, or the reason for rejecting the request.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -23,7 +23,7 @@ export type Side = 'server' | 'client'
 const opcodes = { text: 1, binary: 2, close: 8, pong: 10 } as const
 /** The close codes that this program sends. */
 export const closeCodes = { normal: 1000, protocolError: 1002 } as const
-/** Close codes for those errors of `ws` that have their own close code. All other errors are protocol errors. */
+/** Close codes for the `ws` errors that have a specific close code. All other errors are protocol errors. */
 const faultCodes: { readonly [error: string]: number } = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,

@@ -1,9 +1,9 @@
 /**
  * Parses an HTTP/1.1 response from a connection and passes its head and the chunks of its body to a sink. The parser is
- * strict: it rejects ambiguous responses, for example with two lengths, with both a length and chunked encoding, with a
- * folded header or with a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error
- * messages never contain response data. All bytes other than the body count as framing, including 1xx heads. The total
- * framing of a response is limited, and framing is not stored.
+ * strict: it rejects ambiguous responses, such as those with two lengths, both a length and chunked encoding, a folded
+ * header or a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error messages never
+ * contain response data. All bytes other than the body count as framing, including 1xx heads. The total framing of a
+ * response is limited, and framing is not stored.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'

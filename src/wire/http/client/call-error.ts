@@ -24,7 +24,7 @@ export type Remedy = 'reconnect' | 'verify'
 
 interface CallErrorOptions {
   readonly remedy?: Remedy | undefined
-  /** The error of the connection, such as Node's ECONNREFUSED error. */
+  /** The underlying connection error, such as Node's ECONNREFUSED error. */
   readonly cause?: unknown
 }
 

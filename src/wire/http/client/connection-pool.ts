@@ -135,8 +135,8 @@ export class ConnectionPool {
 
   /**
    * Returns a connection for one call. Waits if all connections are in use. Throws Node's error if no connection can be
-   * established. Before an idle connection is reused, the event loop polls it once more, to detect that the server has
-   * closed it.
+   * established. Before an idle connection is reused, the event loop polls it once more, to detect whether the server
+   * has closed it.
    */
   async take(waiter: Waiter = {}): Promise<PooledConnection> {
     for (;;) {

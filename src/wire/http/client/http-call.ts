@@ -1,7 +1,7 @@
 /**
- * An HTTP/1.1 call: a request and its response on one connection of a pool. All HTTP/1.1 requests of this program are
- * sent this way. A call ends with the response, a timeout or an abort, and then returns its connection to the pool. The
- * connection is reused only if request and response were complete and no data followed the response.
+ * An HTTP/1.1 call: a request and its response on one connection of a pool. This program sends all its HTTP/1.1
+ * requests in this way. A call ends with the response, a timeout or an abort, and then returns its connection to the
+ * pool. The connection is reused only if request and response were complete and no data followed the response.
  */
 import { type AnswerHead, AnswerParser, type AnswerRules, type AnswerSink } from './answer-parser.ts'
 import { CallError, callErrorOf } from './call-error.ts'

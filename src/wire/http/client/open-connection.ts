@@ -39,7 +39,7 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
   // Load only `connect`. An `import` would evaluate all exports of the module, including the list of well-known CAs,
-  // which takes a long time.
+  // whose evaluation takes a long time.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
   onSocket?.(socket)

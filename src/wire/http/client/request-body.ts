@@ -1,5 +1,5 @@
 /**
- * Streams the body of a request to a connection, as fast as the server reads the body. If the body is truncated or does
+ * Streams the body of a request to a connection as fast as the server reads the body. If the body is truncated or does
  * not have the announced length, the connection is closed, so that the server does not mistake a part of the body for
  * the whole body.
  */

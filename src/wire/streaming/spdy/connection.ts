@@ -8,7 +8,7 @@
  * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those
  * implementations ignore flow-control windows and rely on TCP back-pressure. The server reports the number of bytes
  * that it has read in WINDOW_UPDATE frames. Once a client has shown that it uses windows, the server respects that
- * client's windows. The server stops reading from a client that does not read its replies.
+ * client's windows. The server stops reading from a client that does not read the replies.
  */
 
 import type { Duplex } from 'node:stream'
@@ -89,7 +89,7 @@ export class SpdyConnection {
     return this.#options.onStream === undefined
   }
 
-  /** Rejects new streams. Closes the connection when the client closes it, or after a short time. */
+  /** Rejects new streams. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined

@@ -89,7 +89,9 @@ class TextReader {
   }
 }
 
-/** A zlib header for deflate with SPDY/3's dictionary, which is identified by a checksum in the last four bytes. */
+/**
+ * A zlib header for deflate with SPDY/3's dictionary. The checksum in the last four bytes identifies the dictionary.
+ */
 const zlibHead = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
 /** An empty stored block. It marks the point up to which a receiver can decompress. */
 const flush = Buffer.from([0, 0, 0, 0xff, 0xff])

@@ -17,7 +17,7 @@ export class SendWindows {
   readonly #used = new Map<number, number>()
   readonly #waiting = new Map<number, () => void>()
 
-  /** Sets the initial window of all streams, which the peer's SETTINGS contain. */
+  /** Sets the initial window of all streams, as specified in the peer's SETTINGS. */
   begin(window: number): void {
     this.#initial = window
     this.#areKept = true
@@ -65,7 +65,7 @@ export class SendWindows {
   }
 }
 
-/** Acknowledges the received data to the peer, each time half a window has been read. */
+/** Acknowledges the received data to the peer each time half a window has been read. */
 export class ReceivedBytes {
   readonly #report: (id: number, bytes: number) => void
   readonly #bytes = new Map<number, number>()

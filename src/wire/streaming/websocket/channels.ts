@@ -57,7 +57,7 @@ export class ChannelConnection {
     this.#write(this.#message(channel, Buffer.alloc(0)))
   }
 
-  /** Sends a closing frame. Closes the connection when the client closes it, or after a short time. */
+  /** Sends a closing frame. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     // Start the timer only after all earlier data has been flushed.
@@ -105,7 +105,7 @@ export class ChannelConnection {
       }
   }
 
-  /** Responds to a ping. Stops reading from a client that does not read its replies. */
+  /** Responds to a ping. Stops reading from a client that does not read the replies. */
   #answerPing(data: Buffer): Promise<void> | undefined {
     this.#write(this.#framing.frame('pong', data))
     return waitForDrain(this.#socket)

@@ -58,7 +58,7 @@ export class MessageSocket {
     try {
       await this.#read()
     } catch (error) {
-      // Ignore errors with a code, which mean that the connection is broken.
+      // Ignore errors with a code, because they mean that the connection is broken.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())

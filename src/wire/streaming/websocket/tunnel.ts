@@ -60,7 +60,7 @@ class Tunnel extends Duplex {
           await this.#take(message)
         }
     } catch (error) {
-      // Ignore errors with a code, which mean that the connection is broken.
+      // Ignore errors with a code, because they mean that the connection is broken.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.push(null)
