@@ -75,8 +75,8 @@ function linesIn(chunk: Buffer): number {
 const lengthBytes = 4
 
 /**
- * Counts the frames that end in each chunk of a stream. A frame consists of a length in four bytes, followed by that
- * many bytes of data.
+ * Counts the frames that end in each chunk of a stream. A frame consists of a four-byte length, followed by that many
+ * bytes of data.
  */
 function frameCounter(): (chunk: Buffer) => number {
   let rest: Buffer = Buffer.alloc(0)

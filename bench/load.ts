@@ -121,7 +121,7 @@ export interface Sent {
   readonly body: string
 }
 
-/** Sends sequential requests from several clients that share connections, like the clients in one program. */
+/** Sends sequential requests from several clients that share connections, as the clients within one program do. */
 export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
@@ -145,7 +145,10 @@ const warmUp = 3
 export interface Rounds {
   /** Duration of one round in whole seconds. */
   readonly seconds: number
-  /** Number of rounds per server. More rounds that are shorter give a more reliable ratio on a shared machine. */
+  /**
+   * Number of rounds per server. On a shared machine, many short rounds give a more reliable ratio than a few long
+   * ones.
+   */
   readonly rounds: number
 }
 
@@ -158,7 +161,7 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  // The two servers alternate, and each of them is measured first equally often, so that trends over time affect both.
+  // The two servers alternate, and each goes first in every other round, so that trends over time affect both.
   for (let round = 0; round < rounds; round++)
     for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const { side, drive } = { ours, bare }[one]
@@ -221,7 +224,7 @@ export function mean(measured: readonly Measured[]): Measured {
 }
 
 const full = 0.85
-/** A rate counts as unreliable if other programs use more than this number of CPUs. */
+/** A rate is considered unreliable if other programs use more than this number of CPUs. */
 export const noticed = 0.2
 
 /** Returns the bottleneck of the measurement: the server's event loop, the load generator or other programs. */

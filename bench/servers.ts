@@ -106,7 +106,7 @@ export class Bench {
     return await this.#own(child, /serving (?:at |url=")https:\/\/[^" ]*:(\d+)\b/)
   }
 
-  /** Starts the control loops in a separate process for the server in this directory. */
+  /** Starts the control loops for the server in this directory, in a separate process. */
   async startManager(directory: string, { origin }: Side): Promise<Pick<Side, 'pid' | 'stop'>> {
     const pki = join(directory, 'data/pki')
     const kubeconfig = writeKubeconfig(directory, origin)
@@ -303,7 +303,7 @@ function portOf(child: ChildProcess, serving: RegExp): Promise<number> {
 
 const maxOutput = 64 * 1024
 
-/** Returns the bytes of one response. Rejects if the response is not a success. */
+/** Returns the bytes of one response. Rejects if the status is not a success status. */
 export function fetchBytes({ port }: Side, path: string, accept = 'application/json'): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept }

@@ -1,8 +1,9 @@
 /**
  * Checks that every function, class and constant that src/ exports is imported by another file in src/, the tests, the
- * benchmarks or the scripts. Types may be exported without an import because they belong to the signatures of other
- * exports. Also checks that every export that another folder imports, including types, has a doc comment. Reads the
- * sources as text rather than as a syntax tree. A file that is imported as a whole or at run time counts as used.
+ * benchmarks or the scripts. A type may be exported even if no other file imports it, because it may occur in the
+ * signature of another export. Also checks that every export that another folder imports, including types, has a doc
+ * comment. Reads the sources as text rather than as a syntax tree. A file that is imported as a whole or at run time
+ * counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -20,7 +21,7 @@ const namedImport = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)
 const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
-/** Files of the libraries for users, such as `orch/client`. All exports of these files count as used. */
+/** Files of the public libraries, such as `orch/client`. All exports of these files count as used. */
 const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).href)) as {
   readonly libraries: { readonly [name: string]: string }
 }
@@ -55,7 +56,7 @@ function isInSrc(file: string): boolean {
 }
 
 /**
- * Kind definitions need no comment because they have a `doc` text, and neither do keys of stored types, which are named
+ * Kind definitions need no comment because they have a `doc` text. Neither do the keys of stored types, which are named
  * after their types.
  */
 function undocumentedIn(file: string, text: string): string[] {

@@ -19,8 +19,8 @@ interface Record {
 /** Files that affect how Biome checks other files. */
 const settingFiles = ['biome.json', 'package.json', 'node_modules/@biomejs/biome/package.json']
 /**
- * Maximum number of files to name. If more files have changed, Biome checks all files, because the length of a command
- * line is limited.
+ * Maximum number of files to pass as arguments. If more files have changed, Biome checks all files, because the length
+ * of a command line is limited.
  */
 const maxNamed = 500
 

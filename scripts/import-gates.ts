@@ -1,6 +1,7 @@
 /**
  * Generates `src/api/versions/gate-facts.ts` from a table of feature gates: one row per gate, one column per Kubernetes
- * version (`a`, `b`, `g`, `d` for the stage, `+` or `-` for the default, `!` if locked). Run it when the table changes:
+ * version (`a`, `b`, `g`, `d` for the stage, `+` or `-` for the default, `!` if locked). Run the script when the table
+ * changes:
  *
  *     bin/node scripts/import-gates.ts ../shared/levels/gates.tsv
  */

@@ -140,7 +140,7 @@ export const drivers: { readonly [name: string]: string } = {
   ws: 'wire/websocket',
 }
 
-/** Returns the group and folder of a file, such as `apiserver/http`. The path of the file is relative to `src/`. */
+/** Returns the group and folder, such as `apiserver/http`, of a file. The path of the file is relative to `src/`. */
 export function roomOf(file: string): string {
   const [group = '', folder = ''] = file.split('/')
   return groups.some(({ name, layers }) => name === group && layers.length === 0) ? group : `${group}/${folder}`

@@ -1,7 +1,7 @@
 /**
- * Measures certificates: a controller manager in a separate process approves and signs 1,000 requests from node agents.
- * Measures the time from the first request to the last certificate, and compares it with signing alone. Each request
- * requires three writes and a review.
+ * Measures certificate signing: a controller manager in a separate process approves and signs 1,000 requests from node
+ * agents. Measures the time from the first request to the last certificate, and compares it with signing alone. Each
+ * request requires three writes and a review.
  */
 
 import { createPrivateKey } from 'node:crypto'

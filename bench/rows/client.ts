@@ -1,7 +1,7 @@
 /**
  * Compares `orch/client` with `@kubernetes/client-node`: a typed list of 10,000 objects from the same server. Each
  * client runs in a separate process, and the clients alternate. The other client is installed for the run, so the row
- * requires npm's registry. Without the registry, the row reports that it was skipped.
+ * needs access to the npm registry. If the registry is unreachable, the row reports that it was skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

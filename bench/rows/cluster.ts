@@ -17,7 +17,7 @@ import { waitsDuring } from './stalls.ts'
 const nodes = 100
 const replicas = 1000
 const pauseMs = 100
-/** Time limit, for machines that are too slow for this row. */
+/** Time limit for the row, in case the machine is too slow. */
 const maxRunMs = 240_000
 
 const collection = '/apis/apps/v1/namespaces/default/deployments'

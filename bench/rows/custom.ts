@@ -23,7 +23,7 @@ interface Subject {
 
 const configMaps: Subject = { path: collection, body: objectJson }
 
-/** Defines a custom resource whose objects are the same as ConfigMaps except for the kind. */
+/** Defines a custom resource whose objects are identical to ConfigMaps apart from their kind. */
 function customKind(plural: string, kind: string): Subject {
   const apiVersion = `${group}/v1`
   return {

@@ -1,5 +1,5 @@
 /**
- * Measures the cost of a write, a page of 500 objects and a watch event with 1,000 to 300,000 stored objects. None of
+ * With 1,000 to 300,000 stored objects, measures the cost of a write, a page of 500 objects and a watch event. None of
  * these costs should grow.
  */
 import { Client } from '../client.ts'

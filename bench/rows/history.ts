@@ -1,7 +1,7 @@
 /**
- * Measures the cost of object history: the CPU time of creates and updates of 1 kB, compared with a server without
- * history. Also measures the size of the data file after several times as many updates as the history retains, which
- * shows that the size is bounded.
+ * Measures the cost of object history: the CPU time of creating and updating 1 kB objects, compared with a server
+ * without history. Also measures the size of the data file after several times as many updates as the history retains,
+ * which shows that the size is bounded.
  */
 import { join } from 'node:path'
 import { dataFileSize } from '../../src/storage/store/lmdb/directory.ts'

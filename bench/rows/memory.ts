@@ -1,4 +1,4 @@
-/** Measures the memory of an idle server compared with a bare Node server, and the memory per object of 1 kB. */
+/** Measures the memory of an idle server compared with a bare Node server, and the memory per 1 kB object. */
 import { setTimeout } from 'node:timers/promises'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
 import { atMost, megabytes, type Row, short } from '../table.ts'

@@ -1,5 +1,5 @@
 /**
- * Compares orchctl with kubectl on the same server in the same run: the run time of the program, and its CPU time.
+ * Compares orchctl with kubectl on the same server in the same run: the run time and the CPU time of each program.
  * orchctl should not be slower than kubectl.
  */
 import { spawnSync } from 'node:child_process'
@@ -65,7 +65,7 @@ interface Spent {
 type Run = (program: Program, args: readonly string[]) => Spent
 
 function runner(config: string, cache: string): Run {
-  // Directory of Debian's kubectl, which the tests also use, if it has been unpacked in this repository.
+  // Directory of Debian's kubectl, if it has been unpacked in this repository. The tests use the same kubectl.
   const tools = join(root, '.tools/usr/bin')
   const path = [...(existsSync(tools) ? [tools] : []), process.env.PATH].join(delimiter)
   const programs = { orchctl: join(root, 'bin/orchctl'), kubectl: 'kubectl' }

@@ -54,7 +54,7 @@ export function creates(): Drive {
   }
 }
 
-/** Compares the same load on a server with a feature enabled and one with it disabled. */
+/** Applies the same load to a server with a feature enabled and to one with it disabled, and compares the results. */
 export async function costRow(
   name: string,
   drive: Drive,
@@ -67,8 +67,8 @@ export async function costRow(
 
 const floodSeconds = 8
 /**
- * Time in milliseconds for the flooding client to open its connections, because handshakes are not part of the
- * measurement.
+ * Time in milliseconds that the flooding client has to open its connections before the measurement begins. The
+ * measurement must not include handshakes.
  */
 const handshakesMs = 3000
 

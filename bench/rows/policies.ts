@@ -1,7 +1,7 @@
 /**
- * Measures the cost of admission policies: creating a ConfigMap with policies that evaluate it, or with many policies
- * that do not match, compared with a server without policies. Also measures the latency of reads on a server with many
- * policies.
+ * Measures the cost of admission policies: creating a ConfigMap on a server whose policies evaluate it, or on a server
+ * with many policies that do not match it, compared with a server without policies. Also measures the latency of reads
+ * on a server with many policies.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -46,7 +46,7 @@ export const policyRows = {
       const [side, without] = [await start(), await start()]
       await install(side, policies)
       // Both servers create the same ConfigMaps before the measurement. Otherwise, V8 would still be compiling the code
-      // for creates in one of them, which would cost more than the policies.
+      // for creates in one of them, and the compilation would cost more than the policies.
       for (const each of [side, without]) await fill(each, warmUpCreates)
       await setTimeout(restMs)
       rows.push(await row(name, bound, { side, drive: drive() }, { side: without, drive: drive() }))

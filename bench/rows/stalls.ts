@@ -1,6 +1,6 @@
 /**
  * Measures the latency of other clients while one client sends expensive requests: the slowest of many short GETs while
- * one client requests lists of 50,000 objects, tables of 10,000 objects and expensive selectors.
+ * one client requests lists of 50,000 objects, tables of 10,000 objects, and lists with expensive selectors.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'

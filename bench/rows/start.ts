@@ -1,5 +1,5 @@
 /**
- * Measures the time from the start of the process to the first 200 response of /readyz, compared with the start of
+ * Measures the time from the start of the process to the first 200 response from /readyz, compared with the start of
  * Node.js alone.
  */
 import { type Bench, fetchBytes, timeOf } from '../servers.ts'

@@ -1,6 +1,6 @@
 /**
- * Measures `orch/testing` in a warm process: the time from a start to the first write, and the times for a reset, for
- * twenty servers at once, and for a suite of 100 tests.
+ * Measures `orch/testing` in a warm process: the time from the start of a server to its first write, and the times for
+ * a reset, for twenty servers at once, and for a suite of 100 tests.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'

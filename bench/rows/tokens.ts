@@ -1,7 +1,7 @@
 /**
  * Measures the cost of a service account token: a GET with such a token, compared with a GET with a static token, on
  * the same server and with the same permissions. Also measures how long a token is still accepted after its account has
- * been deleted, under constant requests.
+ * been deleted, even if it is used constantly.
  */
 import { request } from 'node:https'
 import { Client } from '../client.ts'
@@ -14,7 +14,7 @@ const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
 const warmSeconds = 5
-/** Number of rounds. With many short rounds, background load affects both kinds of token equally. */
+/** Number of rounds. With many short rounds, background load affects both kinds of tokens equally. */
 const rounds = 9
 
 export const tokenRows = {

@@ -1,6 +1,6 @@
 /**
  * Measures 1,000 watchers that receive the events of one writer, compared with a bare server that writes the same bytes
- * to as many streams.
+ * to the same number of streams.
  *
  * h2load opens 960 of the watchers, so that a slow load generator is not the bottleneck. This process opens and times
  * the other 40. First, the writer writes as fast as events arrive, with a few writes in flight. Then, it writes at half
@@ -22,7 +22,7 @@ const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
 const lifetime = 12
-/** Time in milliseconds to wait for the fast writer's events that are still in buffers. */
+/** Time in milliseconds to wait for events of the fast writer that are still in buffers. */
 const settleMs = 1500
 
 /** The server to watch, the path of the watch, and a function that writes an object. */

@@ -1,6 +1,7 @@
 /**
- * Measures durable creates and updates by 64 clients, over HTTP/1.1 and HTTP/2. Compares them with a bare loop of lmdb
- * transactions with 64 records on the same disk, and creates by a single client with transactions of one record.
+ * Measures durable creates and updates by 64 clients, over HTTP/1.1 and HTTP/2. Compares both with a bare loop of lmdb
+ * transactions of 64 records on the same disk. Also compares the creates of a single client with transactions of one
+ * record.
  */
 import { join } from 'node:path'
 import { openTables, write } from '../../src/storage/store/lmdb/tables.ts'
@@ -10,7 +11,7 @@ import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row } from '../table.ts'
 
 const clients = 64
-/** Number of objects from which updates choose. */
+/** Number of objects among which the updates choose. */
 const objectCount = 2000
 const script = join(import.meta.dirname, '../writes.lua')
 
@@ -83,10 +84,7 @@ async function writeRow(name: string, side: Side, drive: Drive, { bare }: { bare
 const bareSeconds = 2
 const value = Buffer.alloc(1024, 'value ')
 
-/**
- * Writes one record per commit and `size` records per transaction, and syncs each transaction. This is the minimum cost
- * of durability.
- */
+/** Writes `size` records per transaction and syncs each transaction. This is the minimum cost of durability. */
 function bareLoop(directory: string, keyOf: (index: number) => number, size = clients): number {
   const tables = openTables(directory)
   const start = performance.now()

@@ -14,7 +14,7 @@ import { entry, escaped, inFont, literal, paragraphs, section, subsection } from
 
 /** A manual page, before formatting. */
 interface Page {
-  /** The command, such as `orchctl config view`. With hyphens instead of spaces, it is the name of the page. */
+  /** The command, such as `orchctl config view`. The page has the same name, but with hyphens instead of spaces. */
   readonly command: string
   readonly summary: string
   /** Arguments of the command, one line per form. */

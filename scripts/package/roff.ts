@@ -54,7 +54,7 @@ export function subsection(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`.SS "${escaped(title)}"`, ...lines]
 }
 
-/** Returns an entry of a list, with roff for the term and plain text below it. */
+/** Returns a list entry: the term, which is already roff, and below it a description in plain text. */
 export function entry(term: string, text: string): string[] {
   return ['.TP', term, escaped(text)]
 }
