@@ -1,4 +1,4 @@
-/** Tests the administrator's kubeconfig, read by a YAML parser. */
+/** Tests the administrator's kubeconfig by reading it with a YAML parser. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-/** Tests kubectl and permissions: can-i, the list of rules, reconcile, and impersonation. */
+/** Tests the kubectl commands for permissions: can-i, the list of rules, reconcile, and impersonation. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../support/in-process.ts'

@@ -1,7 +1,8 @@
 /**
  * Tests that kubectl applies, gets, describes and deletes a real manifest of every kind, and explains all fields of a
- * kind. Only one kind of each group and version is explained, or every kind if ORCH_LONG is 1, because kubectl explain
- * reads a single document, whose fields `apiserver/http/openapi.test.ts` compares kind by kind.
+ * kind. kubectl explain reads a single document, and `apiserver/http/openapi.test.ts` compares the fields in that
+ * document kind by kind. This test therefore explains only one kind of each group and version, or every kind if
+ * ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -33,7 +33,7 @@ const home = ({ group }: Kind) => group.split('.')[0]
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')
 const messages = [...kinds.flatMap((kind) => [messageOf(kind), `${messageOf(kind)}List`]), 'meta.v1.Status']
-/** A message with one field for each type to be decoded. */
+/** A message with one field for each message type that the tests decode. */
 const all = messages.map((message, i) => `  optional ${protoName(message)} m${i + 1} = ${i + 1};\n`).join('')
 writeFileSync(join(directory, 'api.proto'), `${protoText([...messages, 'runtime.Unknown'])}message All {\n${all}}\n`)
 

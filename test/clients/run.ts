@@ -18,7 +18,7 @@ interface Suite {
   /** Reason why the suite cannot run on this machine. */
   readonly missing: () => string | undefined
   readonly command: (folder: string) => readonly [string, ...string[]]
-  /** Whether the suite itself starts its server. */
+  /** Whether the suite starts a server itself. */
   readonly hasServer?: boolean
 }
 
@@ -81,7 +81,7 @@ async function startServer(config: string) {
   return { env: { KUBECONFIG: config }, stop }
 }
 
-/** Returns the kubeconfig in the output. It is complete when the server is ready. */
+/** Returns the kubeconfig that the server prints. The kubeconfig is complete when the server is ready. */
 async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   for await (const chunk of output) {

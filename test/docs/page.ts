@@ -75,7 +75,7 @@ function consoleCommands(text: string): readonly Command[] {
   return commands
 }
 
-/** Returns a command together with its continuation lines, which are removed from the list. */
+/** Removes the continuation lines of a command from the list. Returns the command together with these lines. */
 function completed(first: string, lines: string[]): string {
   let command = first
   while (lines.length > 0 && isOpen(command)) command += `\n${lines.shift()}`

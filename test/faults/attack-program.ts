@@ -32,7 +32,7 @@ export interface AttackCount {
 export type AttackOutcome = { [name: string]: AttackCount }
 
 const webhookBytes = 4 * 1024 * 1024
-/** The period over which the starts of the attacks are spread, so that they do not all start at once. */
+/** The period over which the attacks are started, so that they do not all start at once. */
 const spreadMs = 2_500
 const lowestPriority = 19
 

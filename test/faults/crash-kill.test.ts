@@ -1,7 +1,7 @@
 /**
- * Tests that a server that is repeatedly killed under load loses no acknowledged write, reuses no revision, and lets
- * watches resume without gaps or duplicates. The server must be ready again within three seconds. With ORCH_LONG=1,
- * there are more kills, more clients and longer runs.
+ * Tests a server that is repeatedly killed under load. The server must lose no acknowledged write, reuse no revision,
+ * let watches resume without gaps or duplicates, and be ready again within three seconds. With ORCH_LONG=1, there are
+ * more kills, more clients and longer runs.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,8 +1,8 @@
 /**
- * Tests damaged data files, with flipped bits, zeroed or swapped pages, or a truncated end, which are opened in a
- * separate process. The store must return the data that was written, report an object as unreadable, or report that the
- * file is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the
- * test opens more files.
+ * Tests damaged data files: files with flipped bits, zeroed or swapped pages, or a truncated end. A separate process
+ * opens them. The store must return the data that was written, report an object as unreadable, or report that the file
+ * is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the test
+ * opens more files.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -85,7 +85,7 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Whether all pages are checked before the store is used or while it is used. */
+/** When all pages are checked: before the store is used, or in the background while it is used. */
 type Mode = '--before' | '--background'
 
 /**

@@ -1,8 +1,8 @@
 /**
- * Opens possibly damaged data directories, one after another. Reads all data in each directory in the same way as a
- * server (the caches, an exact list, the log, the journal), writes, deletes and compacts, and prints the results as a
- * line of JSON: `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports
- * are printed as text. Any other error terminates the process, as it would terminate a server.
+ * Opens possibly damaged data directories, one after another. In each directory, reads all data as a server would (the
+ * caches, an exact list, the log, the journal), then writes, deletes and compacts, and prints the results as a line of
+ * JSON: `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports are
+ * printed as text. Any other error terminates the process, as it would terminate a server.
  *
  * With `--background`, the pages are checked while the store is in use. In that case, the report is a sentence if the
  * check, or a read before it, has found damage.

@@ -5,9 +5,9 @@
  * The resourceVersion orders all writes, so the log of changes, read from the server at the end, defines a single
  * order. Everything else is compared with this order, in O(n log n) time. The guarantees are: no acknowledged write is
  * lost or executed twice, rejected writes are not executed, and ambiguous writes are executed completely or not at all.
- * An operation that started after another operation had returned follows that operation. A read is an exact state, not
- * older than the writes acknowledged before it started, and not newer than the writes that started after it returned. A
- * watch reports every change once, in order.
+ * An operation that started after another operation had returned follows that operation. A read returns an exact state.
+ * The state includes all writes that were acknowledged before the read started, and none that started after the read
+ * returned. A watch reports every change once, in order.
  *
  * Times are values of the recorder's own counter, because only the order matters.
  */

@@ -1,7 +1,7 @@
 /**
  * Checks whether a history of one key is linearizable: whether each operation can be assigned a moment between its call
- * and its return such that, in the order of these moments, every response is the response of a single copy of the
- * object. Implements Wing and Gong's search, which tries every possible next operation and backtracks at dead ends,
+ * and its return such that, in the order of these moments, every response is the one that a single copy of the object
+ * would give. Implements Wing and Gong's search, which tries every possible next operation and backtracks at dead ends,
  * with Lowe's cache of visited configurations (a set of completed operations and a state). Unlike the other checker
  * (`history.ts`), this checker does not use resourceVersions. Keys are independent, so each key is checked separately.
  */
@@ -31,7 +31,10 @@ export type Operation = {
 
 const impossible = Symbol('impossible')
 
-/** Returns the state after an operation with this response in this state, or `impossible`. */
+/**
+ * Returns the state after the operation is executed in this state, or `impossible` if its response does not fit the
+ * state.
+ */
 function step(state: State, operation: Operation): State | typeof impossible {
   const { next, fits } = effect(state, operation)
   return fits ? next : impossible

@@ -14,7 +14,8 @@ import type { Recorder } from './recorder.ts'
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
 /**
- * Delay in milliseconds for writers that continue during a fault. Without it, the writers would keep every core busy.
+ * Delay in milliseconds for writers that continue during a fault. Without the delay, the writers would keep every core
+ * busy.
  */
 export const restMs = long ? 0 : 15
 

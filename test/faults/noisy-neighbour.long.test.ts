@@ -1,7 +1,7 @@
 /**
  * Tests that a noisy user does not affect a quiet user. The noisy user writes from 400 connections as fast as responses
  * arrive, and the quiet user reads ten times a second. The quiet user, the probes and the administrator get responses,
- * and the noisy user gets 429. The additional latency for the quiet user is reported but not asserted (see
+ * and the noisy user gets 429 errors. The additional latency for the quiet user is reported but not asserted (see
  * docs/understand/scorecard.md). The short variant floods only briefly and with fewer connections.
  */
 import assert from 'node:assert/strict'

@@ -90,8 +90,7 @@ export class Recorder {
   }
 
   /**
-   * Records a read of all objects that was not made with a list. As for a list, the result must be a state that
-   * existed.
+   * Records a read of all objects by other means than a list. As for a list, the result must be a state that existed.
    */
   async readAll(read: () => Promise<Pick<List, 'revision' | 'seen'>>): Promise<void> {
     const called = this.#records.moment++
@@ -101,7 +100,7 @@ export class Recorder {
 
   /**
    * Follows the changes after a revision, over as many connections as necessary, until the signal aborts. Each
-   * connection lasts at most the given number of seconds, and the next connection uses the next of `clients`.
+   * connection lasts at most the given number of seconds, and the next connection uses the next client in `clients`.
    */
   async *watch(
     start: number,

@@ -1,8 +1,9 @@
 /**
  * Tests caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs generated from
- * seeds. The final state of readers that list and watch must equal the store. All pages of a list must show one exact
- * state. Reads must not be older than the writes acknowledged before them. Watches must report everything once, with
- * correct bookmarks. ORCH_LONG=1 uses more seeds, and ORCH_TEST_SEED=N uses only the given seed.
+ * seeds. In the end, the state of each reader that lists and watches must equal the content of the store. All pages of
+ * a list must show one exact state. Reads must not be older than the writes acknowledged before them. Watches must
+ * report everything once, with correct bookmarks. ORCH_LONG=1 uses more seeds, and ORCH_TEST_SEED=N uses only the given
+ * seed.
  */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'

@@ -74,7 +74,7 @@ test('watches whose clients stop reading are closed without affecting other watc
   const rise = ownMemory(server.process.pid!) - before
   t.diagnostic(`memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
   assert.ok(rise < allowed, `memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
-  // The slow watches were closed long before the last write, so the remaining data ends early and is incomplete.
+  // The slow watches were closed long before the last write, so the buffered data is truncated.
   for (const socket of stalled) {
     const bytes = await restOf(socket)
     assert.ok(bytes < (writes * size) / 2, `${bytes} bytes were kept for a client that did not read`)

@@ -1,6 +1,6 @@
 /**
- * Tests a sustained load with seven reads to three writes, by clients that know the expected content of their own
- * objects. No request may fail, every response must be correct, and performance must not degrade. The long variant
+ * Tests a sustained load of seven reads for every three writes, from clients that know the expected content of their
+ * own objects. No request may fail, every response must be correct, and performance must not degrade. The long variant
  * (ORCH_LONG=1) first measures the capacity of the server, and then sends requests at four fifths of this rate for two
  * minutes. A request may cost at most a fifth more CPU time in the last third than in the first, and memory growth is
  * limited. The short variant sends a fixed number of requests.

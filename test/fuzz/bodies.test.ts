@@ -117,8 +117,8 @@ function faultOfBody(type: string, body: Body): string | undefined {
 }
 
 /**
- * Returns an error unless the response contains the sent strings in the maps that every kind has and in a ConfigMap's
- * data.
+ * Returns an error unless the response contains all strings that were sent in labels, annotations and the data of a
+ * ConfigMap.
  */
 function faultOfKept({ body }: Answer, sent: Body): string | undefined {
   const value = sentValue(sent)

@@ -1,8 +1,8 @@
 /**
- * Tests that compare this server's HTTP/2 implementation with Node's independent implementation. Requests from Node's
- * client, with any settings, must arrive as sent, and so must the responses. For damaged and split requests, this
- * server must execute nothing that Node's server does not parse in the same way. The connection may end, but the server
- * must keep running.
+ * Compares this server's HTTP/2 implementation with Node's independent implementation. Requests from Node's client,
+ * with any settings, must arrive as sent, and so must the responses. For damaged and split requests, this server must
+ * execute nothing that Node's server does not parse in the same way. The connection may end, but the server must keep
+ * running.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

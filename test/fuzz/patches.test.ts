@@ -1,6 +1,6 @@
 /**
- * Tests that compare the three patch types with models, field selectors with a full scan, and objects of every kind in
- * JSON with the same objects in YAML.
+ * Compares the three patch types with models, field selectors with a full scan, and objects of every kind in JSON with
+ * the same objects in YAML.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

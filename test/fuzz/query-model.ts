@@ -42,7 +42,7 @@ export interface Verdict {
   readonly limit: number
 }
 
-/** A continue token: the list to which it belongs, and the names that follow. */
+/** A continue token: the list to which it belongs, and the names that are still to be listed. */
 export interface Token {
   readonly scope: string
   readonly rest: readonly string[]

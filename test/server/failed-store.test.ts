@@ -1,5 +1,5 @@
 /**
- * Tests a store that fails permanently. The server reports the failure in its readiness, still responds, logs the
+ * Tests a store that fails permanently. The server reports the failure in its readiness check, still responds, logs the
  * reason in one line, and exits with a non-zero code. Acknowledged writes exist after the next start.
  */
 import assert from 'node:assert/strict'

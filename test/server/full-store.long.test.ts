@@ -154,7 +154,7 @@ inLongForm('writes succeed again after a minute of load on a full disk', { timeo
   assert.deepEqual([server.process.pid, server.process.exitCode], [pid, null])
 })
 
-/** Runs all actions repeatedly and concurrently. Returns the number of times that each action ran. */
+/** Runs all actions repeatedly and concurrently. Returns how often each action ran. */
 async function loadFor<K extends string>(
   ms: number,
   things: Record<K, () => Promise<void>>,

@@ -1,4 +1,4 @@
-/** Tests that the manual pages of both programs describe every command and flag, and are correct roff. */
+/** Tests that the manual pages of both programs describe every command and flag, and are valid roff. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualPages } from '../../scripts/package/manual.ts'

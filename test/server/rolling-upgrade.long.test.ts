@@ -188,7 +188,7 @@ class Load {
   }
 }
 
-/** Watches a collection. If a server ends the watch, it continues on the next server after the last event. */
+/** Watches a collection. If a server ends the watch, the watch resumes on the next server after the last event. */
 class Watch {
   lastVersion: number
   count = 0

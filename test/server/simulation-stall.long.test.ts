@@ -1,4 +1,4 @@
-/** Tests that a simulation thread that hangs is terminated and restarted. */
+/** Tests that a hanging simulation thread is terminated and restarted. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -30,7 +30,7 @@ test('SIGTERM stops the server cleanly despite an open watch and running request
   const session = openSession(server)
   t.after(() => session.destroy())
 
-  // Sends the first half of a request in each protocol. The second half is sent when the server is already stopping.
+  // Sends the first half of a request over each protocol. The second half is sent while the server is stopping.
   const body = JSON.stringify({ metadata: { name: 'second' } })
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)
@@ -114,7 +114,7 @@ test('a stopping server closes idle connections cleanly and responds to requests
   assert.match(answer, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 })
 
-/** Returns the response. An empty response is acceptable only after the time for which a stopping server waits. */
+/** Returns the response. An empty response is acceptable only if the server has waited for the full drain time. */
 async function sendWhileStopping(t: TestContext): Promise<string> {
   const server = await startServer(t)
   const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`

@@ -19,11 +19,11 @@ import { creates } from './worker-faults.ts'
 
 const workers = 3
 /**
- * Number of connections that is high enough for every worker to have at least one. The probability that one of three
- * workers has none is about one in a thousand.
+ * Number of connections. It is so high that every worker has at least one connection. The probability that one of three
+ * workers has none is only about one in a thousand.
  */
 const connections = 18
-/** Number of connections that write, one after another, while all of them read. */
+/** Number of connections that write, one after another, while all connections read. */
 const writers = long ? connections : 12
 
 /** Number of Events that a user may write at once. */
@@ -146,7 +146,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const limits = text.matchAll(/^apiserver_flowcontrol_request_concurrency_limit\{.*\} (\d+)$/gm)
       const seats = limits.reduce((sum, [, limit]) => sum + Number(limit), 0)
       const levels = text.match(/^apiserver_flowcontrol_request_concurrency_limit\{/gm)!.length
-      // The number is rounded up for each level and worker.
+      // The number of seats is rounded up for each level and worker.
       assert.ok(seats >= 600 && seats <= 600 + levels * workers, `${seats} seats`)
     })
 

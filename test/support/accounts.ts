@@ -11,8 +11,6 @@ export async function giveAccount(client: HttpClient, namespace = 'default'): Pr
   assert.equal(status, 201, text)
 }
 
-/**
- * Flags for tests of individual kinds, which disable admission plugins that change objects or require other objects.
- */
+/** Flags that disable admission plugins that change objects or require other objects, for tests of individual kinds. */
 export const noControls =
   '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,StorageObjectInUseProtection,RuntimeClass,LimitRanger,ResourceQuota,MutatingAdmissionWebhook,ValidatingAdmissionWebhook'

@@ -117,7 +117,7 @@ type Code =
   | { readonly op: 'look'; readonly code: readonly Code[]; readonly negated: boolean }
   | { op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
-  /** Ends an iteration of a loop that started at the position in this slot. Empty iterations are not repeated. */
+  /** Ends a loop iteration that started at the position in this slot. Empty iterations are not repeated. */
   | { readonly op: 'mark'; readonly slot: number }
   | { readonly op: 'moved'; readonly slot: number }
   | { readonly op: 'match' }
@@ -256,8 +256,7 @@ const candidates = [...Array.from({ length: 128 }, (_, i) => String.fromCharCode
 const stranger = '\u0001'
 
 /**
- * Returns one character for each set of parts that match it. Every other character behaves like one of these
- * characters.
+ * Returns characters that represent all others: every character is matched by exactly the same parts as one of them.
  */
 function alphabetOf(node: Node): string[] {
   const tests = new Set<RegExp>()

@@ -65,7 +65,7 @@ const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 /**
  * Returns the accessibility faults that axe finds, one line per violated rule. axe must not load the style sheets
- * again, because pages from a file system forbid it.
+ * again, because the browser forbids this for pages from a file system.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(`if (!globalThis.axe) { ${axe()} }`)
@@ -74,7 +74,7 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
 }
 
-/** Presses a button by keyboard once it is enabled. A key on a disabled button does nothing. */
+/** Presses a button with the keyboard once the button is enabled. A key press on a disabled button has no effect. */
 export async function pressWhenReady(button: Locator): Promise<void> {
   await button.and(button.page().locator(':enabled')).press('Enter')
 }

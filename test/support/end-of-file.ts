@@ -1,7 +1,7 @@
 /**
  * An owner for resources that all tests in a file share, such as a server. The resources are released after the last
- * test of the file or of the calling suite. A test that starts something for its own use only passes its own context
- * (`t`) instead.
+ * test of the file or of the calling suite. A test that starts something only for itself passes its own context (`t`)
+ * instead.
  */
 import { after } from 'node:test'
 

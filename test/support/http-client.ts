@@ -74,7 +74,10 @@ export class HttpClient {
     }
   }
 
-  /** Yields the events of a watch until the server ends it or the signal aborts, even while connecting. */
+  /**
+   * Yields the events of a watch until the server ends the watch or the signal aborts. The signal may also abort the
+   * connection attempt.
+   */
   async *watch(path: string, signal: AbortSignal, headers: Headers = {}): AsyncGenerator<WatchEvent> {
     try {
       yield* this.#events(path, signal, headers)

@@ -63,7 +63,7 @@ export async function serveUp(t: Ending, flags: readonly string[] = []): Promise
   return await serveWith(t, flags, runAll)
 }
 
-/** Like `serveUp`, but the nodes run in a separate thread, as those of `orch up`. Only these nodes support KWOK. */
+/** Like `serveUp`, but the nodes run in a separate thread, as they do in `orch up`. Only these nodes support KWOK. */
 export async function serveUpWithThread(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAllWithThread)
 }
@@ -204,7 +204,7 @@ function flagsFor(directory: string, port = 0): readonly string[] {
   return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
 
-/** Does nothing. If it is passed as `prepare`, the server uses an empty embedded store. */
+/** Does nothing. Passing this function as `prepare` makes the server use an empty embedded store. */
 export const embedded = async (): Promise<void> => {}
 
 /**

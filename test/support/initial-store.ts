@@ -1,7 +1,7 @@
 /**
  * Memory stores for servers in the test's own process, for tests that do not concern the store. The initial content is
- * created once per set of flags, as for the servers of `orch/testing`. Neither keys and other entries under `meta/` nor
- * the CA are copied, so that no two test servers share a secret.
+ * created once per set of flags, as for the servers of `orch/testing`. Keys, other entries under `meta/`, and the CA
+ * are not copied, so that no two test servers share a secret.
  */
 import { systemClock } from '../../src/base/time/clock.ts'
 import type { MemoryStore } from '../../src/storage/store/memory.ts'

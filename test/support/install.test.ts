@@ -1,5 +1,5 @@
 /**
- * Tests that every program that a test starts is either installed by the test runner or part of any Debian system with
+ * Tests that each program started by a test is either installed by the test runner or part of any Debian system with
  * npm.
  */
 import assert from 'node:assert/strict'

@@ -18,7 +18,7 @@ const maxCommandMs = 120_000
 
 export interface Kubectl {
   readonly home: string
-  /** Runs one line of shell code and waits until it exits. */
+  /** Runs one line of shell code and waits until the shell exits. */
   run(command: string, input?: string): Promise<Outcome>
   /** Starts kubectl in the background. The caller must end it. */
   start(...args: readonly string[]): Running

@@ -4,8 +4,8 @@ import { type Ran, runCommand } from './run-command.ts'
 import type { Served } from './server.ts'
 
 /**
- * Disables kubectl's garbage collector. kubectl exits before garbage matters, and collecting it would take a third of
- * its CPU time.
+ * Disables kubectl's garbage collector. kubectl exits before garbage matters, and garbage collection would take a third
+ * of kubectl's CPU time.
  */
 export const withoutCollector = { GOGC: 'off' }
 

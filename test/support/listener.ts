@@ -27,7 +27,7 @@ export interface Wanted {
   readonly faults?: unknown[]
 }
 
-/** Returns the port on which the listener listens. */
+/** Starts a listener and returns its port. */
 export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
   return (await openListener(t, wanted)).port
 }

@@ -109,7 +109,7 @@ function accountOf(account: string): User {
   return { name: serviceAccountName('kube-system', account), groups: serviceAccountGroups('kube-system'), ...noUid }
 }
 
-/** Returns the transport of all clients of a manager, which fails after the manager is killed. */
+/** Returns the transport that all clients of a manager use. The transport fails once the manager is killed. */
 function dyingLine({ writes, answered }: Death, onKilled: () => void): (transport: Transport) => Transport {
   let remaining = writes
   const dead = () => new TransportError('the manager was killed')

@@ -1,7 +1,7 @@
 /**
- * Proxies between the members of an etcd cluster, which a test uses to disconnect a member from the others. Each member
- * has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head of its
- * first request.
+ * Connects the members of an etcd cluster through proxies, so that a test can disconnect a member from the others. Each
+ * member has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head
+ * of its first request.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'

@@ -48,16 +48,19 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
  * files.
  */
 const heap = join(import.meta.dirname, 'heap.ts')
-/** Files that measure time. They run first in their process, so that only files of the same type run before them. */
+/**
+ * Files that measure time. They run before all other files in their process, so that only files of the same type
+ * precede them.
+ */
 const effort = join(import.meta.dirname, 'effort.ts')
 
 /** Assumed run time in milliseconds of a file without a known run time. */
 const usualMs = 1_000
 
 /**
- * Returns lists of files with which a process may start. Files in the last list may run after any other file. In each
- * list, files that start programs come first, because starting a program becomes slower as the process grows. Slower
- * files come before faster ones.
+ * Groups the files into lists. A process may start with any of these lists. Files in the last list may run after any
+ * other file. In each list, files that start programs come first, because starting a program becomes slower as the
+ * process grows. Slower files come before faster ones.
  */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const byTime = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))

@@ -93,8 +93,8 @@ export function readApi(text: string): PublishedApi {
 }
 
 /**
- * Returns everything that was published in `before` and is missing in `now`, although the deprecation rules do not
- * allow its removal at this API level, such as `v1.23`.
+ * Returns everything that was published in `before` and is missing in `now`, unless the deprecation rules allow its
+ * removal at the given API level, such as `v1.23`.
  */
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
   const lost: string[] = []

@@ -76,7 +76,7 @@ export async function writeFlagsPage(copy: string): Promise<void> {
 }
 
 /**
- * Removes an indentation of six columns, which keeps tools from mistaking the imports in the text for imports of this
+ * Removes the indentation of six columns that keeps tools from mistaking the imports in the text for imports of this
  * file.
  */
 function dedented(text: string): string {

@@ -207,7 +207,7 @@ interface Launch {
   readonly openFiles?: number
 }
 
-/** Flags for every server in a separate process, as in `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
+/** Flags for every server in a separate process, for example `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
 /**

@@ -1,6 +1,6 @@
 /**
- * A SPDY/3.1 client for tests, with its own framing code, which opens streams, writes to them and records the
- * responses.
+ * A SPDY/3.1 client for tests that opens streams, writes to them and records the responses. It has its own framing
+ * code.
  */
 import type { Duplex } from 'node:stream'
 import { constants, deflateRawSync } from 'node:zlib'

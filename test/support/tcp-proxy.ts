@@ -1,5 +1,5 @@
 /**
- * A TCP proxy on 127.0.0.1 in front of a server, which simulates faults between two processes. The mode `pass` forwards
+ * Simulates faults between two processes with a TCP proxy on 127.0.0.1 in front of a server. The mode `pass` forwards
  * bytes in both directions. `slow` delays responses. `mute` forwards requests but drops responses. `deaf` drops
  * requests and responses. `cut` breaks open connections and rejects new ones.
  */

@@ -32,15 +32,15 @@ export async function untilTrue(holds: () => Promise<boolean>, timeoutMs = patie
   await until(holds, (held) => held, timeoutMs)
 }
 
-/** Number of turns of the event loop in which `soon` polls before it pauses between polls. */
+/** Number of turns of the event loop in which `soon` polls before it starts to pause between polls. */
 const eagerTurns = 200
 /** The timer of Node.js, even in tests that replace the global one. */
 const { setTimeout: startTimer } = globalThis
 
 /**
  * Polls in each turn of this process's event loop, for conditions that depend on turns rather than on time. After many
- * turns, the condition probably depends on another process or on time. It then pauses between polls, which leaves the
- * core to that process.
+ * turns, the condition probably depends on another process or on time. The function then pauses between polls, so that
+ * the other process can use the core.
  */
 export async function soon(holds: () => boolean, timeoutMs = patienceMs): Promise<void> {
   const end = performance.now() + timeoutMs

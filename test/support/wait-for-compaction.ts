@@ -19,7 +19,9 @@ export async function waitForCompaction(client: Client, resourceVersion: string)
   }, isExpired)
 }
 
-/** Ignores the error of a response that breaks off, because its version may have been compacted in the meantime. */
+/**
+ * Ignores the error if a response breaks off, because the requested version may have been compacted in the meantime.
+ */
 function ignoreBroken(error: unknown): void {
   if (!(error instanceof TransportError)) throw error
 }

@@ -56,7 +56,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   warn: (call) => reply(call, { warnings: call.args }),
   'many-warnings': (call) =>
     reply(call, { warnings: Array.from({ length: Number(call.args[0]) }, (_, i) => `warning ${i}`) }),
-  // Send the number literally, because numbers in JSON need not be integers.
+  // Insert the number unchanged, because the test also sends numbers that are not integers.
   'deny-for': ({ review, args, response }) => {
     const status = `{"code":429,"message":"later","details":{"retryAfterSeconds":${args[0]}}}`
     const uid = JSON.stringify(review.request.uid)

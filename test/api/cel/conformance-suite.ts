@@ -54,7 +54,7 @@ export interface PlacedTest {
   readonly spec: SpecTest
 }
 
-/** Use a variable rather than a literal for the name, so that the compiler does not read the types of the package. */
+/** Name of the module. If the import used a literal instead, the compiler would read the package's types. */
 const data: string = '@bufbuild/cel-spec/testdata/conformance.js'
 
 /** Returns the test cases of all files. */

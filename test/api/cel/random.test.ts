@@ -86,7 +86,7 @@ function pick(list: readonly string[]): string {
 }
 
 /**
- * Returns a random expression. Most parts have an unknown type, because otherwise hardly any rule would pass the
+ * Returns a random expression. Most parts have an unknown type. With known types, hardly any rule would pass the
  * checker.
  */
 function expression(depth: number): string {

@@ -1,6 +1,7 @@
 /**
- * Tests that two managers that apply the same configuration never conflict, in any version of any kind, and that each
- * can give up its own fields. The configuration is a random valid object with its defaults, as a client would read it.
+ * Tests that two managers applying the same configuration never conflict, in any version of any kind, and that each of
+ * them can give up its own fields. The configuration is a random valid object with its defaults, as a client would read
+ * it.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -125,7 +125,8 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
 }
 
 /**
- * Whether the value counts as unset, because it is null or is a zero value in a field that the encoder omits if zero.
+ * Whether the value counts as unset, because it is null or is a zero value in a field that the encoder omits if it is
+ * zero.
  */
 function isUnsent(value: Json, { zeroValue: zero }: Field): boolean {
   return value === null || (zero === 'omit' && isZero(value))

@@ -78,8 +78,8 @@ function collectionOf({ profile, kind }: Case): string {
 }
 
 /**
- * Returns the object in the manifest. If the manifest uses a different version than the kind, the server converts the
- * object: the function creates it, reads it in the kind's version and deletes it.
+ * Returns the object in the manifest. If the manifest's version differs from the kind's, creates the object, reads it
+ * back in the kind's version, and deletes it, so that the server converts it.
  */
 async function newObject(at: Case): Promise<ApiObject> {
   const { client, profile, kind } = at

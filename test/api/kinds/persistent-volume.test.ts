@@ -276,7 +276,7 @@ test('a volume whose capacity does not fit in 64 bits is rejected', () => {
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])
   assert.deepEqual(faults('9223372036854775807'), [])
-  // Kubernetes accepts a value with a large suffix that exceeds 64 bits, and treats it as zero bytes.
+  // Kubernetes accepts a value whose large suffix makes it exceed 64 bits, and treats the value as zero bytes.
   for (const storage of ['12E', '100P', '1e30']) assert.deepEqual(faults(storage), [], storage)
   assert.deepEqual(faults('-12E'), ['Invalid spec.capacity[storage]'])
 })

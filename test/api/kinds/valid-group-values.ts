@@ -1,4 +1,7 @@
-/** Valid values that a schema cannot express, for kinds in the storage, scheduling, node and other groups. */
+/**
+ * Generates values that follow rules a schema cannot express, for kinds in the storage, scheduling, node and other
+ * groups.
+ */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import {
   address,

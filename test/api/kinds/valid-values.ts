@@ -1,4 +1,7 @@
-/** Valid values that a schema cannot express, for random objects: names, bounded numbers and consistent fields. */
+/**
+ * Generates values for random objects that follow rules a schema cannot express: names, bounded numbers and consistent
+ * fields.
+ */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { requestPem } from '../pki/encode.ts'
 import {
@@ -455,7 +458,7 @@ const cluster: ValidValues['fields'] = {
   'PersistentVolumeClaimCondition.type': ({ count }) => `Odd ${count()}`,
 }
 
-/** Sources of volumes that can be block devices. */
+/** Volume sources that can be block devices. */
 const claims = ['persistentVolumeClaim', 'ephemeral']
 
 function useVolumes(spec: JsonObject, making: Making): void {

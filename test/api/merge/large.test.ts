@@ -1,6 +1,6 @@
 /**
- * Tests large objects, which are merged and compared in steps, so that other work can run. Small objects are merged
- * by different code, and the results must be the same. Random objects are generated from a seed that identifies them.
+ * Tests large objects, which are merged and compared in steps, so that other work can run. Different code merges small
+ * objects, and the results must be the same. Random objects are generated from a seed that identifies them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * A reference implementation of strategic merge patch for typed fields, as simple as its description. The model copies
- * whole values and searches linearly for elements. Lists are compared regardless of order (`sorted`), because the order
- * has separate tests. The module imports nothing from src.
+ * whole values and searches linearly for elements. Lists are compared regardless of order (`sorted`), because separate
+ * tests cover the order. The module imports nothing from src.
  */
 import { canonical, pick, type Random, type Value } from './models.ts'
 

@@ -175,7 +175,9 @@ for (const [name, text, accepted] of labels) {
   })
 }
 
-/** Returns a valid request with one to three bytes changed, and sometimes truncated or with a part repeated. */
+/**
+ * Returns a valid request after changing one to three bytes, and in some cases truncating it or repeating a part of it.
+ */
 function mutated(good: Buffer, random: RandomSource): Buffer {
   const bytes = Buffer.from(good)
   for (let i = random.below(3); i >= 0; i--) bytes[random.below(bytes.length)] = random.below(256)

@@ -1,6 +1,6 @@
 /**
- * Tests certificates for requests, with openssl as the verifier: the copied fields, the fields that are never
- * copied, and the lifetimes.
+ * Tests the certificates that are issued for requests, with openssl as the verifier: the copied fields, the fields that
+ * are never copied, and the lifetimes.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
@@ -18,7 +18,7 @@ const minute = 60_000
 const hour = 60 * minute
 const now = Date.UTC(2026, 5, 1, 12)
 
-/** Creates a CA with openssl, with this type of key. */
+/** Creates a CA that has this type of key, using openssl. */
 function authority(
   directory: string,
   newKey: readonly string[],

@@ -1,4 +1,4 @@
-/** Tests EventRateLimit: events beyond a limit get 429, and each limit counts its own scope. */
+/** Tests EventRateLimit: events beyond a limit get a 429, and each limit counts the events in its own scope. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -25,7 +25,7 @@ test('the rate of Events is limited per namespace, and dry runs do not count', a
   for (let i = 0; i < 5; i++) assert.equal((await create('default', client, '?dryRun=All')).status, 201)
   const answers = await Promise.all(Array.from({ length: 50 }, () => create('default', client)))
   const refused = answers.filter(({ status }) => status === 429)
-  // The test may take a second or two, and the limit admits one more event per second.
+  // The requests may take a second or two, and the limit admits one more event for each second.
   assert.ok(refused.length >= 30 && answers.length - refused.length >= 3, `${refused.length} refused`)
   assert.match(refused[0]!.body.message, /the Namespace limit has been exceeded/)
   assert.equal((await create('kube-system', client)).status, 201)

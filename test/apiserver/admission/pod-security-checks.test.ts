@@ -224,7 +224,7 @@ describe('Pod Security Standards checks', async () => {
   const prepared = new Map<string, Promise<string>>()
   let count = 0
 
-  /** Returns a namespace with this level and version and a compliant pod. */
+  /** Returns the name of a namespace that enforces this level and version and contains a compliant pod. */
   const namespaceOf = (level: string, version: string): Promise<string> => {
     const name = `${level}-${version.replace('.', '-')}`
     if (!prepared.has(name)) prepared.set(name, prepare(client, name, { level, version }))

@@ -37,7 +37,7 @@ test('the rules of an AuthenticationConfiguration file apply to ID tokens and an
     audiences: ['one', 'two'],
     audienceMatchPolicy: 'MatchAny',
   }
-  // The discovery document names the issuer, although the document itself has a different address.
+  // The discovery document names the issuer, although the document itself is served at a different address.
   const jwks = `${provider.issuer}/jwks`
   const handle = (path: string) => (path === '/discovery' ? { issuer: issuer.url, jwks_uri: jwks } : undefined)
   provider.answerJson(handle)

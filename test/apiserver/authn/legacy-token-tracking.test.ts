@@ -1,4 +1,7 @@
-/** Tests that the use of legacy service account tokens is recorded, and that tokens of marked Secrets are rejected. */
+/**
+ * Tests that the use of legacy service account tokens is recorded, and that tokens whose Secrets are marked as invalid
+ * are rejected.
+ */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

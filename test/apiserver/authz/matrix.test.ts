@@ -154,7 +154,7 @@ function clientOf({ token }: Person): HttpClient {
 
 function headersOf({ name, groups, token }: Person): { [name: string]: string } {
   if (token !== undefined) return {}
-  // These users have one additional group besides the implicit groups.
+  // Each of these users belongs to at most one group besides the implicit groups.
   const [own] = groups.filter((group) => !group.startsWith('system:'))
   return { 'impersonate-user': name, ...(own === undefined ? {} : { 'impersonate-group': own }) }
 }

@@ -1,4 +1,4 @@
-/** Tests the ABAC and Webhook modes: files, invalid files and the order of modes. */
+/** Tests the authorization modes ABAC and Webhook: valid and invalid files, and the order of modes. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'

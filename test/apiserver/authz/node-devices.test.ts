@@ -162,7 +162,7 @@ test('a node agent can request tokens only for audiences in the volumes of the p
     })
   for (const audience of ['of-volume', 'of-inline', 'of-bound'])
     assert.equal((await request([audience])).status, 201, audience)
-  // No volume uses the default audience, which is the one that the API server accepts.
+  // No volume uses the default audience, that is, the audience of the API server itself.
   for (const audiences of [[], ['vault'], ['of-volume', 'of-inline']]) {
     const refused = await request(audiences)
     assert.equal(refused.status, 403, audiences.join())

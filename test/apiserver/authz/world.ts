@@ -107,7 +107,7 @@ export const bindings: readonly Binding[] = [
   { namespace: 'b', name: 'dangling', role: role('no-such-role'), to: [user('bob')] },
 ]
 
-/** Default permissions of every cluster, as far as these tests need them. */
+/** Those default permissions of every cluster that these tests need. */
 const byDefault: readonly Rule[] = [
   { verbs: ['get'], nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', '/version'] },
 ]

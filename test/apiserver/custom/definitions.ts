@@ -1,4 +1,4 @@
-/** Custom resource definitions for tests: creates them, waits for their events and deletes them. */
+/** Creates custom resource definitions for tests, waits for their events, and deletes them. */
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import type { HttpClient, WatchEvent } from '../../support/http-client.ts'

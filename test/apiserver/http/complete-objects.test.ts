@@ -49,7 +49,7 @@ const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '0a' }
 /** A duplicate owner and an unknown field. */
 const stated = { metadata: { ownerReferences: [owner, owner] }, stranger: { a: [1] } }
 
-/** Sends the spec, either in an update of an object with a different spec or in a create. */
+/** Sends the spec, either to update an object that has a different spec or to create a new object. */
 type Way = (client: HttpClient, at: string, sent: JsonObject) => Promise<Answer>
 
 const send = (method: string, type: string) => (client: HttpClient, path: string, raw: string) =>

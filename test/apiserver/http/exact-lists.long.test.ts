@@ -58,7 +58,7 @@ test('a list with a selector and a small limit does not query etcd for each obje
   assert.ok(asked < 60, `etcd was asked ${asked} times`)
 })
 
-/** Returns the number of range requests from etcd's own metrics. */
+/** Returns the number of range requests that etcd has received, according to its own metrics. */
 async function rangesOf({ endpoints }: Cluster): Promise<number> {
   const text = await (await fetch(`${endpoints[0]}/metrics`)).text()
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])

@@ -113,7 +113,7 @@ test(`${spellings.length} alternative spellings of a path grant no additional ac
         for (const token of ['alice-token', '']) {
           const answer = await send(server, 'GET', path, token)
           assert.ok(!answer.text.includes(value), `${token} was shown the secret`)
-          // Users without permissions may at most read the server's health.
+          // Users without permissions may read nothing except the server's health.
           if (answer.status === 200) assert.match(path, /^\/livez\?/)
           else assert.ok(refused.includes(answer.status), `${token}: ${answer.status} ${answer.text.slice(0, 300)}`)
         }

@@ -13,7 +13,10 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, undefine } from '../custom/definitions.ts'
 
 const boundMs = 150
-/** Maximum time in milliseconds for 45,000 members. On a busy machine, a single pass without slicing takes longer. */
+/**
+ * Maximum time in milliseconds for 45,000 members. Without slicing, a single pass takes longer than this on a busy
+ * machine.
+ */
 const patchBoundMs = 60
 /** Maximum time in milliseconds for a write of a custom object in any format. */
 const customBoundMs = 45

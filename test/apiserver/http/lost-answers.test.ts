@@ -201,8 +201,8 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     wired.wire.set('deaf')
     const putting = wired.client.put(`${path}/unheard`, { metadata: { name: 'unheard' }, data: { a: '1' } })
     const creating = wired.client.post(path, { metadata: { name: 'unheard-new' } })
-    // The server responds from memory, on another connection, but after it has received the two requests above. These
-    // requests have therefore been sent.
+    // The server responds from memory and on another connection, but only after it has received the two requests above.
+    // Those requests have therefore been sent.
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     wired.wire.set('cut')

@@ -243,7 +243,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const answer = await slow.post(path, { metadata: { name: 'm' } })
     assert.equal(answer.status, 403, answer.text)
     assert.equal((await one.get(`${path}/m`)).status, 404)
-    // A namespace that was only updated remains usable.
+    // A namespace that was updated rather than deleted remains usable.
     const other = await makeNamespace('changing')
     await put(slow, other, 'early', 'x')
     const changed = await one.put('/api/v1/namespaces/changing', { metadata: { name: 'changing', labels: { a: 'b' } } })

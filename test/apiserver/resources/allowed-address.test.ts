@@ -1,6 +1,6 @@
 /**
- * Tests the addresses of nodes and pods to which the server may connect. These tests call the check directly and
- * send nothing.
+ * Tests which addresses of nodes and pods the server may connect to. These tests call the check directly and send no
+ * requests.
  */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'

@@ -134,7 +134,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
       const { status }: { status: { items: { metadata: { name: string } }[]; continue?: string } } = (
         await stateOf(asked, { ...spec, continue: next })
       ).body
-      // Each read returns at most fifty objects, depending on the store.
+      // Each read returns fifty objects or fewer, depending on the store.
       assert.ok(status.items.length > 0)
       names.push(...status.items.map(({ metadata }) => metadata.name))
       next = status.continue

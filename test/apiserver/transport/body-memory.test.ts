@@ -1,7 +1,7 @@
 /**
  * Tests how much memory a body needs while the server waits for the rest of it: at most four bytes per byte of the
  * body, regardless of the framing. The tests send a body without its last byte and measure the heap of this process,
- * which is the server.
+ * which runs the server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -58,7 +58,8 @@ test('floods of HTTP/2 frames do not stop the server', { timeout: 300_000 }, asy
 })
 
 /**
- * Sends frames until the server closes the connection, the time is up or the maximum is reached. Returns their number.
+ * Sends frames until the server closes the connection, the time is up or the maximum is reached. Returns the number of
+ * frames.
  */
 async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<number> {
   socket.on('error', () => socket.destroy())

@@ -1,6 +1,6 @@
 /**
  * Tests that an unauthenticated connection whose client sends slowly, or never completes a request, needs less than 256
- * KiB of memory. The tests measure the heap of this process, which is the server, for several such connections.
+ * KiB of memory. The tests measure the heap of this process, which runs the server, for several such connections.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

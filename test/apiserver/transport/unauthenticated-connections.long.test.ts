@@ -1,5 +1,5 @@
 /**
- * Tests that unauthenticated connections never take all available connections, and that authenticated clients keep
+ * Tests that unauthenticated connections never use up all available connections, and that authenticated clients keep
  * their connections. Without these limits, 166 connections would block a server that may open 200 files.
  */
 import assert from 'node:assert/strict'

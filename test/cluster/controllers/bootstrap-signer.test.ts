@@ -1,6 +1,6 @@
 /**
- * Tests that `cluster-info` has a signature for every token that may sign, and no others. The test verifies the
- * signatures with jose.
+ * Tests that `cluster-info` has a signature for every token that may be used for signing, and no other signatures. The
+ * test verifies the signatures with jose.
  */
 
 import assert from 'node:assert/strict'

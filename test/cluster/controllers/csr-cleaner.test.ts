@@ -76,7 +76,7 @@ test('the manager deletes old CertificateSigningRequests', async (t) => {
     await create('approved-then-failed')
     await decide('approved-then-failed', 'Approved', 90 * minute)
     await decide('approved-then-failed', 'Failed', 30 * minute)
-    // The age of the request starts at the failure, although the approval has a later time.
+    // The age of the request counts from the failure, although the approval has a later time.
     await create('failed-long-ago')
     await decide('failed-long-ago', 'Approved', 0)
     await decide('failed-long-ago', 'Failed', 61 * minute)

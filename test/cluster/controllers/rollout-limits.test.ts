@@ -1,4 +1,4 @@
-/** Tests the limits of a rollout if a ReplicaSet has not recounted its pods since it was scaled down. */
+/** Tests that the limits of a rollout hold even if a ReplicaSet has not recounted its pods since it was scaled down. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment } from '../../../src/api/kinds/apps/deployment.ts'

@@ -127,7 +127,8 @@ const rows: Row[] = [
         pod('3', { on: 'c', labels: web }),
       ],
     },
-    // The scores are 2 and 1 pods times ln(4), rounded to 3 and 1. A node without the label has a score of 0.
+    // The scores are ln(4) times 2 pods and ln(4) times 1 pod, rounded to 3 and 1. A node without the label has a score
+    // of 0.
     expected: [33, 33, 100, 0],
   },
   {

@@ -1,6 +1,5 @@
 /**
- * Tests that Pods that require a lot of work are scheduled in steps, so that no turn of the event loop takes a long
- * time.
+ * Tests that Pods requiring a lot of work are scheduled in steps, so that no turn of the event loop takes a long time.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Opens a data directory, prints whether it succeeded, and keeps the directory open: `directory-owner.ts <data
+ * Opens a data directory, prints whether this succeeded, and keeps the directory open: `directory-owner.ts <data
  * directory> <seconds>`
  */
 import { setTimeout } from 'node:timers/promises'

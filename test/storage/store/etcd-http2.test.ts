@@ -80,7 +80,8 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
     await withSession(server, async (session) => {
       for (const [i, text] of texts.entries()) {
-        // The timeout in minutes selects the text, so that a pause of the machine does not change it.
+        // The timeout tells the server which text to send. It is a number of minutes, so a brief pause of the machine
+        // does not change the selected text.
         const error = await failureOf(call(session, message(1), (i + 1) * minute))
         assert.equal(error.code, 5)
         assert.equal(error.message, text)

@@ -568,7 +568,7 @@ function disposable<T extends { close(): Promise<void> }>(thing: T): T & AsyncDi
   return Object.assign(thing, { [Symbol.asyncDispose]: () => thing.close() })
 }
 
-/** Waits until the condition holds. A store that cannot respond yet counts as not having reached the state. */
+/** Waits until the condition holds. If a store cannot respond yet, the condition counts as not met. */
 async function untilReached(holds: () => Promise<boolean>): Promise<void> {
   await untilTrue(() => holds().catch(() => false))
 }

@@ -26,7 +26,7 @@ export function assertCommitted(result: Committed | Conflict): Committed {
 
 const patienceMs = 60_000
 
-/** Follows a store from a revision until it is disposed. */
+/** Follows the changes of a store from a revision onwards, until the follower is disposed. */
 export class Follower implements AsyncDisposable {
   readonly changes: Change[] = []
   /** Revision up to which all changes have been reported. */

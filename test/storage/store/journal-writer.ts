@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Journal, JournalChange, Store } from '../../../src/storage/store/store.ts'
 
-/** A revision that is greater than every other. */
+/** A revision that is greater than any other. */
 export const latest = Number.MAX_SAFE_INTEGER
 
 /** Writes keys one after another. Each write of a key replaces its previous value. */

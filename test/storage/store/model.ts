@@ -168,8 +168,8 @@ export async function compareWithModel(store: Store, seed: number, steps: number
 }
 
 /**
- * Compares a store with the model like `compareWithModel`, but restarts the store after a number of steps, so that no
- * result can come from memory alone.
+ * Compares a store with the model as `compareWithModel` does, but restarts the store after a number of steps, so that
+ * no result can come from memory alone.
  */
 export async function compareAcrossRestarts(
   store: Store,

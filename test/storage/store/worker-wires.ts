@@ -1,4 +1,4 @@
-/** Helpers for tests of worker stores: several stores as one, and a connection to a worker that loses messages. */
+/** Helpers for tests of worker stores: several stores that act as one, and an unreliable connection to a worker. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Batch, Store } from '../../../src/storage/store/store.ts'
 

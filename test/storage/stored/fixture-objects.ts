@@ -123,7 +123,7 @@ async function createHistories(client: HttpClient): Promise<void> {
 const mebibyte = 1024 * 1024
 
 /**
- * Creates ConfigMaps of the maximum size, which is also the maximum size of a value in etcd by default. The texts
+ * Creates ConfigMaps of the maximum size, which by default is also the maximum size of a value in etcd. The texts
  * compress well.
  */
 async function createLargeObjects(client: HttpClient): Promise<void> {

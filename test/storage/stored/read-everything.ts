@@ -1,6 +1,6 @@
 /**
- * Reads all objects in a fixture, with their histories, through the API, in the format that is committed next to the
- * fixture.
+ * Reads all objects in a fixture and their histories through the API. Returns them in the format that is committed next
+ * to the fixture.
  */
 import assert from 'node:assert/strict'
 import type { HttpClient } from '../../support/http-client.ts'

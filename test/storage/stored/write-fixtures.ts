@@ -1,6 +1,6 @@
 /**
- * Writes the fixtures of this version: its data in a data directory, in etcd and in a backup, and its responses about
- * these data. Each release adds one set, which all later versions must read (`fixtures.test.ts`):
+ * Writes the fixtures of this version: its data in a data directory, in etcd and in a backup, and the responses of a
+ * server with this data. Each release adds one set, which all later versions must read (`fixtures.test.ts`):
  *
  *     bin/node test/storage/stored/write-fixtures.ts
  *

@@ -1,4 +1,4 @@
-/** Tests that the console shows the same subject and names for a certificate request as the server. */
+/** Tests that the console and the server show the same subject and names for a certificate request. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'

@@ -1,6 +1,5 @@
 /**
- * Tests the labels against which a webhook's namespaceSelector is evaluated, and whether the write depends on
- * these labels.
+ * Tests which labels a webhook's namespaceSelector is evaluated against, and whether the write depends on these labels.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -200,7 +200,8 @@ async function manyVersions(store: Store): Promise<void> {
   }
 }
 
-// Length of a list that needs more than one slice, and that has more changes than the store would undo for counting.
+// Length of a list that takes more than one slice to read. Rewriting the list makes more changes than the store would
+// undo to count its keys.
 const longList = 2100
 
 async function longListUnderWrites(store: Store): Promise<void> {
