@@ -7,10 +7,6 @@ const { basename, join } = require('node:path')
 const { getAsset } = require('node:sea')
 const { runText } = require('./run-bundle.cjs')
 
-/** The bundles of threads whose file name differs from that of the bundle. */
-const sameCode = { '../bin/worker.cjs': 'orch.cjs' }
-/** Bundles whose text is already a function, which bin/launch.cjs requires. */
-const programs = new Set(['orch.cjs', 'orchctl.cjs'])
 /**
  * By default, glibc keeps freed memory. With these settings, threads share arenas, and large blocks are returned to the
  * system.
@@ -18,7 +14,7 @@ const programs = new Set(['orch.cjs', 'orchctl.cjs'])
 const memory = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 if (typeof threadProgram === 'undefined') runProgram()
-else run(sameCode[threadProgram] ?? basename(threadProgram), basename(threadProgram, '.cjs'))
+else run(threadProgram, `thread-${basename(threadProgram, '.cjs')}`)
 
 function runProgram() {
   const program = basename(process.argv0) === 'orchctl' ? 'orchctl' : 'orch'
@@ -46,13 +42,7 @@ function returnFreedMemory() {
  */
 function run(asset, user) {
   const cacheFile = join(cacheDirectory(), 'orch', `${user}-${getAsset('build-id', 'utf8')}`)
-  const text = getAsset(asset, 'latin1')
-  runText(programs.has(asset) ? text : asFunction(text), { file: `/orch/${asset}`, cacheFile })
-}
-
-/** Wraps the text of a module in a function. For the files of threads, Node normally does this itself. */
-function asFunction(text) {
-  return `(function (exports, require, module, __filename) {${text}\n})`
+  runText(getAsset(asset, 'latin1'), { file: `/orch/${asset}`, cacheFile })
 }
 
 function cacheDirectory() {

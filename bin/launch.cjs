@@ -34,8 +34,6 @@ start()
 
 async function start() {
   if (existsSync(join(root, 'src'))) await bundleIfStale()
-  // Threads of the server use the cache in this directory. orchctl starts other programs, and they must not use it.
-  if (program === 'orch') process.env.NODE_COMPILE_CACHE = join(dist, 'compiled')
   runBundle(join(dist, `${program}.cjs`), { cacheFile: join(dist, 'compiled', cacheName()) })
   for (const signal of signals) process.off(signal, leave)
 }

@@ -1,6 +1,6 @@
-// Builds the bundle that users start (dist/) with esbuild: one file per program and thread. Dynamic imports are in the
-// same file and evaluated on import, because finding and opening a file takes longer than reading it. Each file is a
-// CommonJS script, whose compiled code can be cached as a whole (bin/run-bundle.cjs).
+// Builds the bundle that users start (dist/) with esbuild: one file per program and thread. Dynamic imports are functions
+// in the same file (scripts/join-chunks.mjs), because finding and opening a file takes longer than reading it. Each file
+// is a CommonJS script, whose compiled code can be cached as a whole (bin/run-bundle.cjs).
 // `node scripts/bundle.mjs` builds it. `bundleIfStale(program)` builds it only if a source of that program has changed
 // since the last build (scripts/stale-bundle.cjs).
 import { spawnSync } from 'node:child_process'
@@ -8,6 +8,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleConsole } from './bundle-console.mjs'
+import { inOneChunk, joinChunks } from './join-chunks.mjs'
 import { writeNotices } from './notices.mjs'
 import { isStale } from './stale-bundle.cjs'
 
@@ -72,8 +73,9 @@ async function buildInto(fresh) {
   }
   await Promise.all([
     ...groups().map(async (names) => {
-      const { metafile } = await build(optionsOf(names, fresh))
-      for (const name of names) inputs[name] = Object.keys(metafile.inputs)
+      const built =
+        names[0] in libraries ? await build(libraryOptions(names, fresh)) : await buildScript(names[0], fresh)
+      for (const name of names) inputs[name] = Object.keys(built.metafile.inputs)
     }),
     makeConsole(),
   ])
@@ -88,45 +90,45 @@ function groups() {
   return [...alone.map((name) => [name]), ...madeTogether]
 }
 
-function optionsOf(names, outdir) {
+function commonOptions(names, outdir) {
   return {
     absWorkingDir: root,
     entryPoints: Object.fromEntries(names.map((name) => [name, entryPoints[name]])),
     outdir,
     bundle: true,
+    splitting: true,
+    format: 'esm',
     minifySyntax: true,
     legalComments: 'none',
     metafile: true,
     // Errors are thrown and reported by the caller.
     logLevel: 'silent',
-    ...(names[0] in libraries ? libraryOptions(names[0]) : scriptOptions(names[0])),
   }
 }
 
 // Libraries are ES modules whose parts are loaded on demand.
-function libraryOptions(name) {
-  return { splitting: true, format: 'esm', ...(name.endsWith('-browser') ? forBrowsers : forNode) }
+function libraryOptions(names, outdir) {
+  return { ...commonOptions(names, outdir), ...(names[0].endsWith('-browser') ? forBrowsers : forNode) }
 }
 
-function scriptOptions(name) {
-  return {
-    outExtension: { '.js': '.cjs' },
+// All imports of a script are either part of the file or part of Node.
+async function buildScript(name, outdir) {
+  const { build, transform } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
+    ...commonOptions([name], outdir),
+    write: false,
     platform: 'node',
-    format: 'cjs',
     target: 'node24',
-    // Every start reads the whole file, and white space and comments were a quarter of it. Names and lines of moderate
-    // length keep stack traces useful.
-    minifyWhitespace: true,
-    lineLimit: 160,
-    // All imports are either part of the file or part of Node.
-    supported: { 'dynamic-import': false },
-    plugins: [nativeOfLmdb],
+    plugins: [nativeOfLmdb, inOneChunk(join(root, entryPoints[name]))],
     define: { 'import.meta.url': '__url', ...(name === 'orch' ? builtFrom() : {}) },
-    ...(name in programs
-      ? { banner: { js: `${asFunction}${ownUrl}` }, footer: { js: '})' } }
-      : { banner: { js: ownUrl } }),
-    charset: 'ascii',
-  }
+  })
+  // Every start reads the whole file, and white space and comments were a quarter of it. Names and lines of moderate
+  // length keep stack traces useful.
+  const { code } = await transform(joinChunks(outputFiles, `${name}.js`), { minifyWhitespace: true, lineLimit: 160 })
+  const script = `${ownUrl}\n${code}`
+  mkdirSync(outdir, { recursive: true })
+  writeFileSync(join(outdir, `${name}.cjs`), `${asFunction}${script}})\n`)
+  return { metafile }
 }
 
 // Returns the commit, marked if files have changed. A package inside another project's repository is not built from
@@ -137,7 +139,7 @@ function builtFrom() {
   return { __commit: JSON.stringify((stdout ?? '').trim()) }
 }
 
-// bin/run-bundle.cjs runs a program. Node runs a thread and wraps it in the same function.
+// bin/run-bundle.cjs calls this function, which has the same parameters as Node's own function of a CommonJS module.
 const asFunction = '(function (exports, require, module, __filename) {'
 const ownUrl = "'use strict'; const __url = require('node:url').pathToFileURL(__filename).href;"
 

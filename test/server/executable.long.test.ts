@@ -121,9 +121,11 @@ const debianFiles = [
 
 const kubeconfig = '/var/lib/orch/admin.kubeconfig'
 
-test('the release packages are reproducible, small and run on their own', { timeout: 1_200_000 }, async (t) => {
+test('the release packages are reproducible and small, and run without other programs', {
+  timeout: 1_200_000,
+}, async (t) => {
   const first = await packAll(t)
-  await t.test('a second build of the release packages has the same bytes', async (t) => {
+  await t.test('a second build of the release packages produces the same bytes', async (t) => {
     const second = await packAll(t)
     for (const name of ['executable', 'archive', 'debian'] as const)
       assert.equal(hashOf(second[name]), hashOf(first[name]), name)
@@ -163,28 +165,31 @@ test('the release packages are reproducible, small and run on their own', { time
     assert.equal(code, 0, stdout + stderr)
   })
 
-  await t.test('the Debian package keeps the data through an upgrade and a removal, until it is purged', async () => {
-    const { directory, executable, debian } = first
-    const notices = join(root, 'dist/THIRD-PARTY-NOTICES.txt')
-    const chroot = join(directory, 'chroot')
-    const fromMirror = ['--variant=minbase', '--include=libatomic1,libstdc++6', 'bookworm', chroot]
-    await mustRun('debootstrap', fromMirror)
-    copyFileSync(debian, join(chroot, 'old.deb'))
-    copyFileSync(await packageDebian({ executable, notices, version: '0.0.1', directory }), join(chroot, 'new.deb'))
-    const inChroot = (...command: readonly string[]) => mustRun('chroot', [chroot, ...command])
-    const data = join(chroot, 'var/lib/orch')
-    await inChroot('dpkg', '--install', '/old.deb')
-    assert.match(await inChroot('orch', 'version'), /^orch \d/)
-    mkdirSync(data)
-    writeFileSync(join(data, 'data.mdb'), '')
-    await inChroot('dpkg', '--install', '/new.deb')
-    assert.match(await inChroot('dpkg', '--status', 'orch'), /^Version: 0\.0\.1-1$/m)
-    await inChroot('dpkg', '--remove', 'orch')
-    assert.ok(!existsSync(join(chroot, 'usr/bin/orch')))
-    assert.deepEqual(readdirSync(data), ['data.mdb'])
-    await inChroot('dpkg', '--purge', 'orch')
-    assert.ok(!existsSync(data))
-  })
+  await t.test(
+    'the data survives an upgrade and a removal of the Debian package, until the package is purged',
+    async () => {
+      const { directory, executable, debian } = first
+      const notices = join(root, 'dist/THIRD-PARTY-NOTICES.txt')
+      const chroot = join(directory, 'chroot')
+      const fromMirror = ['--variant=minbase', '--include=libatomic1,libstdc++6', 'bookworm', chroot]
+      await mustRun('debootstrap', fromMirror)
+      copyFileSync(debian, join(chroot, 'old.deb'))
+      copyFileSync(await packageDebian({ executable, notices, version: '0.0.1', directory }), join(chroot, 'new.deb'))
+      const inChroot = (...command: readonly string[]) => mustRun('chroot', [chroot, ...command])
+      const data = join(chroot, 'var/lib/orch')
+      await inChroot('dpkg', '--install', '/old.deb')
+      assert.match(await inChroot('orch', 'version'), /^orch \d/)
+      mkdirSync(data)
+      writeFileSync(join(data, 'data.mdb'), '')
+      await inChroot('dpkg', '--install', '/new.deb')
+      assert.match(await inChroot('dpkg', '--status', 'orch'), /^Version: 0\.0\.1-1$/m)
+      await inChroot('dpkg', '--remove', 'orch')
+      assert.ok(!existsSync(join(chroot, 'usr/bin/orch')))
+      assert.deepEqual(readdirSync(data), ['data.mdb'])
+      await inChroot('dpkg', '--purge', 'orch')
+      assert.ok(!existsSync(data))
+    },
+  )
 
   await t.test('a server in the container image runs pods, and its data survives SIGKILL', async (t) => {
     const server = await container.serve(t)
@@ -205,16 +210,13 @@ test('the release packages are reproducible, small and run on their own', { time
     assert.equal(stdout, 'world')
   })
 
-  await t.test(
-    'the name of the executable selects the program, and failed commands return an exit code of 1',
-    async () => {
-      assert.match((await container.run('orch', 'version')).stdout, /^orch \d/)
-      assert.match((await container.run('orchctl', 'version', '--client')).stdout, /^Client Version: v\d/)
-      const wrong = await container.run('orch', 'up', '--no-such-flag')
-      assert.equal(wrong.code, 1)
-      assert.match(wrong.stderr, /--no-such-flag/)
-    },
-  )
+  await t.test('the name of the executable selects the program, and failed commands exit with code 1', async () => {
+    assert.match((await container.run('orch', 'version')).stdout, /^orch \d/)
+    assert.match((await container.run('orchctl', 'version', '--client')).stdout, /^Client Version: v\d/)
+    const wrong = await container.run('orch', 'up', '--no-such-flag')
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /--no-such-flag/)
+  })
 })
 
 /** Runs a command that must succeed. Returns its output. */

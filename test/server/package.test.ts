@@ -1,4 +1,4 @@
-/** Tests that the package as built by npm contains everything to which the README refers. */
+/** Tests that the package built by npm contains everything that the README mentions. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ test('the npm package installs without a warning on the Node version that the RE
   assert.equal(engines.node, `>=${named}`)
 })
 
-test('npm runs no script when a user installs the package, and therefore prints no warning', () => {
+test('npm runs no scripts when a user installs the package, and therefore prints no warning', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: { [path: string]: { dev?: boolean; hasInstallScript?: boolean } }
@@ -48,7 +48,7 @@ test('npm ci prints no warning in a checkout, because package.json has an entry 
   assert.deepEqual(Object.keys(allowScripts), withScripts.sort())
 })
 
-test('the files of every entry point of the npm package exist', async () => {
+test('the files of all entry points of the npm package exist', async () => {
   const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   // All packages that every user needs are in the bundle.
   assert.equal(dependencies, undefined)
@@ -95,7 +95,7 @@ test('an older Node can parse the code up to the error message that rejects that
   }
 })
 
-test('the package contains the addon of the store for the platform on which it is built', async () => {
+test("the package contains the store's addon for the platform on which it is built", async () => {
   await bundleIfStale('orch')
   assert.ok(existsSync(join(root, `dist/lmdb-${process.platform}-${process.arch}.node`)))
 })

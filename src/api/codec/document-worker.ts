@@ -1,5 +1,5 @@
 /**
- * Converts documents that are too large for the event loop in a worker thread: YAML to JSON, and JSON to YAML or
+ * Uses a worker thread to convert documents that are too large for the event loop: YAML to JSON, and JSON to YAML or
  * indented JSON. The thread converts one document at a time, so converting several documents takes no more memory than
  * converting one. The thread starts with the first document and ends after an idle period, which releases its memory.
  */
@@ -12,12 +12,12 @@ import { type ParsedJson, parseOwnJson } from './json.ts'
 const threadProgram = {
   importer: import.meta.url,
   source: './document-worker-thread.ts',
-  bundled: './document-worker-thread.cjs',
+  bundled: 'document-worker-thread.cjs',
 }
 
 /**
- * Minimum size in bytes of a document that is converted in the worker thread. A smaller document can be converted in a
- * few milliseconds, which is less than the cost of transferring it to the thread.
+ * Minimum size in bytes of a document that is converted in the worker thread. Converting a smaller document takes a few
+ * milliseconds, which is less than transferring it to the thread would take.
  */
 export const largeDocument = 32 * 1024
 const idleMs = 5000

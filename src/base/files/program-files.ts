@@ -20,7 +20,7 @@ export interface ThreadProgram {
   readonly importer: string
   /** Path of the source file, relative to the module that starts the thread. */
   readonly source: string
-  /** The path of the file in the bundle, relative to `dist/`. */
+  /** The name of the file in `dist/`. */
   readonly bundled: string
 }
 
@@ -29,7 +29,8 @@ const launcher = 'executable.cjs'
 
 /** Starts a worker thread that runs this program. */
 export function startThread({ importer, source, bundled }: ThreadProgram, options: WorkerOptions): Worker {
-  if (!isExecutable) return new Worker(new URL(importer.endsWith('.ts') ? source : bundled, importer), options)
+  if (importer.endsWith('.ts')) return new Worker(new URL(source, importer), options)
+  if (!isExecutable) return new Worker(new URL('../bin/thread.cjs', importer), { ...options, argv: [bundled] })
   const code = `const threadProgram = ${JSON.stringify(bundled)}\n${getAsset(launcher, 'utf8')}`
   return new Worker(code, { ...options, eval: true })
 }
@@ -94,8 +95,8 @@ function addonPath(): string {
 }
 
 /**
- * Writes content to a file without a name in the temporary directory or, if that fails (as in a container with a
- * read-only root), in shared memory. Returns a file descriptor for reading.
+ * Writes content to an unnamed file in the temporary directory or, if that fails (as in a container with a read-only
+ * root), in shared memory. Returns a file descriptor for reading.
  */
 function writeUnnamed(content: Buffer): number {
   try {

@@ -18,7 +18,7 @@ import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
 /** Location of the worker thread's code. */
-const workerProgram = { importer: import.meta.url, source: '../program/orch.ts', bundled: '../bin/worker.cjs' }
+const workerProgram = { importer: import.meta.url, source: '../program/orch.ts', bundled: 'orch.cjs' }
 
 type Given = 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console' | 'limits'
 
@@ -56,12 +56,12 @@ export interface SharedVersion {
   settled: EmulatedVersion | undefined
 }
 
-/** Duration in milliseconds after which a run counts as started successfully. */
+/** Uptime in milliseconds after which the start of a thread counts as successful. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
 
-/** One run of a worker's thread, with the state that ends with it. */
+/** One run of a worker's thread, with the state that exists only during that run. */
 interface Life {
   readonly thread: Worker
   readonly heartbeat: Int32Array
@@ -71,7 +71,7 @@ interface Life {
   /** Resolves when the worker has stopped listening. */
   readonly closed: PromiseWithResolvers<void>
   isReady: boolean
-  /** Event-loop utilization at the previous measurement, to compute the difference. */
+  /** Event-loop utilization at the previous measurement, used to compute the difference. */
   lastUse: EventLoopUtilization | undefined
   /** The reason why the thread ended, as reported by the worker or detected by the supervisor. */
   why: string | undefined

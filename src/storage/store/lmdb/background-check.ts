@@ -17,7 +17,7 @@ import type { OpenGuarding, Tables } from './tables.ts'
 const threadProgram = {
   importer: import.meta.url,
   source: './page-check-thread.ts',
-  bundled: './page-check-thread.cjs',
+  bundled: 'page-check-thread.cjs',
 }
 
 /** A read transaction that stays open, so that lmdb does not overwrite the pages that the transaction can see. */

@@ -7,7 +7,7 @@ import { startThread } from '../../../base/files/program-files.ts'
 import { leaveThreadsAtExit } from './damaged-memory.ts'
 
 /** The entry point of the store's thread. */
-const threadProgram = { importer: import.meta.url, source: './thread.ts', bundled: './store-thread.cjs' }
+const threadProgram = { importer: import.meta.url, source: './thread.ts', bundled: 'store-thread.cjs' }
 
 export interface Thread {
   readonly port: MessagePort
