@@ -1,5 +1,6 @@
 /** Opens the back end of a server: store caches, catalogue of served types, access control and admission. */
 
+import { loadPatternEngine } from '../../api/cel/pattern-engine.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiVersionOf, vendorOf } from '../../api/model/vendor.ts'
 import { validatingFamily } from '../../apiserver/admission/policy/families.ts'
@@ -9,7 +10,6 @@ import { KnownWebhooks } from '../../apiserver/admission/webhook/known-webhooks.
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { bootstrapTokens } from '../../apiserver/authn/bootstrap-tokens.ts'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
-import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
 import { RequestForwarder } from '../../apiserver/http/relay/request-forwarder.ts'
 import { forwardingLimits } from '../../apiserver/http/relay/requests-in-progress.ts'
 import { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
@@ -66,7 +66,7 @@ function openState(options: ServerOptions, foundation: Foundation, context: Asse
   const eventRetention = { historyMs: options.historyDuration, clock: systemClock }
   const unbuilt = [...alphaVersions(options.runtimeConfig, { kinds: context.kinds, vendor: vendorOf(options.profile) })]
   if (unbuilt.length > 0)
-    log.warn('alpha API versions are not implemented and not served', { versions: unbuilt.join(', ') })
+    log.warn('alpha API versions are not implemented, so they are not served', { versions: unbuilt.join(', ') })
   const caches = openCaches(store, { failed, log, eventRetention, sharing: worker?.sharing })
   const missingRights = new MissingRights(log)
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights }
@@ -174,7 +174,7 @@ interface ApiParts
 
 /**
  * Returns the authenticators that use stored objects or are specific to this process: for service account tokens,
- * bootstrap tokens, console sessions, and any given by the caller.
+ * bootstrap tokens, console sessions, and any that the caller provides.
  */
 function strategiesOf(
   options: EmulatedOptions,
@@ -232,7 +232,7 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
     ownWrites,
     ownerType: ownerTypesIn(catalogue),
     findParameterType: parameterTypesIn(catalogue),
-    loadPatterns: loadRulePatterns,
+    loadPatterns: loadPatternEngine,
   }
   const served = () => catalogue.all()
   const validating = { ...own, validatingPolicies: new Policies(validatingFamily, own) }

@@ -3,6 +3,7 @@
  * omitted.
  */
 
+import { loadPatternEngine } from '../../api/cel/pattern-engine.ts'
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
 import { namespace as namespaces } from '../../api/kinds/core/namespace.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
@@ -17,7 +18,6 @@ import type { Webhook } from '../../apiserver/admission/webhook/webhook.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import type { Access } from '../../apiserver/authz/access.ts'
 import { withSchemaRules } from '../../apiserver/custom/definitions/definition.ts'
-import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
 import type { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
 import { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { type RegistryParts, serveKinds } from '../../apiserver/registry/catalogue/resource.ts'
@@ -148,7 +148,7 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
   }
   const judged = kinds.map((kind) => {
     if (isSameKind(kind, customResourceDefinition)) return withSchemaRules(kind)
-    return withSelectorRules(withExpressionRules(kind, loadRulePatterns), loadRulePatterns)
+    return withSelectorRules(withExpressionRules(kind, loadPatternEngine), loadPatternEngine)
   })
   catalogue.add(serveKinds(judged, registry, endpoints))
   return { catalogue, lookup, ways, registry }

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { equals } from '../../../src/api/cel/compare.ts'
 import type { DeclaredType } from '../../../src/api/cel/declared-type.ts'
+import { loadPatternEngine } from '../../../src/api/cel/pattern-engine.ts'
 import { compileRule } from '../../../src/api/cel/program.ts'
 import { readDateTime, readDuration } from '../../../src/api/cel/time-text.ts'
 import { type CelType, formatType, listOf, mapOf, types } from '../../../src/api/cel/types.ts'
@@ -24,11 +25,10 @@ import {
   Uint,
   type Value,
 } from '../../../src/api/cel/values.ts'
-import { loadRulePatterns } from '../../../src/apiserver/custom/schema/patterns.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 import { conformanceTests, type PlacedTest, type SpecTest, type SpecType, type SpecValue } from './conformance-suite.ts'
 
-const readPattern = await loadRulePatterns()
+const readPattern = await loadPatternEngine()
 
 const messages = 'Kubernetes expressions have no Protobuf messages and enums'
 const library = 'Kubernetes does not enable this extension library'
@@ -176,7 +176,10 @@ function messageFor({ '@type': type, value }: { readonly '@type': string; readon
   return (isDuration ? readDuration(value) : readDateTime(value)) as Value
 }
 
-/** Compares values. Unlike the language, distinguishes numbers of different types and treats NaN as equal to itself. */
+/**
+ * Compares values. Unlike the operator `==` of the language, distinguishes numbers of different types and treats NaN as
+ * equal to itself.
+ */
 function isSame(a: Value, b: Value): boolean {
   if (kindOf(a) !== kindOf(b)) return false
   if (a instanceof Double && b instanceof Double) return Object.is(a.value, b.value) || a.value === b.value
@@ -222,7 +225,7 @@ const opaque = (type: CelType): DeclaredType => ({ type, form: 'dynamic', maxEle
 const shown = (value: Value) =>
   JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each)) ?? String(value)
 
-test('the server passes the conformance tests of the CEL specification, except for the parts that Kubernetes leaves out', async () => {
+test('the server passes the conformance tests of the CEL specification, except for the parts that Kubernetes omits', async () => {
   const skipped = new Map<string, number>()
   const failed = new Map<string, string>()
   let passed = 0

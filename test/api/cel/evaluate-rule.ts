@@ -2,14 +2,14 @@
 
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { fromJson } from '../../../src/api/cel/json-values.ts'
+import { loadPatternEngine } from '../../../src/api/cel/pattern-engine.ts'
 import { type Compiled, compileRule, type Environment } from '../../../src/api/cel/program.ts'
 import { declaredTypeOf } from '../../../src/api/cel/schema-types.ts'
 import { CelError } from '../../../src/api/cel/values.ts'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
-import { loadRulePatterns } from '../../../src/apiserver/custom/schema/patterns.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 
-const readPattern = await loadRulePatterns()
+const readPattern = await loadPatternEngine()
 const any: JsonObject = { type: 'object' }
 
 function declaredOf(schema: JsonObject) {
@@ -30,7 +30,7 @@ export function estimateOf(
   return compiled.program.maxCost
 }
 
-/** Compiles a rule like `compiled`, but in steps. */
+/** Compiles a rule as `compiled` does, but in steps. */
 export function compileForJsonSliced(
   rule: string,
   schema = any,
@@ -51,7 +51,7 @@ export interface Data {
   readonly limit?: number
 }
 
-/** Returns whether a rule holds, the error in the text of the rule, or the evaluation error. */
+/** Returns whether a rule holds, or the error if the rule cannot be compiled or evaluated. */
 export function outcomeOf(rule: string, data: Data = {}): boolean | string {
   const { schema = any } = data
   const made = compileForJson(rule, schema)

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { Budget } from '../../../src/api/cel/budget.ts'
 import type { FindStruct } from '../../../src/api/cel/checker.ts'
 import { dynamicType } from '../../../src/api/cel/json-values.ts'
+import { loadPatternEngine } from '../../../src/api/cel/pattern-engine.ts'
 import { compileRule } from '../../../src/api/cel/program.ts'
 import { toJsonSliced } from '../../../src/api/cel/to-json.ts'
 import { types } from '../../../src/api/cel/types.ts'
 import { CelError, type Value } from '../../../src/api/cel/values.ts'
-import { loadRulePatterns } from '../../../src/apiserver/custom/schema/patterns.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 
-const readPattern = await loadRulePatterns()
+const readPattern = await loadPatternEngine()
 const fields = new Map([
   ['a', { type: types.dyn }],
   ['b', { type: types.dyn }],

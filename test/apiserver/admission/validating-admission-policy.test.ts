@@ -1,6 +1,7 @@
 /** Tests ValidatingAdmissionPolicy: stored policies and bindings decide whether requests are admitted. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { threadCpuMs } from '../../support/effort.ts'
 import { serve } from '../../support/in-process.ts'
 
 const group = 'admissionregistration.orch.io/v1'
@@ -67,7 +68,7 @@ test('the failure policy Ignore of a validating policy admits requests whose exp
   assert.equal((await write(`${prefix}b`, { k: 'y' })).status, 422)
 })
 
-test('a policy expression that costs too much is aborted', async () => {
+test('a policy expression that exceeds the cost limit is aborted', async () => {
   const loop = 'object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c + d != ""))))'
   const prefix = await install({ validations: [{ expression: loop }] })
   const data = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`key${i}`, 'v'.repeat(20)]))
@@ -75,21 +76,21 @@ test('a policy expression that costs too much is aborted', async () => {
   assert.match(answer.text, /cost limit exceeded/)
 })
 
-test('other requests run between the expressions of an expensive policy', async () => {
+test('other requests can run between the expressions of an expensive policy', async () => {
   const expression = 'object.data.list.split(",").filter(x, x.startsWith("q")).size() >= 0'
   const prefix = await install({ validations: Array.from({ length: 20 }, () => ({ expression })) })
-  let last = performance.now()
+  let last = threadCpuMs()
   let longestMs = 0
   const timer = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - last)
-    last = performance.now()
+    longestMs = Math.max(longestMs, threadCpuMs() - last)
+    last = threadCpuMs()
   }, 1)
   const began = last
   assert.equal((await write(`${prefix}a`, { list: 'a,'.repeat(10_000) })).status, 201)
-  const totalMs = performance.now() - began
+  const totalMs = threadCpuMs() - began
   clearInterval(timer)
-  longestMs = Math.max(longestMs, performance.now() - last)
-  assert.ok(longestMs < totalMs / 3, `the longest turn takes ${longestMs} of ${totalMs} ms`)
+  longestMs = Math.max(longestMs, threadCpuMs() - last)
+  assert.ok(longestMs < totalMs / 3, `the longest turn takes ${longestMs} of ${totalMs} ms of processor time`)
 })
 
 test('a policy binding with the action Warn adds a warning and admits the request', async () => {
@@ -252,7 +253,7 @@ test('the author of a validating policy must have permission to read its paramet
   assert.match(refused.text, /spec.paramKind/)
 })
 
-test('an admission explanation shows each policy, the expression that decided, and the values of the variables', async () => {
+test('an admission explanation shows each policy, its deciding expression and the values of its variables', async () => {
   const prefix = await install({
     variables: [
       { name: 'n', expression: 'int(object.data.n)' },

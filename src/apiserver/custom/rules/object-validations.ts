@@ -6,6 +6,7 @@
 
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import { fromJson, identityOf } from '../../../api/cel/json-values.ts'
+import { loadPatternEngine } from '../../../api/cel/pattern-engine.ts'
 import type { Program } from '../../../api/cel/program.ts'
 import { CelError, none, Optional, type Value } from '../../../api/cel/values.ts'
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -30,7 +31,6 @@ import type { Emulation } from '../../../api/versions/availability.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { nowhere } from '../objects/value-rules.ts'
-import { loadRulePatterns } from '../schema/patterns.ts'
 import type { Rule } from './rule-form.ts'
 import { type CompiledRule, type RuleNode, readRules } from './rule-tree.ts'
 
@@ -48,7 +48,7 @@ export type Judge = NonNullable<Kind['rules']['judge']>
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
   const compile = async (timeSlice: TimeSlice, emulation: Emulation) => {
-    const reader = { prefix, emulation, readPattern: await loadRulePatterns() }
+    const reader = { prefix, emulation, readPattern: await loadPatternEngine() }
     return await timeSlice.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
   }
   let compiled: ReturnType<typeof compile> | undefined

@@ -3,6 +3,7 @@
  * per rule and for the whole schema. The limits and error texts are the same as in Kubernetes 1.25.
  */
 
+import { loadPatternEngine } from '../../../api/cel/pattern-engine.ts'
 import type { Compiled } from '../../../api/cel/program.ts'
 import { maxOccurrences } from '../../../api/cel/schema-types.ts'
 import { isObject, type Json } from '../../../api/json/json.ts'
@@ -19,7 +20,6 @@ import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import { minorOf } from '../../../api/versions/emulated-version.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
-import { loadRulePatterns } from '../schema/patterns.ts'
 import { validationFaults } from './object-validations.ts'
 import { formFaults, type Rule } from './rule-form.ts'
 import { type CompiledRule, hasRules, type RuleNode, readRules } from './rule-tree.ts'
@@ -62,7 +62,7 @@ export async function judgeRules(
   if (!isObject(schema) || !hasRules(schema, prefix)) return []
   // Allow only functions of the previous version in new expressions, so that a downgrade is possible.
   const versionFor = (expression: string) => (stored.has(expression) ? undefined : minorOf(emulation.version) - 1)
-  const reader = { prefix, emulation, versionFor, readPattern: await loadRulePatterns() }
+  const reader = { prefix, emulation, versionFor, readPattern: await loadPatternEngine() }
   const root = await timeSlice.run(readRules(schema, reader, path))
   if (root === undefined) return []
   const faults = ruleFaults(root, prefix)

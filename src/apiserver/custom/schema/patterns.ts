@@ -1,12 +1,11 @@
 /**
- * Compiles the patterns in user schemas. Matching takes linear time for any pattern, and texts that are too long are
+ * Compiles the patterns in user schemas. Matching takes linear time for any pattern, and strings that are too long are
  * rejected, so that no schema can block the server. The engine is loaded when it is first needed.
  */
-import type { RE2JS } from 're2js'
-import type { Pattern, ReadPattern } from '../../../api/cel/regex.ts'
+import { loadPatternEngine, maxPatternSize, tooLarge } from '../../../api/cel/pattern-engine.ts'
+import { estimateSize } from '../../../api/cel/pattern-size.ts'
 import type { Json } from '../../../api/json/json.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
-import { estimateSize } from './pattern-size.ts'
 
 export type CompilePattern = (pattern: string) => CompiledPattern
 
@@ -24,22 +23,18 @@ interface Refusal {
   readonly why: string
 }
 
-/** Maximum length of a pattern. Handwritten patterns are shorter, and longer patterns take milliseconds to compile. */
-const maxPatternLength = 4096
-/** Maximum estimated size of a pattern. Compilation cannot be interrupted and takes about two microseconds per step. */
-const maxSize = 10_000
 /** Maximum total size of the patterns in a schema. Each step takes about a hundred bytes of memory. */
 const maxSizes = 100_000
 
 export interface CompiledPatterns {
   readonly compile: CompilePattern
-  /** Patterns that are treated as matching any text because they exceed a current limit. */
+  /** Patterns that are treated as matching any string because they exceed a current limit. */
   readonly unenforced: readonly string[]
 }
 
 /**
  * Compiles all patterns in a schema and yields between them. The size of the schema has already been validated. If the
- * schema was stored under older limits, its patterns that exceed the current limits match every text.
+ * schema was stored under older limits, any of its patterns that exceed the current limits match every string.
  */
 export async function compilePatterns(
   schema: Json,
@@ -54,7 +49,7 @@ export async function compilePatterns(
   for (const pattern of patterns) {
     if (compiled.has(pattern)) continue
     const size = estimateSize(pattern)
-    const made = sizes > maxSizes ? tooMany : size > maxSize ? tooLarge : compile(pattern)
+    const made = sizes > maxSizes ? tooMany : size > maxPatternSize ? tooLarge : compile(pattern)
     if (made.outcome === 'pattern') sizes += Math.max(size, made.size)
     else if (stored) unenforced.add(pattern)
     compiled.set(pattern, unenforced.has(pattern) ? everything : made)
@@ -71,10 +66,6 @@ interface PatternOptions {
 
 const everything: CompiledPattern = { outcome: 'pattern', matches: () => true, size: 0 }
 
-const tooLarge: Refusal = {
-  outcome: 'refused',
-  why: `it is too large because of its repetitions and character classes: the limit is ${maxSize} steps`,
-}
 const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns in this schema are too large in total' }
 
 function unknown(pattern: string): never {
@@ -93,52 +84,11 @@ function* patternsIn(schema: Json): Generator<string> {
 }
 
 async function loadEngine(): Promise<CompilePattern> {
-  const read = await loadRulePatterns()
+  const read = await loadPatternEngine()
   return (source) => {
     const compiledPattern = read(source)
     if (compiledPattern.outcome === 'refused') return compiledPattern
     const { test, size } = compiledPattern.pattern
     return { outcome: 'pattern', matches: test, size }
   }
-}
-
-/**
- * Loads the pattern compiler for CEL rules. Only the size of each pattern is limited, because a rule contains few
- * patterns.
- */
-export async function loadRulePatterns(): Promise<ReadPattern> {
-  const { RE2JS, RE2JSException } = await import('re2js')
-  return (source) => {
-    if (source.length > maxPatternLength)
-      return { outcome: 'refused', why: `must have at most ${maxPatternLength} characters` }
-    if (estimateSize(source) > maxSize) return tooLarge
-    try {
-      return { outcome: 'pattern', pattern: patternOf(RE2JS.compile(source)) }
-    } catch (error) {
-      if (error instanceof RE2JSException) return { outcome: 'refused', why: error.message }
-      throw error
-    }
-  }
-}
-
-function patternOf(compiled: RE2JS): Pattern {
-  return {
-    size: compiled.programSize(),
-    test: (text) => compiled.test(text),
-    find: (text) => firstMatches(compiled, text, 1)[0],
-    findAll: (text, limit) => firstMatches(compiled, text, limit),
-  }
-}
-
-/** Returns the first matches of a pattern. Like Go, ignores an empty match directly after another match. */
-function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
-  const matches: string[] = []
-  const matcher = compiled.matcher(text)
-  let last = -1
-  while (matches.length < limit && matcher.find()) {
-    if (matcher.end() === matcher.start() && matcher.start() === last) continue
-    last = matcher.end()
-    matches.push(matcher.group() ?? '')
-  }
-  return matches
 }

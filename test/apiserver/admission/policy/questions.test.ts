@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Lookup, StoredObject } from '../../../../src/api/model/lookup.ts'
+import type { EachQuery, Lookup, StoredObject } from '../../../../src/api/model/lookup.ts'
 import type { AdmissionRequest } from '../../../../src/apiserver/admission/admission.ts'
 import { askerFor } from '../../../../src/apiserver/admission/policy/ask-authorizer.ts'
 import { type ParameterType, parametersOf } from '../../../../src/apiserver/admission/policy/parameters.ts'
@@ -45,7 +45,9 @@ async function parameters(ref: object, name: string) {
     getCached: (_: unknown, wanted: { name: string }) => (wanted.name === 'three' ? undefined : find(_, wanted)),
     getLatest: find,
     waitUntilCurrent: () => undefined,
-    list: () => objects,
+    each: async function* (_: unknown, { matches }: EachQuery) {
+      for (const each of objects) if (matches?.(each.object.metadata.labels ?? {})) yield each
+    },
   } as unknown as Lookup
   const keys: string[] = []
   const request = {

@@ -1,4 +1,6 @@
 /** Evaluates the admission policies in files for requests, as the admission plugins of a server do. */
+
+import { loadPatternEngine } from '../../../../api/cel/pattern-engine.ts'
 import { ApiError } from '../../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { authenticatedUsers, type User } from '../../../../api/model/user.ts'
@@ -12,7 +14,6 @@ import { validatingFamily } from '../../../../apiserver/admission/policy/familie
 import { Policies } from '../../../../apiserver/admission/policy/policies.ts'
 import type { PolicyControlParts } from '../../../../apiserver/admission/policy/policy-control-parts.ts'
 import { type Authorizer, allow, noOpinion, type Question } from '../../../../apiserver/authz/authorizer.ts'
-import { loadRulePatterns } from '../../../../apiserver/custom/schema/patterns.ts'
 import { versionForms } from '../../../../apiserver/registry/reads/object-forms.ts'
 import { admittedType } from '../../../../apiserver/registry/writes/admission-request.ts'
 import { TimeSlice } from '../../../../base/concurrency/time-slice.ts'
@@ -48,8 +49,8 @@ export class PolicyEvaluator {
         const type = types.find(apiVersion, kind)
         return type && { stored: storedTypeOf(type), group: type.group, namespaced: type.kind.scope === 'Namespaced' }
       },
-      loadPatterns: loadRulePatterns,
-      validatingPolicies: new Policies(validatingFamily, { lookup: this.#lookup, loadPatterns: loadRulePatterns }),
+      loadPatterns: loadPatternEngine,
+      validatingPolicies: new Policies(validatingFamily, { lookup: this.#lookup, loadPatterns: loadPatternEngine }),
       metrics: new AdmissionMetrics(systemClock),
     }
     this.#admission = chain([mutatingAdmissionPolicy(parts), validatingAdmissionPolicy(parts)], types.vendor)

@@ -3,7 +3,15 @@
  * assumed to exist.
  */
 import { namespace as namespaces } from '../../../../api/kinds/core/namespace.ts'
-import type { Follower, ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../../api/model/lookup.ts'
+import type {
+  EachQuery,
+  Follower,
+  ListQuery,
+  Lookup,
+  ObjectName,
+  StoredObject,
+  StoredType,
+} from '../../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { type OfflineObject, storedTypeOf } from './offline-types.ts'
@@ -40,6 +48,13 @@ export class OfflineLookup implements Lookup {
       .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
       .filter(({ metadata }) => label === undefined || metadata.labels?.[label.key] === label.value)
       .map((object) => storedObject(type, object))
+  }
+
+  async *each<T>(type: StoredType<T>, { matches, ...query }: EachQuery): AsyncGenerator<StoredObject<T>> {
+    for (const stored of this.list(type, query)) {
+      const { labels = {} } = (stored.object as ApiObject).metadata
+      if (matches === undefined || matches(labels)) yield stored
+    }
   }
 
   /** Calls `reset` once, because the objects never change. */

@@ -2,6 +2,8 @@
  * Provides the types that a server would serve: built-in kinds, and kinds that CustomResourceDefinitions in the files
  * define. Objects get defaults and are converted between versions as in a server.
  */
+
+import { loadPatternEngine } from '../../../../api/cel/pattern-engine.ts'
 import type { CustomResourceDefinition } from '../../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindsOfVersion } from '../../../../api/kinds/of-version.ts'
 import { ApiError } from '../../../../api/model/api-error.ts'
@@ -14,7 +16,6 @@ import { validate } from '../../../../api/schema/validate.ts'
 import { newestVersion } from '../../../../api/versions/emulated-version.ts'
 import { withExpressionRules } from '../../../../apiserver/admission/policy/policy-faults.ts'
 import { kindsOf } from '../../../../apiserver/custom/definitions/definition.ts'
-import { loadRulePatterns } from '../../../../apiserver/custom/schema/patterns.ts'
 import { isSameKind, serveKind } from '../../../../apiserver/registry/catalogue/served.ts'
 import type { Version } from '../../../../apiserver/registry/reads/object-forms.ts'
 import { TimeSlice } from '../../../../base/concurrency/time-slice.ts'
@@ -87,7 +88,7 @@ export class OfflineTypes {
   /** Validates an object as a server would. Throws UsageError with the first error. */
   async check({ type, object }: OfflineObject, { origin }: Manifest): Promise<void> {
     const { kind, context } = type.stored ?? type
-    const { rules } = withExpressionRules(kind, loadRulePatterns)
+    const { rules } = withExpressionRules(kind, loadPatternEngine)
     const judging = { ...context, timeSlice: new TimeSlice(), faults: [], warn: () => {} }
     const [fault] = [
       ...validate(kind.schema, asJson(object), context),

@@ -1,8 +1,8 @@
 /**
  * Estimates the compiled size of a pattern from its text, because a short pattern such as `x{1000}` can have a thousand
- * steps. Nested repetitions multiply, and Unicode classes are slow to build, especially case-insensitive ones. The
- * estimate counts steps of the compiled pattern and is never far below the actual cost. The engine decides whether the
- * pattern is valid.
+ * steps. Nested repetitions multiply the number of steps, and Unicode classes are slow to build, especially
+ * case-insensitive ones. The estimate counts steps of the compiled pattern and is never far below the actual cost. The
+ * engine decides whether the pattern is valid.
  */
 
 /** Cost of a Unicode class such as `\pL`, in steps. The second number applies to case-insensitive patterns. */
@@ -18,6 +18,7 @@ interface Reader {
   readonly folded: boolean
 }
 
+/** Returns the estimated number of steps of the compiled pattern. */
 export function estimateSize(pattern: string): number {
   const reader: Reader = { text: pattern, at: 0, folded: /\(\?[A-Za-z]*i/.test(pattern) }
   const outer: number[] = []
@@ -69,8 +70,8 @@ function atomSize(reader: Reader): number {
 }
 
 /**
- * Estimates the size of an escape: one step, or more for a Unicode class. The text in `\Q...\E` counts character by
- * character. A name in braces is limited to a hundred characters, because many unclosed braces would otherwise take
+ * Estimates the size of an escape: one step, or more for a Unicode class. In `\Q...\E`, each character counts
+ * separately. A name in braces is limited to a hundred characters, because many unclosed braces would otherwise take
  * quadratic time.
  */
 function escapeSize(reader: Reader): number {
