@@ -12,7 +12,7 @@ import { flowSchemaLoop } from '../../apiserver/upkeep/flow-schemas.ts'
 import { identityLeaseLoop } from '../../apiserver/upkeep/identity-lease.ts'
 import { legacyTokenTracking, legacyTokenTrackingLoop } from '../../apiserver/upkeep/legacy-token-tracking.ts'
 import { ownServiceLoop } from '../../apiserver/upkeep/own-service.ts'
-import { quotaDebtsLoop } from '../../apiserver/upkeep/quota-debts.ts'
+import { quotaRefundsLoop } from '../../apiserver/upkeep/quota-refunds.ts'
 import { reservationsLoop } from '../../apiserver/upkeep/reservations.ts'
 import { systemObjectsLoop } from '../../apiserver/upkeep/system-objects.ts'
 import type { Log } from '../../base/telemetry/log.ts'
@@ -61,7 +61,7 @@ export async function startUpkeep(
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
   // Do not wait for the first pass of these loops, because requests do not depend on them.
-  void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
+  void start([reservationsLoop(catalogue, log), quotaRefundsLoop(ownWrites, log)])
 }
 
 interface OwnObjectDependencies {

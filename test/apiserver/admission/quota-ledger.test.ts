@@ -9,13 +9,13 @@ import { notFound } from '../../../src/api/model/api-error.ts'
 import { negative, readAmounts } from '../../../src/api/model/quota/amounts.ts'
 import type { ReservedKey } from '../../../src/apiserver/admission/commit-terms.ts'
 import type { OwnWrites, StatusChange } from '../../../src/apiserver/admission/own-writes.ts'
-import { type Debt, newDebtKey, readDebt } from '../../../src/apiserver/admission/quota/debts.ts'
 import { Ledger } from '../../../src/apiserver/admission/quota/ledger.ts'
+import { newRefundKey, type PendingRefund, readRefund } from '../../../src/apiserver/admission/quota/pending-refunds.ts'
 
 const quota = { namespace: 'n', name: 'q' }
 const pods = (number: string) => readAmounts({ pods: number })
-const owed = (number: string): Debt => ({
-  key: newDebtKey(quota),
+const owed = (number: string): PendingRefund => ({
+  key: newRefundKey(quota),
   quota,
   uid: 'u',
   change: negative(pods(number)),
@@ -24,11 +24,11 @@ const owed = (number: string): Debt => ({
 /**
  * Returns a ledger over an in-memory quota, the usage of the quota after each stored change, and the pending refunds.
  */
-function open(hard: string, used: string, debts: readonly Debt[] = []) {
+function open(hard: string, used: string, refunds: readonly PendingRefund[] = []) {
   const stored: unknown[] = []
   const records = new Map<string, ReservedKey>()
   const put = (key: string, value: Uint8Array = Buffer.alloc(0)) => records.set(key, { key, value })
-  for (const { key } of debts) put(key)
+  for (const { key } of refunds) put(key)
   const now = { status: { hard: { pods: hard }, used: { pods: used } } as JsonObject, uid: 'u', gone: false }
   const writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'> = {
     changeStatus: async (_type, _name, next) => {
@@ -52,20 +52,20 @@ function open(hard: string, used: string, debts: readonly Debt[] = []) {
 }
 
 test('a quota charge is not lost if a refund happens concurrently', async () => {
-  const debt = owed('2')
-  const { ledger, stored, records } = open('10', '5', [debt])
+  const refund = owed('2')
+  const { ledger, stored, records } = open('10', '5', [refund])
   const outcomes = await Promise.all([
     ledger.charge(quota, pods('1')),
     ledger.charge(quota, pods('1')),
-    ledger.settle(debt),
+    ledger.refund(refund),
     ledger.charge(quota, pods('1')),
   ])
   assert.deepEqual(
-    outcomes.map((outcome) => outcome && 'debt' in outcome),
+    outcomes.map((outcome) => outcome && 'refund' in outcome),
     [true, true, undefined, true],
   )
   assert.deepEqual(stored, ['6', '4', '6'])
-  const left = [...records.values()].map((entry) => readDebt(entry))
+  const left = [...records.values()].map((entry) => readRefund(entry))
   assert.deepEqual(
     left.map(({ uid, change }) => [uid, change.get('pods')?.nanos]),
     Array(3).fill(['u', -1_000_000_000n]),
@@ -74,33 +74,33 @@ test('a quota charge is not lost if a refund happens concurrently', async () => 
 })
 
 test('a refund makes room for a concurrent charge', async () => {
-  const debt = owed('1')
-  const { ledger, stored } = open('5', '5', [debt])
+  const refund = owed('1')
+  const { ledger, stored } = open('5', '5', [refund])
   const [refused, charged] = await Promise.all([
     ledger.charge(quota, pods('1')),
     ledger.charge(quota, pods('1')),
-    ledger.settle(debt),
+    ledger.refund(refund),
   ])
   assert.match('refused' in refused! ? refused.refused : '', /exceeded quota: q/)
-  assert.ok('debt' in charged!)
+  assert.ok('refund' in charged!)
   assert.deepEqual(stored, ['5', '4', '5'])
 })
 
-test('a quota charge with an unknown outcome is refunded only once and only to its own quota', async () => {
+test('a quota charge with an unknown outcome is refunded only once, and only to its own quota', async () => {
   const one = owed('1')
   const two = owed('2')
   const other = { ...owed('4'), uid: 'of another that had the name' }
   const { ledger, records, now } = open('10', '9', [two, other])
-  await Promise.all([ledger.settle(one), ledger.settle(two), ledger.settle(other), ledger.settle(two)])
+  await Promise.all([ledger.refund(one), ledger.refund(two), ledger.refund(other), ledger.refund(two)])
   assert.deepEqual(now.status.used, { pods: '7' })
   assert.equal(records.size, 0)
 })
 
 test('deleting a quota deletes its charges with an unknown outcome', async () => {
-  const debt = owed('1')
-  const { ledger, records, now } = open('10', '9', [debt])
+  const refund = owed('1')
+  const { ledger, records, now } = open('10', '9', [refund])
   now.gone = true
-  await ledger.settle(debt)
-  assert.deepEqual(await ledger.charge(quota, pods('1')), { debt: undefined })
+  await ledger.refund(refund)
+  assert.deepEqual(await ledger.charge(quota, pods('1')), { refund: undefined })
   assert.equal(records.size, 0)
 })

@@ -1,10 +1,10 @@
 /**
- * ResourceQuota: keeps the total usage of a namespace within its quotas. This control is the last in the chain, so that
+ * ResourceQuota: keeps the total usage of a namespace within its quotas. This plugin is the last in the chain, so that
  * the charged usage is exactly the usage of the stored object.
  *
  * A write that increases usage is charged before the commit and refunded if the commit fails. A write that reduces
- * usage is refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that no refund is lost
- * in a crash. The enforced limits are in the status of the quota, which the loop in
+ * usage is refunded after the commit. Pending refunds are stored (`quota/pending-refunds.ts`), so that no refund is
+ * lost in a crash. The enforced limits are in the quota's status, which the loop in
  * `cluster/controllers/resource-quota.ts` writes. A quota limits nothing until the loop has written its status.
  */
 
@@ -24,10 +24,10 @@ import type { AdmissionRequest, Control, WriteOutcome } from '../admission.ts'
 import type { Ending } from '../commit-terms.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import type { QuotaActivity } from '../quota/activity.ts'
-import { type Debt, debtsOf, newDebtKey, recordOf } from '../quota/debts.ts'
 import { whyNot } from '../quota/judgement.ts'
 import { Ledger } from '../quota/ledger.ts'
 import { type LimitedResource, uncovered } from '../quota/limited-resources.ts'
+import { newRefundKey, type PendingRefund, recordOf, refundsPrefixOf } from '../quota/pending-refunds.ts'
 import { refusal } from '../refusal.ts'
 
 interface Parts {
@@ -46,7 +46,7 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
     accounts: true,
     handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
     validate: (request) => {
-      if (writesUsage(request)) return voidDebts(parts, request)
+      if (writesUsage(request)) return voidRefunds(parts, request)
       if (!mayMatter(request)) return undefined
       const quotas = quotasOf(parts.lookup, request)
       if (quotas.length === 0 && limited.length === 0) return undefined
@@ -72,7 +72,7 @@ function isCharged(subresource: string): boolean {
   return subresource === '' || subresource === 'resize'
 }
 
-/** Whether the write can change the usage. Most writes cannot, and the control ignores them. */
+/** Whether the write can change the usage. Most writes cannot, and the plugin ignores them. */
 function mayMatter(request: AdmissionRequest): boolean {
   const { operation, type, subresource, namespace, vendor, object, dryRun, onOutcome } = request
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
@@ -111,7 +111,7 @@ interface Plan {
   readonly increase: Amounts
   /** Usage that the write frees, as negative amounts. */
   readonly decrease: Amounts
-  /** Usage of the object before the write, which is refunded if the object is removed. */
+  /** Usage of the object before the write. This usage is refunded if the object is removed. */
   readonly before: Amounts
 }
 
@@ -126,35 +126,39 @@ async function account(accounting: Accounting, knownQuotas: readonly StoredObjec
     end()
     throw error
   }
-  const debts: Debts = { charges: [], stored: [], removed: [] }
-  request.onOutcome!((outcome) => settle(accounting, debts, outcome).finally(end))
-  for (const plan of plans) oweWithCommit(accounting, plan, debts)
-  await charge(accounting, plans, debts)
+  const refunds: PendingRefunds = { charges: [], stored: [], removed: [] }
+  request.onOutcome!((outcome) => refundDue(accounting, refunds, outcome).finally(end))
+  for (const plan of plans) addRefundsToCommit(accounting, plan, refunds)
+  await charge(accounting, plans, refunds)
 }
 
-/** The debts that a write leaves behind, for each possible outcome. */
-interface Debts {
-  /** Debts that refund the charges if the write fails. The commit that stores the object deletes them. */
-  readonly charges: Debt[]
-  readonly stored: Debt[]
-  readonly removed: Debt[]
+/** The pending refunds of a write, by the outcome that makes them due. */
+interface PendingRefunds {
+  /** Refunds of the charges, due if the write fails. The commit that stores the object deletes them. */
+  readonly charges: PendingRefund[]
+  readonly stored: PendingRefund[]
+  readonly removed: PendingRefund[]
 }
 
-/** Records the refund for reduced usage as a debt, in the commit that reduces the usage. */
-function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
+/** Stores the refund for reduced usage in the commit that reduces the usage. */
+function addRefundsToCommit({ request }: Accounting, plan: Plan, { stored, removed }: PendingRefunds): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // Status updates are never charged before the commit, so their debt also includes any increase in usage. An object
+  // Status updates are never charged before the commit, so their refund also includes any increase in usage. An object
   // that is merely marked for deletion stays charged.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
-  if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
-  if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
+  if (operation !== 'DELETE' && change.size > 0) stored.push(addRefund(request, 'stored', { plan, change }))
+  if (before.size > 0) removed.push(addRefund(request, 'removed', { plan, change: negative(before) }))
 }
 
-function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan: Plan; change: Amounts }): Debt {
-  const debt = { key: newDebtKey(plan.name), quota: plan.name, uid: plan.quota.object.metadata.uid ?? '', change }
-  request.commitWith!(ending, { reserves: [recordOf(debt)] })
-  return debt
+function addRefund(
+  request: AdmissionRequest,
+  ending: Ending,
+  { plan, change }: { plan: Plan; change: Amounts },
+): PendingRefund {
+  const refund = { key: newRefundKey(plan.name), quota: plan.name, uid: plan.quota.object.metadata.uid ?? '', change }
+  request.commitWith!(ending, { reserves: [recordOf(refund)] })
+  return refund
 }
 
 /**
@@ -162,18 +166,23 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
  */
 const maxCharges = 20
 
-async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
+async function charge(
+  { request, ledger }: Accounting,
+  plans: readonly Plan[],
+  { charges }: PendingRefunds,
+): Promise<void> {
   // Do not charge a pod's status update, because it reports facts and must never be rejected.
   if (!isCharged(request.subresource)) return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
     const outcome = await ledger.charge(plan.name, plan.increase)
     if ('refused' in outcome) throw refusal(request, outcome.refused)
-    if (outcome.debt === undefined) continue
-    const { key } = outcome.debt
-    charges.push(outcome.debt)
+    if (outcome.refund === undefined) continue
+    const { key } = outcome.refund
+    charges.push(outcome.refund)
     request.commitWith!('stored', { releases: [key] })
-    // If another server has refunded the charge in the meantime, the commit fails, and the write is admitted again.
+    // If another server has refunded the charge in the meantime, the commit fails and the write goes through admission
+    // again.
     if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }
@@ -280,28 +289,30 @@ function isUnsettled(quota: StoredObject, { request, after }: Accounting): boole
 }
 
 /**
- * Applies the debts that are due after a write. If the outcome of the write is unknown,
- * `apiserver/upkeep/quota-debts.ts` settles them later.
+ * Carries out the refunds that are due after a write. If the outcome of the write is unknown,
+ * `apiserver/upkeep/quota-refunds.ts` carries them out later.
  */
-async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
+async function refundDue({ ledger, log }: Accounting, refunds: PendingRefunds, outcome: WriteOutcome): Promise<void> {
   if (outcome === 'unknown') return
-  const due = outcome === 'stored' ? debts.stored : [...debts.charges, ...(outcome === 'removed' ? debts.removed : [])]
-  for (const debt of due)
-    await ledger.settle(debt).catch((error: unknown) => {
-      log.error('cannot release quota; will retry', { ...debt.quota, ...errorFields(error) })
+  const due =
+    outcome === 'stored' ? refunds.stored : [...refunds.charges, ...(outcome === 'removed' ? refunds.removed : [])]
+  for (const refund of due)
+    await ledger.refund(refund).catch((error: unknown) => {
+      log.error('cannot release quota; will retry', { ...refund.quota, ...errorFields(error) })
     })
 }
 
 /**
- * Deletes the open debts of a quota when a recount replaces its usage, because the recount already includes them. A
- * concurrent write whose charge is lost in this way fails its precondition and is admitted again.
+ * Deletes the pending refunds of a quota when a recount replaces its usage, because the recount already includes them.
+ * If this discards the charge of a concurrent write, the precondition of that write fails, and the write is admitted
+ * again.
  */
-async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
+async function voidRefunds({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})
   const isRecounted = (name: string) => readAmount(before, name)?.nanos !== readAmount(after, name)?.nanos
   if (!Object.keys(before!).some(isRecounted)) return
   const { namespace, name } = request
-  const releases = (await ownWrites.reservedKeys(debtsOf({ namespace, name }))).map(({ key }) => key)
+  const releases = (await ownWrites.reservedKeys(refundsPrefixOf({ namespace, name }))).map(({ key }) => key)
   if (releases.length > 0) request.commitWith?.('stored', { releases })
 }
 

@@ -1,6 +1,6 @@
 /**
- * Charges quotas and settles their debts (`debts.ts`). The check and the charge are one compare-and-set on the quota's
- * status, so that concurrent servers and clients cannot exceed the limits.
+ * Charges quotas and carries out pending refunds (`pending-refunds.ts`). The check and the charge are one
+ * compare-and-set on the quota's status, so that concurrent servers and clients cannot exceed the limits.
  *
  * While one change to a quota is being committed, later changes to it wait and share the next commit. Fifty concurrent
  * clients therefore need a few commits, not fifty. The number of waiting changes is bounded by the number of active
@@ -14,26 +14,26 @@ import type { ObjectName } from '../../../api/model/lookup.ts'
 import { asJson } from '../../../api/model/object.ts'
 import { type Amounts, negative } from '../../../api/model/quota/amounts.ts'
 import type { OwnWrites, StatusChange } from '../own-writes.ts'
-import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { amountsWithKnownUsage, charged, type QuotaStatus, whyNot } from './judgement.ts'
+import { newRefundKey, type PendingRefund, recordOf, refundsPrefixOf } from './pending-refunds.ts'
 
 /**
- * The result of a charge: the reason for its rejection, or the debt that the commit of the object must delete. A
- * deleted quota creates no debt.
+ * The result of a charge: the reason for its rejection, or the pending refund that the commit of the object must delete.
+ * Undefined if the quota was deleted.
  */
-export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
+export type Charge = { readonly refused: string } | { readonly refund: PendingRefund | undefined }
 
 interface Entry {
-  /** The amounts to charge. Undefined if the entry settles a debt, which always fits. */
+  /** The amounts to charge. Undefined if the entry is a refund, which always fits. */
   readonly charge?: Amounts | undefined
-  readonly debt?: Debt
+  readonly refund?: PendingRefund
   /** The result of the last attempt to commit this change. */
   outcome: Charge
   readonly resolve: (outcome: Charge) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Maximum number of changes per commit, because each settled debt adds a comparison to the etcd transaction. */
+/** Maximum number of changes per commit, because each refund adds a comparison to the etcd transaction. */
 const maxTogether = 50
 
 /** Updates the recorded usage of quotas. */
@@ -51,15 +51,15 @@ export class Ledger {
     return await this.#enter(quota, { charge: amounts })
   }
 
-  /** Applies a debt to its quota, unless another server has already done so. */
-  async settle(debt: Debt): Promise<void> {
-    await this.#enter(debt.quota, { debt })
+  /** Carries out a pending refund, unless another server has already done so. */
+  async refund(refund: PendingRefund): Promise<void> {
+    await this.#enter(refund.quota, { refund })
   }
 
-  #enter(quota: ObjectName, newEntry: Pick<Entry, 'charge' | 'debt'>): Promise<Charge> {
+  #enter(quota: ObjectName, newEntry: Pick<Entry, 'charge' | 'refund'>): Promise<Charge> {
     const key = `${quota.namespace}/${quota.name}`
     return new Promise((resolve, reject) => {
-      const entry: Entry = { ...newEntry, outcome: { debt: undefined }, resolve, reject }
+      const entry: Entry = { ...newEntry, outcome: { refund: undefined }, resolve, reject }
       const line = this.#waiting.get(key)
       if (line !== undefined) line.push(entry)
       else void this.#work(key, quota, [entry])
@@ -97,18 +97,18 @@ export class Ledger {
     }
   }
 
-  /** Drops debts that another server has already settled. */
+  /** Drops refunds that another server has already carried out. */
   async #due(quota: ObjectName, batch: readonly Entry[]): Promise<readonly Entry[]> {
-    if (batch.every(({ debt }) => debt === undefined)) return batch
-    const there = new Set((await this.#writes.reservedKeys(debtsOf(quota))).map(({ key }) => key))
-    return batch.filter(({ debt }) => debt === undefined || there.has(debt.key))
+    if (batch.every(({ refund }) => refund === undefined)) return batch
+    const there = new Set((await this.#writes.reservedKeys(refundsPrefixOf(quota))).map(({ key }) => key))
+    return batch.filter(({ refund }) => refund === undefined || there.has(refund.key))
   }
 
-  /** Deletes debts whose quota was deleted, because there is nothing to update. */
+  /** Deletes refunds whose quota was deleted, because there is nothing to update. */
   async #forget(batch: readonly Entry[]): Promise<void> {
-    for (const { debt, resolve, reject } of batch)
-      await (debt === undefined ? Promise.resolve() : this.#writes.release(debt.key)).then(
-        () => resolve({ debt: undefined }),
+    for (const { refund, resolve, reject } of batch)
+      await (refund === undefined ? Promise.resolve() : this.#writes.release(refund.key)).then(
+        () => resolve({ refund: undefined }),
         reject,
       )
   }
@@ -120,33 +120,33 @@ export class Ledger {
  */
 function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
   const { name = '', namespace = '', uid = '' } = object.metadata
-  const debts: Debt[] = []
-  const settled = new Set<string>()
+  const refunds: PendingRefund[] = []
+  const refundedKeys = new Set<string>()
   let { status = {} }: { status?: QuotaStatus } = object
   for (const entry of batch) {
-    const { charge, debt } = entry
-    if (debt !== undefined) {
-      if (debt.uid === uid && !settled.has(debt.key)) status = charged(status, debt.change)
-      settled.add(debt.key)
+    const { charge, refund } = entry
+    if (refund !== undefined) {
+      if (refund.uid === uid && !refundedKeys.has(refund.key)) status = charged(status, refund.change)
+      refundedKeys.add(refund.key)
     } else if (charge !== undefined) {
       const refused = whyNot(name, status, charge)
       const quota = { namespace, name }
-      const newDebt: Debt = {
-        key: newDebtKey(quota),
+      const newRefund: PendingRefund = {
+        key: newRefundKey(quota),
         quota,
         uid,
         change: negative(amountsWithKnownUsage(status, charge)),
       }
-      entry.outcome = refused === undefined ? { debt: newDebt } : { refused }
+      entry.outcome = refused === undefined ? { refund: newRefund } : { refused }
       if (refused !== undefined) continue
-      debts.push(newDebt)
+      refunds.push(newRefund)
       status = charged(status, charge)
     }
   }
   return {
     status: asJson(status),
-    guards: [...settled].map((key) => ({ key, revision: 'present' })),
-    reserves: debts.map(recordOf),
-    releases: [...settled],
+    guards: [...refundedKeys].map((key) => ({ key, revision: 'present' })),
+    reserves: refunds.map(recordOf),
+    releases: [...refundedKeys],
   }
 }
