@@ -98,7 +98,8 @@ const remedies = {
 }
 
 /**
- * Returns the key prefixes of kinds with secret fields, such as Secrets. Their values are never kept in the history.
+ * Returns the key prefixes of kinds with secret fields, such as Secrets. The values of such objects are never kept in
+ * the history.
  */
 function secretPrefixes(): string[] {
   const secret = allKinds.filter(({ lifecycle }) => lifecycle.secretFields !== undefined)
@@ -107,7 +108,7 @@ function secretPrefixes(): string[] {
 
 /**
  * Schedule for checking the pages of a large data file. A server checks them in the background after it is ready,
- * whereas commands check them first.
+ * whereas commands check them before they use the store.
  */
 export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
 
@@ -152,7 +153,7 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
   }
   const [{ EtcdStore }, { RelayedGenerations }] = await Promise.all([
     import('../../storage/store/etcd/store.ts'),
-    import('../../storage/store/etcd/relayed-feed.ts'),
+    import('../../storage/store/etcd/relayed-changes.ts'),
   ])
   const { onFailed, onCapacity } = listeners
   return await EtcdStore.open({ ...etcdOptionsOf(options), onCapacity }, new RelayedGenerations(access, onFailed))

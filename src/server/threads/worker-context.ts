@@ -6,7 +6,7 @@ import type { Exposing } from '../../base/telemetry/exposition.ts'
 import type { Metric } from '../../base/telemetry/metrics.ts'
 import type { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
 import type { Sharing } from '../../storage/cache/shared-blocks.ts'
-import type { FeedPort } from '../../storage/store/etcd/relay.ts'
+import type { ChangePort } from '../../storage/store/etcd/relay.ts'
 import type { StorePort } from '../../storage/store/lmdb/worker-store.ts'
 
 /** The position of a worker among the workers of its process, and the resources that they share. */
@@ -16,7 +16,7 @@ export interface WorkerContext {
   readonly store: StoreAccess
   /** The version that the first worker emulates. Undefined for the first worker, which determines the version. */
   readonly emulatedVersion: EmulatedVersion | undefined
-  /** Whether no other worker listens on the port yet. If so, the worker checks that the port is free. */
+  /** Whether this worker is the first to listen on the port. If so, it checks that the port is free. */
   readonly isAlone: boolean
   /** Shared memory for the bytes of cached objects, so that the workers together store each object only once. */
   readonly sharing: Sharing
@@ -58,11 +58,11 @@ export function countWorkers(worker: WorkerContext | undefined): () => number {
 /** How a worker accesses the shared store. */
 export type StoreAccess =
   | { readonly type: 'embedded'; readonly access: StorePort }
-  | { readonly type: 'etcd'; readonly access: FeedPort }
+  | { readonly type: 'etcd'; readonly access: ChangePort }
 
 /**
- * Whether this server performs the duties that exist once per process. The first worker has these duties, or the server
- * itself if there are no workers.
+ * Whether this server performs the duties that exist once per process. The first worker performs them or, if there are
+ * no workers, the server itself.
  */
 export function hasDuties(worker: WorkerContext | undefined): boolean {
   return worker === undefined || worker.index === 0

@@ -1,13 +1,13 @@
 /**
  * Tests the store on etcd in the workers of one server, with one thread that watches for all of them. Each worker
- * fulfills the store contract, and so do several workers together, even if another server uses the same etcd. No stale
- * reads or missing changes may be caused by a lost message, by the end of the watching thread, or by an etcd that is
- * disconnected or goes back in time.
+ * fulfills the store contract, and so do several workers together, even if another server uses the same etcd. A lost
+ * message, the end of the watching thread, or an etcd that is disconnected or goes back in time must not cause stale
+ * reads or missing changes.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EtcdHub } from '../../../src/storage/store/etcd/hub.ts'
-import { RelayedGenerations } from '../../../src/storage/store/etcd/relayed-feed.ts'
+import { RelayedGenerations } from '../../../src/storage/store/etcd/relayed-changes.ts'
 import { type EtcdOptions, EtcdStore } from '../../../src/storage/store/etcd/store.ts'
 import { RevisionGone, type StoreError, StoreRestored } from '../../../src/storage/store/store.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
@@ -141,7 +141,7 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // Nor does the store return the last received revision as the most recent one.
+    // The store must not return the last revision that it received as the most recent one.
     await assert.rejects(async () => await deaf.revision())
   })
 

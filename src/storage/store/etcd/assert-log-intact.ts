@@ -2,8 +2,8 @@
  * Checks whether etcd still has the log that this process has read. A resumed watch does not detect that etcd was
  * restored from a backup: it waits until etcd's revisions exceed the old ones, and then continues as if nothing had
  * happened. The check therefore looks up the last reported event at its revision. The check also runs before the first
- * read or commit on a new session. The revision comparison of a transaction is not enough, because keys that are older
- * than the backup keep their revisions.
+ * read or commit on a new session. The revision comparison of a transaction is not enough, because a restore does not
+ * change the revisions of keys that are older than the backup.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'

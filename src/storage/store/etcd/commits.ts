@@ -16,8 +16,8 @@
  * An unknown outcome is thrown as an ambiguous StoreError.
  *
  * A transaction has at most 128 comparisons. If a write reserves more keys, a read first checks that they are free, and
- * the transaction requires that no key in their range was written since. Other writers that reserve keys of the range
- * cause a conflict even if the keys differ, but writes with that many keys are rare.
+ * the transaction requires that no key in their range has been written since then. Other writers that reserve keys in
+ * that range cause a conflict even if the keys differ, but writes with that many keys are rare.
  */
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import {
@@ -196,7 +196,7 @@ export class Commits {
   }
 
   async #settleFull(write: Write, cause: unknown, deadline: number): Promise<Committed> {
-    // An etcd without space accepts deletions, as long as the transaction writes nothing else.
+    // An etcd that is out of space accepts deletions, as long as the transaction writes nothing else.
     if (write.value === undefined) {
       const bare = await this.#send(write, deadline, { isNoted: false }).catch(() => undefined)
       if (bare?.outcome === 'committed') return bare

@@ -59,7 +59,7 @@ export class Connection {
   #clusterId: bigint | undefined
 
   constructor({ endpoints, tls, deadlineMs, onVersion = () => {} }: ConnectionOptions) {
-    if (endpoints.length === 0) throw new StoreError('no etcd endpoints')
+    if (endpoints.length === 0) throw new StoreError('no etcd endpoints are specified')
     this.#endpoints = endpoints.map((endpoint) => parseEndpoint(endpoint, tls))
     this.#tls = tls
     this.#onVersion = onVersion
@@ -143,7 +143,7 @@ export class Connection {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       const before = this.#refusal ? `; before that: ${this.#refusal}` : ''
-      const error = new CallError(`no connection to etcd before the deadline${before}`, { sent: false })
+      const error = new CallError(`cannot connect to etcd before the deadline${before}`, { sent: false })
       timer = setTimeout(() => reject(error), Math.max(0, deadline - performance.now()))
     })
     try {
@@ -197,7 +197,7 @@ export class Connection {
     if (member.learner) throw new CallError('the etcd member is a learner', { sent: false })
     this.#clusterId ??= member.clusterId
     if (member.clusterId !== this.#clusterId) {
-      throw new CallError('the etcd member belongs to a different cluster from the previous members', { sent: false })
+      throw new CallError('the etcd member belongs to a different cluster than the previous members', { sent: false })
     }
     this.#onVersion(member.version)
   }
@@ -243,7 +243,7 @@ function parseEndpoint(endpoint: string, tls: Tls | undefined): URL {
   const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.pathname !== '/') {
-    throw new StoreError(`not an etcd endpoint: ${JSON.stringify(shorten(endpoint, 200))}`)
+    throw new StoreError(`invalid etcd endpoint: ${JSON.stringify(shorten(endpoint, 200))}`)
   }
   return url
 }

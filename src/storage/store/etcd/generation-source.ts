@@ -1,12 +1,13 @@
 /**
- * Declares the interface through which a store starts a generation (`store.ts`), which consists of a revision offset
- * and a feed of changes. The only store of a process reads the offset and watches etcd itself (`local-generation.ts`).
- * In a worker, both come from the thread that watches etcd for all workers (`relayed-feed.ts`).
+ * Declares the interface through which a store (`store.ts`) starts a generation. A generation consists of a revision
+ * offset and a stream of changes. The only store of a process reads the offset and watches etcd itself
+ * (`local-generation.ts`). In a worker, both come from the thread that watches etcd for all workers
+ * (`relayed-changes.ts`).
  */
 import type { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision, StoreError } from '../store.ts'
+import type { ChangeStream } from './change-stream.ts'
 import type { Connection } from './connection.ts'
-import type { Feed } from './feed.ts'
 import type { KeySpace } from './key-space.ts'
 import type { EtcdEvent } from './messages.ts'
 
@@ -27,21 +28,21 @@ export interface GenerationParts {
   readonly space: KeySpace
   /** Revisions that all threads of this process share: the newest commit and the latest compaction. */
   readonly sharedRevisions: SharedRevisions
-  /** Opens the feed of the generation. Must be called once. */
-  openFeed(callbacks: FeedCallbacks): FeedSource
+  /** Opens the change stream of the generation. Must be called once. */
+  openChanges(callbacks: ChangeSourceCallbacks): ChangeSource
 }
 
-/** Fills a feed with the changes from etcd, directly or through another thread. */
-export interface FeedSource {
-  readonly feed: Feed
+/** Fills a change stream with the changes from etcd, directly or through another thread. */
+export interface ChangeSource {
+  readonly changeStream: ChangeStream
   /** The last event that etcd reported. Undefined before the first event, or if another thread watches etcd. */
   readonly last?: EtcdEvent | undefined
   stop(reason: StoreError): Promise<void>
 }
 
-/** Callbacks that a feed source needs to restart after an interruption and to report a restored etcd. */
-export interface FeedCallbacks {
-  /** Reads etcd's current revision with a linearizable read, to restart the feed at this revision. */
+/** Callbacks that a change source needs to restart after an interruption and to report a restored etcd. */
+export interface ChangeSourceCallbacks {
+  /** Reads etcd's current revision with a linearizable read, to restart the change stream at this revision. */
   readonly present: () => Promise<Revision>
   /** Checks whether etcd's revision is below a revision that it reported earlier. */
   readonly isRolledBack: () => Promise<boolean>

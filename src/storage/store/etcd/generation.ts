@@ -1,20 +1,21 @@
 /**
  * Implements the store contract on etcd v3 until etcd goes back in time.
  *
- * A commit is a transaction on one key (see commits.ts). Watchers read the log tail, which one feed fills. A revision
- * is etcd's revision plus an offset, which a note in the store records. Lifetimes are etcd leases (see lease.ts).
+ * A commit is a transaction on one key (see commits.ts). Watchers read the log tail, which one change stream fills. A
+ * revision is etcd's revision plus an offset, which a note in the store records. Lifetimes are etcd leases (see
+ * lease.ts).
  *
  * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch does not report.
  * A caller that used the revision of such a write as the current revision and waited for a watch to reach it would wait
- * forever. The results of `revision()` and `list()` are therefore *settled*: the feed has delivered all changes up to
- * them. If none of our keys changed at that revision, the result is the revision of our last change before it, where
- * the state was the same. If the feed does not reach a revision that etcd returned, another client has written. A tick,
- * which is a note written under the prefix after that revision, then makes the feeds of all servers pass it. A server
- * that has just opened does not know the last change and returns etcd's revision. The other servers pass that revision
- * when they determine their own.
+ * forever. The results of `revision()` and `list()` are therefore *settled*: the change stream has delivered all
+ * changes up to them. If none of our keys changed at that revision, the result is the revision of our last change
+ * before it, where the state was the same. If the change stream does not reach a revision that etcd returned, another
+ * client has written. A progress write, which puts a note under the prefix after that revision, then makes the change
+ * streams of all servers pass it. A server that has just opened the store does not know the last change and returns
+ * etcd's revision. The other servers pass that revision when they determine their own.
  *
- *   etcd:  7 ours, 8 foreign, 9 foreign            feed: 7        lookup returns 9, feed stays at 7
- *          tick written at 10                      feed: 10       no change of ours in 8 to 10: the current one is 7
+ *   etcd:  7 ours, 8 foreign, 9 foreign     stream: 7        lookup returns 9, stream stays at 7
+ *          progress write at 10             stream: 10       no change of ours in 8 to 10: the current one is 7
  */
 import { randomBytes } from 'node:crypto'
 import { SharedLookup } from '../../../base/concurrency/shared-lookup.ts'
@@ -40,12 +41,12 @@ import {
   type Write,
 } from '../store.ts'
 import { assertLogIntact } from './assert-log-intact.ts'
+import type { ChangeStream } from './change-stream.ts'
 import { Commits } from './commits.ts'
 import { Compactor } from './compactor.ts'
 import type { CheckedSession, Connection } from './connection.ts'
 import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
-import type { Feed } from './feed.ts'
-import type { FeedSource, GenerationParts } from './generation-source.ts'
+import type { ChangeSource, GenerationParts } from './generation-source.ts'
 import { CallError } from './grpc.ts'
 import { clearAbandoned } from './journal/clear-journal.ts'
 import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
@@ -79,8 +80,8 @@ export interface EtcdGenerationOptions {
 }
 
 /**
- * Time in milliseconds to wait for the feed to reach a revision. After that, a tick is written so that the feed
- * advances.
+ * Time in milliseconds to wait for the change stream to reach a revision. After that, the server makes a progress write
+ * so that the change stream advances.
  */
 const patienceMs = 10
 
@@ -95,7 +96,7 @@ export class EtcdGeneration {
   /** The newest commit and compaction of this process. Other servers may have compacted later revisions. */
   readonly #sharedRevisions: SharedRevisions
   readonly #commits: Commits
-  readonly #source: FeedSource
+  readonly #source: ChangeSource
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
   /**
@@ -106,7 +107,7 @@ export class EtcdGeneration {
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
     this.#checkedSessions.has(session) ? undefined : this.#checkSession(session, deadline)
   readonly #present = new SharedLookup(() => this.#lookUp())
-  readonly #ticks = new SharedLookup(() => this.#tick())
+  readonly #progressWrites = new SharedLookup(() => this.#writeProgress())
 
   constructor(options: EtcdGenerationOptions) {
     const { connection, generationParts, historyMs, onRestored } = options
@@ -115,12 +116,12 @@ export class EtcdGeneration {
     this.#connection = connection
     this.#space = space
     this.#onRestored = onRestored
-    this.#source = generationParts.openFeed({
+    this.#source = generationParts.openChanges({
       present: () => this.#lookUp(),
       isRolledBack: () => this.#isRolledBack(),
       onRestored: () => void this.#restored(),
     })
-    this.#beginning = this.#feed.newest
+    this.#beginning = this.#changeStream.newest
     const revision = () => this.revision()
     const compact = (target: Revision) => this.compact(target)
     this.journal = openEtcdJournal(options.retention, {
@@ -128,8 +129,8 @@ export class EtcdGeneration {
       space,
       list: (range) => this.list(range),
       revision,
-      newest: () => this.#feed.newest,
-      anchor: () => this.#anchor(this.#feed.tail.revision),
+      newest: () => this.#changeStream.newest,
+      anchor: () => this.#anchor(this.#changeStream.tail.revision),
     })
     this.#commits = new Commits(connection, space, {
       noteOf: ({ note }) => this.journal?.note(note),
@@ -188,13 +189,13 @@ export class EtcdGeneration {
       const reportedRevision = revision ?? (await this.#settled(this.#space.revision(page.revision)))
       return { revision: reportedRevision, entries, remaining: page.remaining }
     } catch (error) {
-      throw await this.#listFailure(error, revision ?? this.#feed.newest)
+      throw await this.#listFailure(error, revision ?? this.#changeStream.newest)
     }
   }
 
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
-    const { tail } = this.#feed
+    const { tail } = this.#changeStream
     // Drop changes that another thread has compacted in the meantime.
     tail.forget(this.#sharedRevisions.oldest)
     const history = new LogReader(this.#connection, this.#space, options.signal)
@@ -225,7 +226,7 @@ export class EtcdGeneration {
       if (!isCompacted(error)) throw readFailure(error)
     }
     this.#sharedRevisions.raise('oldest', revision)
-    this.#feed.tail.forget(revision)
+    this.#changeStream.tail.forget(revision)
   }
 
   /**
@@ -238,7 +239,8 @@ export class EtcdGeneration {
       if (this.journal !== undefined) await this.journal.keep()
       // Soon after the start, the current revision may be a change to a key of another program, so it proves nothing
       // about the journal.
-      else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
+      else if (revision > this.#beginning && revision <= this.#changeStream.newest)
+        await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))
     }
@@ -252,13 +254,13 @@ export class EtcdGeneration {
     await this.#source.stop(this.#over)
   }
 
-  get #feed(): Feed {
-    return this.#source.feed
+  get #changeStream(): ChangeStream {
+    return this.#source.changeStream
   }
 
   /** The highest revision that etcd has reported so far. */
   get #reportedRevision(): Revision {
-    return Math.max(this.#sharedRevisions.revision, this.#feed.tail.revision)
+    return Math.max(this.#sharedRevisions.revision, this.#changeStream.tail.revision)
   }
 
   #restored(): StoreError {
@@ -276,7 +278,7 @@ export class EtcdGeneration {
    */
   async #isRolledBack(): Promise<boolean> {
     const reportedRevision = this.#reportedRevision
-    return (await this.#ticks.ask()) <= reportedRevision
+    return (await this.#progressWrites.ask()) <= reportedRevision
   }
 
   /** Throws StoreRestored if the etcd of a session does not have the log of this generation. */
@@ -285,7 +287,7 @@ export class EtcdGeneration {
     const isRolledBack = () => this.#isRolledBack()
     try {
       await this.#checkRevisions(connection)
-      const { revision } = this.#feed
+      const { revision } = this.#changeStream
       await assertLogIntact({
         connection,
         last: this.#source.last,
@@ -314,7 +316,7 @@ export class EtcdGeneration {
     if (offset !== this.#space.offset) throw restored(reportedRevision)
     if (revision >= this.#space.etcdRevision(reportedRevision)) return
     if (await this.#isRolledBack()) throw restored(reportedRevision)
-    throw new CallError('the revision of the member is lower than a revision that the member reported earlier', {
+    throw new CallError('the etcd member returned a lower revision than before', {
       sent: false,
     })
   }
@@ -326,44 +328,44 @@ export class EtcdGeneration {
   }
 
   /**
-   * Waits until the feed has passed `revision` and returns the settled revision. The comment at the top of the file
-   * explains settled revisions.
+   * Waits until the change stream has passed `revision` and returns the settled revision. The comment at the top of the
+   * file explains settled revisions.
    */
   async #settled(revision: Revision): Promise<Revision> {
-    const feed = this.#feed
-    let before: Revision = feed.tail.revision
-    while (!(await feed.reached(revision, patienceMs))) {
+    const changeStream = this.#changeStream
+    let before: Revision = changeStream.tail.revision
+    while (!(await changeStream.reached(revision, patienceMs))) {
       this.#assertOpen()
-      if (feed.tail.revision === before) {
+      if (changeStream.tail.revision === before) {
         await this.#push(revision)
         break
       }
-      before = feed.tail.revision
+      before = changeStream.tail.revision
     }
-    return Math.min(revision, feed.newest)
+    return Math.min(revision, changeStream.newest)
   }
 
   /**
-   * Writes a tick so that a stalled feed passes `revision`. The feed may also pass the revision without the tick, so a
-   * failed write is not fatal.
+   * Makes a progress write so that a stalled change stream passes `revision`. The stream may also pass the revision
+   * without the write, so a failed write is not fatal.
    */
   async #push(revision: Revision): Promise<void> {
     let cause: unknown
-    this.#ticks.ask().catch((error: unknown) => {
+    this.#progressWrites.ask().catch((error: unknown) => {
       cause = error
     })
-    if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
+    if (await this.#changeStream.reached(revision, this.#connection.deadlineMs)) return
     this.#assertOpen()
-    cause ??= this.#feed.failure
-    throw new StoreError("etcd: the watch did not catch up with the store's revision", { cause })
+    cause ??= this.#changeStream.failure
+    throw new StoreError('the etcd watch did not catch up with the revision of the store', { cause })
   }
 
-  async #tick(): Promise<Revision> {
-    // Every tick has unique bytes, so that two ticks at the same revision can be distinguished (see
+  async #writeProgress(): Promise<Revision> {
+    // Every progress write has unique bytes, so that two of them at the same revision can be distinguished (see
     // assert-log-intact.ts).
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
-      // A tick can be retried like a read, because an additional tick does no harm.
+      // A progress write can be retried like a read, because an additional write does no harm.
       const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
       return this.#space.revision(decodeHeaderOnly(answer))
     } catch (error) {
@@ -373,16 +375,16 @@ export class EtcdGeneration {
 
   /** Returns the given revision, or a later revision that etcd's watch is certain to report. */
   async #anchor(revision: Revision): Promise<Revision> {
-    return this.#feed.anchored ? revision : this.#ticks.ask()
+    return this.#changeStream.anchored ? revision : this.#progressWrites.ask()
   }
 
   /**
    * Returns the etcd revision for reading the state at `revision`. If none of our keys changed since `revision`,
-   * returns the feed's current revision, which has the same state. `revision` itself may be compacted, even if it is
-   * the revision of our last change.
+   * returns the change stream's current revision, which has the same state. `revision` itself may be compacted, even if
+   * it is the revision of our last change.
    */
   #readableAt(revision: Revision): number {
-    const { newest, tail } = this.#feed
+    const { newest, tail } = this.#changeStream
     const unchanged = newest <= revision && revision <= tail.revision
     const at = this.#space.etcdRevision(unchanged ? tail.revision : revision)
     if (at < 1) throw new RevisionGone(revision, this.#space.revision(1))
@@ -412,7 +414,7 @@ export class EtcdGeneration {
       this.#connection.moveOn()
     }
     if (await this.#isRolledBack()) throw this.#restored()
-    throw new StoreError('etcd: the revision is lower than a revision that etcd reported earlier')
+    throw new StoreError('etcd returned a lower revision than before')
   }
 
   async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {

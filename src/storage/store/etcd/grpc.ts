@@ -71,7 +71,7 @@ export class MessageCutter {
 
   #nextSize(): number {
     const head = this.#pending[0]!.length >= frameHeaderBytes ? this.#pending[0]! : this.#join()
-    if (head[0] !== 0) throw new CallError('unexpected compressed message', { sent: true })
+    if (head[0] !== 0) throw new CallError('etcd sent an unexpected compressed message', { sent: true })
     const size = head.readUInt32BE(1)
     if (size > maxMessageBytes) throw new MessageTooLarge(size)
     return size

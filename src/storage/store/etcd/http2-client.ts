@@ -41,7 +41,7 @@ export interface StreamFailure {
   readonly cause?: Error
   /**
    * Whether the peer may have processed the request. False if the peer certainly did not receive the whole request, or
-   * reports that it did not process it.
+   * reports that it did not process the request.
    */
   readonly sent: boolean
 }

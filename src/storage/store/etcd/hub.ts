@@ -1,5 +1,5 @@
 /**
- * The thread that watches etcd for the stores of other threads (`relayed-feed.ts`). The thread decodes each change
+ * The thread that watches etcd for the stores of other threads (`relayed-changes.ts`). The thread decodes each change
  * once, into memory that all threads share. This thread also compacts the store for all of them. The other threads read
  * and write on separate connections, so this thread does not delay their requests.
  *
@@ -9,9 +9,15 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { shareChanges } from '../packed-changes.ts'
 import { type Batch, type Revision, type RevisionGone, StoreError, StoreRestored } from '../store.ts'
-import type { EtcdLocation, FeedCallbacks, FeedSource, GenerationParts, GenerationSource } from './generation-source.ts'
+import type {
+  ChangeSource,
+  ChangeSourceCallbacks,
+  EtcdLocation,
+  GenerationParts,
+  GenerationSource,
+} from './generation-source.ts'
 import { beginLocalGeneration } from './local-generation.ts'
-import type { FeedPort, Join, Relayed } from './relay.ts'
+import type { ChangePort, Join, Relayed } from './relay.ts'
 import { type EtcdOptions, EtcdStore } from './store.ts'
 
 /** Watches etcd for the stores of other threads. */
@@ -34,7 +40,7 @@ export class EtcdHub {
   /**
    * Creates a port that another thread can use. The port is transferred to that thread and closes when the thread ends.
    */
-  async connect(): Promise<FeedPort> {
+  async connect(): Promise<ChangePort> {
     if (this.#closed) throw new StoreError('the store is closed')
     const { port1, port2 } = new MessageChannel()
     this.#generations.add(port1)
@@ -50,8 +56,8 @@ export class EtcdHub {
 
 interface Present {
   readonly generationParts: GenerationParts
-  readonly source: FeedSource
-  readonly callbacks: FeedCallbacks
+  readonly source: ChangeSource
+  readonly callbacks: ChangeSourceCallbacks
 }
 
 class HubGenerations implements GenerationSource {
@@ -79,22 +85,22 @@ class HubGenerations implements GenerationSource {
       onBatch: (batch, after) => this.#passOn(batch, after),
       onGap: (revision, gap) => this.#passOnGap(revision, gap),
     })
-    return { ...generationParts, openFeed: (callbacks) => this.#open(generationParts, callbacks) }
+    return { ...generationParts, openChanges: (callbacks) => this.#open(generationParts, callbacks) }
   }
 
   close(): void {
     for (const port of this.#ports) port.close()
   }
 
-  #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
-    const source = generationParts.openFeed(callbacks)
+  #open(generationParts: GenerationParts, callbacks: ChangeSourceCallbacks): ChangeSource {
+    const source = generationParts.openChanges(callbacks)
     this.#present = { generationParts, source, callbacks }
     // Defer the joins, because a port may end the new generation before the caller has stored it.
     queueMicrotask(() => {
       for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })
     return {
-      feed: source.feed,
+      changeStream: source.changeStream,
       stop: (reason) => {
         if (reason instanceof StoreRestored) this.#endPresent()
         return source.stop(reason)
@@ -115,7 +121,7 @@ class HubGenerations implements GenerationSource {
   }
 
   #admit(port: MessagePort, { generationParts, source }: Present): void {
-    const { revision, newest, anchored } = source.feed
+    const { revision, newest, anchored } = source.changeStream
     this.#joining.delete(port)
     this.#followers.add(port)
     const { space, sharedRevisions } = generationParts

@@ -13,7 +13,10 @@ export interface KeyRange {
   readonly end: Uint8Array
 }
 
-/** The names of the notes. `change` and `history` belong to the journal (see journal/layout.ts). */
+/**
+ * The names of the notes. `tick` is the target of progress writes. `change` and `history` belong to the journal (see
+ * journal/layout.ts).
+ */
 export type Note = 'offset' | 'compact' | 'tick' | 'unfinished' | 'change' | 'history'
 
 export class KeySpace {
@@ -25,7 +28,7 @@ export class KeySpace {
   readonly offset: number
 
   constructor(prefix: string, offset: number) {
-    if (prefix === '' || prefix.includes('\0')) throw new StoreError(`not an etcd prefix: ${JSON.stringify(prefix)}`)
+    if (prefix === '' || prefix.includes('\0')) throw new StoreError(`invalid etcd prefix: ${JSON.stringify(prefix)}`)
     if (!Number.isSafeInteger(offset) || offset < 0) throw new StoreError(`invalid revision offset: ${offset}`)
     this.prefix = prefix
     this.offset = offset

@@ -2,8 +2,8 @@
  * Loads entries into an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new revision. An
  * offset (offset.ts) raises all of them above every revision ever returned to clients.
  *
- * Each transaction writes entries together with the mark of an unfinished store, provided that this process wrote
- * the mark last. If two processes load the same prefix, one of them fails.
+ * Each transaction writes entries together with the marker of an unfinished store, provided that this process wrote
+ * the marker last. If two processes load the same prefix, one of them fails.
  */
 import { assertKey } from '../key.ts'
 import { type Revision, StoreError } from '../store.ts'
@@ -55,8 +55,8 @@ class EtcdLoading implements StoreLoader {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** The etcd revision of the mark, which identifies its last write. 0 if there is no mark. */
-  #marked = 0
+  /** The etcd revision of the marker, which identifies its last write. 0 if there is no marker. */
+  #markerRevision = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {
     this.#connection = connection
@@ -65,18 +65,18 @@ class EtcdLoading implements StoreLoader {
   }
 
   async begin(): Promise<void> {
-    const mark = await this.#find(this.#space.note('unfinished'))
+    const marker = await this.#find(this.#space.note('unfinished'))
     const { prefix } = this.#space
-    if (mark === undefined && (await this.#firstKey()) !== undefined)
+    if (marker === undefined && (await this.#firstKey()) !== undefined)
       throw new StoreError(
         `etcd already contains keys under ${prefix}, such as ${await this.#firstKey()}: choose another --etcd-prefix`,
       )
-    const before = mark && readProgress(Buffer.from(mark.value).toString())
-    this.#marked = mark?.modRevision ?? 0
+    const before = marker && readProgress(Buffer.from(marker.value).toString())
+    this.#markerRevision = marker?.modRevision ?? 0
     if (before?.id === this.#load.id) this.done = before.done
     else {
-      await this.#mark(0, {})
-      if (mark !== undefined) await this.#clear()
+      await this.#writeMarker(0, {})
+      if (marker !== undefined) await this.#clear()
     }
   }
 
@@ -94,8 +94,8 @@ class EtcdLoading implements StoreLoader {
     const before = offsetEntry === undefined ? 0 : Number(Buffer.from(offsetEntry.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    // Delete the mark of an existing journal, which belongs to another store. Servers then delete the rest of the
-    // journal.
+    // Delete the archive position of an existing journal, which belongs to another store. Servers then delete the rest
+    // of the journal.
     const deletes = [this.#space.note('history')]
     const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset
@@ -112,15 +112,15 @@ class EtcdLoading implements StoreLoader {
     })
     const [{ lifetimeSeconds }] = entries as [LoadedEntry, ...LoadedEntry[]]
     const done = this.done + entries.length
-    if (lifetimeSeconds === undefined) return await this.#mark(done, { puts })
+    if (lifetimeSeconds === undefined) return await this.#writeMarker(done, { puts })
     await withLease(this.#connection, lifetimeSeconds, (lease) =>
-      this.#mark(done, { puts: puts.map((put) => ({ ...put, lease })) }),
+      this.#writeMarker(done, { puts: puts.map((put) => ({ ...put, lease })) }),
     )
   }
 
-  async #mark(done: number, further: Pick<SwapRequest, 'puts'>): Promise<void> {
+  async #writeMarker(done: number, further: Pick<SwapRequest, 'puts'>): Promise<void> {
     const progress: LoadProgress = { id: this.#load.id, done }
-    this.#marked = await this.#swap({
+    this.#markerRevision = await this.#swap({
       key: this.#space.note('unfinished'),
       value: writeProgress(progress),
       ...further,
@@ -128,7 +128,7 @@ class EtcdLoading implements StoreLoader {
   }
 
   async #swap(request: Omit<SwapRequest, 'compare'>): Promise<number> {
-    const compare = { target: 'modRevision', equals: this.#marked } as const
+    const compare = { target: 'modRevision', equals: this.#markerRevision } as const
     const size = (request.puts ?? []).reduce((sum, { value }) => Math.max(sum, value.length), 0)
     try {
       const answer = await this.#connection.call(methods.txn, encodeSwap({ ...request, compare }), { effect: 'write' })
@@ -137,9 +137,7 @@ class EtcdLoading implements StoreLoader {
     } catch (error) {
       throw isFull(error) ? noteFailure(error) : writeFailure(error, size)
     }
-    throw new StoreError(
-      `${this.#space.prefix} in etcd: another process wrote under this prefix in the meantime; ${unfinishedText}`,
-    )
+    throw new StoreError(`another process wrote to ${this.#space.prefix} in etcd in the meantime; ${unfinishedText}`)
   }
 
   /** Deletes the data of an interrupted load of another backup. The prefix was empty before that load. */

@@ -3,7 +3,7 @@ import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { EtcdLocation, GenerationParts, GenerationSource } from './generation-source.ts'
 import { readOffset } from './offset.ts'
-import { type FeedListener, WatchedFeed } from './watched-feed.ts'
+import { type ChangeListener, WatchedChanges } from './watched-changes.ts'
 
 export const localGenerations: GenerationSource = {
   begin: (location, reportedRevision) => beginLocalGeneration(location, reportedRevision),
@@ -18,7 +18,7 @@ export const localGenerations: GenerationSource = {
 export async function beginLocalGeneration(
   { connection, prefix }: EtcdLocation,
   reportedRevision: Revision,
-  listener?: FeedListener,
+  listener?: ChangeListener,
 ): Promise<GenerationParts> {
   const { space, etcdRevision } = await readOffset(connection, prefix, reportedRevision)
   const revision = space.revision(etcdRevision)
@@ -26,6 +26,6 @@ export async function beginLocalGeneration(
   return {
     space,
     sharedRevisions: new SharedRevisions(),
-    openFeed: (callbacks) => new WatchedFeed({ ...callbacks, connection, space, revision, listener, limits }),
+    openChanges: (callbacks) => new WatchedChanges({ ...callbacks, connection, space, revision, listener, limits }),
   }
 }

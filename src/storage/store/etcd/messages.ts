@@ -379,7 +379,7 @@ function emptyKeyValue(): KeyValue {
 }
 
 // Decodes an etcd key, which can be any bytes. This store's keys are always UTF-8. Keys of other programs need not be
-// UTF-8 and must not break the feed.
+// UTF-8 and must not break the change stream.
 function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

@@ -48,5 +48,5 @@ export async function readOffset(connection: Connection, prefix: string, reporte
     // The outcome does not matter, because the next read returns the offset written by the server that succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
-  throw new StoreError('etcd: the revision offset changes too often')
+  throw new StoreError('the revision offset in etcd changes too often')
 }

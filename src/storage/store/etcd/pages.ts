@@ -18,7 +18,7 @@ export interface PagedRange {
 export interface Pages {
   readonly revision: number
   readonly entries: readonly KeyValue[]
-  /** Number of keys of the range that are not in this page. */
+  /** Number of keys in the range that are not on this page. */
   readonly remaining: number
 }
 

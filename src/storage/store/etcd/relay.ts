@@ -1,16 +1,16 @@
 /**
  * The messages between the thread that watches etcd for all workers (`hub.ts`) and the workers' stores
- * (`relayed-feed.ts`). Each worker has its own port. A worker first sends `join`, and sends it again after each `over`.
- * The messages of a generation are sent between `generation` and `over`.
+ * (`relayed-changes.ts`). Each worker has its own port. A worker first sends `join`, and sends it again after each
+ * `over`. The messages of a generation are sent between `generation` and `over`.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Revision } from '../store.ts'
-import type { FeedPosition } from './feed.ts'
+import type { ChangeStreamPosition } from './change-stream.ts'
 
 /**
  * The data that a thread needs to open the store. `EtcdHub.connect` creates the data and transfers it to the thread.
  */
-export interface FeedPort {
+export interface ChangePort {
   readonly port: MessagePort
 }
 
@@ -26,11 +26,11 @@ export type Relayed =
       readonly type: 'generation'
       readonly offset: number
       readonly memory: SharedArrayBuffer
-      readonly position: FeedPosition
+      readonly position: ChangeStreamPosition
     }
   /**
-   * A batch of changes. `after` is the position of the feed before the batch. A batch without changes only reports
-   * progress.
+   * A batch of changes. `after` is the position of the change stream before the batch. A batch without changes only
+   * reports progress.
    */
   | {
       readonly type: 'batch'
@@ -39,8 +39,8 @@ export type Relayed =
       readonly changes: SharedArrayBuffer | undefined
     }
   /**
-   * Reports that the changes between the feed's position and `revision` are lost. `lost` and `oldest` are fields of the
-   * RevisionGone error that readers receive.
+   * Reports that the changes between the change stream's position and `revision` are lost. `lost` and `oldest` are
+   * fields of the RevisionGone error that readers receive.
    */
   | { readonly type: 'gap'; readonly revision: Revision; readonly lost: Revision; readonly oldest: Revision }
   /** Reports that etcd went back in time. */

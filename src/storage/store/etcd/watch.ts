@@ -1,6 +1,6 @@
 /**
  * Reads the changes under the prefix that etcd reports after a revision: whole revisions, in order, with previous
- * values. The feed watches indefinitely. Other readers of the log stop when they have reached the tail.
+ * values. The change stream watches indefinitely. Other readers of the log stop when they have reached the tail.
  */
 import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'

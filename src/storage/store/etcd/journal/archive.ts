@@ -1,13 +1,13 @@
 /**
- * Archives changes before etcd compacts them. The mark is the revision up to which changes are archived. The archive
- * reads etcd's log after the mark. For each change, it stores the value that was replaced, together with the note that
- * the commit wrote in the same transaction. The archive is therefore complete, including foreign writes and expired
- * leases, and archiving costs a commit only its note.
+ * Archives changes before etcd compacts them. The archive position is the revision up to which changes are archived.
+ * The archive reads etcd's log after this position. For each change, it stores the value that was replaced, together
+ * with the note that the commit wrote in the same transaction. The archive is therefore complete, including foreign
+ * writes and expired leases, and archiving costs a commit only its note.
  *
- * Any server can archive at any time. A server writes each segment together with the mark, provided that the mark
- * is unchanged. If multiple servers archive the same changes, only one of them succeeds, and the others continue after
- * its segment. If another client has compacted etcd past the mark, there is a gap, and the journal restarts after the
- * gap.
+ * Any server can archive at any time. A server writes each segment together with the archive position, provided that
+ * the position is unchanged. If multiple servers archive the same changes, only one of them succeeds, and the others
+ * continue after its segment. If another client has compacted etcd past the position, there is a gap, and the journal
+ * restarts after the gap.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import { type Change, type Note, type Retention, type Revision, RevisionGone, ValueTooLarge } from '../../store.ts'
@@ -26,7 +26,7 @@ import {
 import { eventsFrom } from '../watch.ts'
 import { clearJournal } from './clear-journal.ts'
 import { Draft } from './draft.ts'
-import { type Mark, readMark, readNote, writeMark } from './encoding.ts'
+import { type ArchivePosition, readNote, readPosition, writePosition } from './encoding.ts'
 import type { Layout } from './layout.ts'
 
 export interface ArchiveParts {
@@ -35,7 +35,7 @@ export interface ArchiveParts {
   readonly layout: Layout
   readonly retention: Retention
   readonly clock: Clock
-  /** Returns the revision of the last change that the feed has delivered. */
+  /** Returns the revision of the last change that the change stream has delivered. */
   readonly newest: () => Revision
   /** Returns a revision that a watch is certain to report. The result is not before `newest`. */
   readonly anchor: () => Promise<Revision>
@@ -44,20 +44,20 @@ export interface ArchiveParts {
   readonly signal: AbortSignal
 }
 
-/** The archive's mark, and the etcd revision that wrote it. The revision is 0 if there is no mark. */
-interface HeldMark {
-  readonly mark: Mark
+/** The archive position, and the etcd revision that wrote it. The revision is 0 if there is no position yet. */
+interface StoredPosition {
+  readonly position: ArchivePosition
   readonly etcdRevision: number
 }
 
 const maxTries = 20
 
 export class Archive {
-  /** The archive's mark as this server last read it. */
-  lastReadMark: Mark | undefined
+  /** The archive position as this server last read it. */
+  lastReadPosition: ArchivePosition | undefined
   /**
-   * Every change up to this revision is archived. The stored mark can be lower, because it moves only when there are
-   * changes to archive.
+   * Every change up to this revision is archived. The stored position can be lower, because it moves only when there
+   * are changes to archive.
    */
   #through: Revision = 0
   #line: Promise<unknown> = Promise.resolve()
@@ -67,70 +67,68 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the archive's mark if it is missing. From then on, every change is archived. */
+  /** Creates the archive position if it is missing. From then on, every change is archived. */
   async begin(): Promise<void> {
-    for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
+    for (let tries = 0; tries < maxTries; tries++) if ((await this.#ensurePosition()) !== undefined) return
   }
 
-  /** Archives all changes that the feed has delivered so far, and resolves to the mark. */
-  async keepUp(): Promise<Mark> {
+  /** Archives all changes that the change stream has delivered so far, and resolves to the archive position. */
+  async keepUp(): Promise<ArchivePosition> {
     const pass = this.#line.then(() => this.#pass())
     this.#line = pass.catch(() => {})
     return await pass
   }
 
-  /** Reads the mark. Returns undefined if the mark does not exist yet. */
-  async readMark(): Promise<Mark | undefined> {
-    const { currentMark } = await this.#readMarkEntry()
-    return currentMark?.mark
+  /** Reads the archive position. Returns undefined if it does not exist yet. */
+  async readPosition(): Promise<ArchivePosition | undefined> {
+    const { current } = await this.#readStoredPosition()
+    return current?.position
   }
 
   /** Invalidates all data in the journal. Its segments are deleted later, just as outdated segments are. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {
-      const { currentMark } = await this.#readMarkEntry()
-      if (currentMark === undefined) return
-      const { mark, etcdRevision } = currentMark
-      if (await this.#swap(etcdRevision, { ...mark, cut: mark.through }, [])) return
+      const { current } = await this.#readStoredPosition()
+      if (current === undefined) return
+      const { position, etcdRevision } = current
+      if (await this.#swap(etcdRevision, { ...position, cut: position.through }, [])) return
     }
-    throw readFailure(new Error('the journal mark changes too often'))
+    throw readFailure(new Error('the journal position changes too often'))
   }
 
-  async #pass(): Promise<Mark> {
+  async #pass(): Promise<ArchivePosition> {
     const { newest, signal } = this.#parts
     const targetRevision = newest()
     for (let tries = 0; tries < maxTries && !signal.aborted; tries++) {
-      const currentMark = await this.#mark()
-      if (currentMark === undefined) continue
-      this.lastReadMark = currentMark.mark
-      if (Math.max(currentMark.mark.through, this.#through) >= targetRevision) return currentMark.mark
-      const archivedMark = await this.#append(currentMark).catch((error: unknown) =>
-        this.#beginAnew(currentMark, error),
-      )
-      if (archivedMark !== undefined) return archivedMark
+      const current = await this.#ensurePosition()
+      if (current === undefined) continue
+      this.lastReadPosition = current.position
+      if (Math.max(current.position.through, this.#through) >= targetRevision) return current.position
+      const archivedPosition = await this.#append(current).catch((error: unknown) => this.#beginAnew(current, error))
+      if (archivedPosition !== undefined) return archivedPosition
     }
     throw readFailure(new Error('cannot archive changes: other servers keep archiving them first'))
   }
 
   /** Appends a segment. Returns undefined if another server has appended a segment first. */
-  async #append({ mark, etcdRevision }: HeldMark): Promise<Mark | undefined> {
+  async #append({ position, etcdRevision }: StoredPosition): Promise<ArchivePosition | undefined> {
     const { connection, space, retention, clock } = this.#parts
     const meeting = await this.#parts.anchor()
     const stop = new AbortController()
     const signal = AbortSignal.any([stop.signal, this.#parts.signal])
-    let currentMark: HeldMark | undefined = { mark, etcdRevision }
-    let draft = new Draft(mark, retention)
+    let current: StoredPosition | undefined = { position, etcdRevision }
+    let draft = new Draft(position, retention)
     const write = async () => {
-      currentMark = await this.#write(currentMark!, draft)
-      if (currentMark !== undefined) draft = new Draft(currentMark.mark, retention)
+      current = await this.#write(current!, draft)
+      if (current !== undefined) draft = new Draft(current.position, retention)
     }
     try {
-      for await (const events of eventsFrom(connection, space, { after: mark.through, signal })) {
+      for await (const events of eventsFrom(connection, space, { after: position.through, signal })) {
         for (const { revision, changes, note } of byRevision(space, events)) {
           if (changes.length === 0) continue
           if (!draft.takes(changes)) await write()
-          if (currentMark === undefined) return undefined
+          if (current === undefined) return undefined
           draft.add(revision, changes, note ?? { time: clock.now(), text: nothing })
         }
         if (space.revision(events.at(-1)!.entry.modRevision) >= meeting) break
@@ -139,32 +137,32 @@ export class Archive {
       stop.abort()
     }
     if (!draft.isEmpty) await write()
-    if (currentMark !== undefined) this.#through = meeting
-    return currentMark?.mark
+    if (current !== undefined) this.#through = meeting
+    return current?.position
   }
 
-  async #write(currentMark: HeldMark, draft: Draft): Promise<HeldMark | undefined> {
+  async #write(current: StoredPosition, draft: Draft): Promise<StoredPosition | undefined> {
     const { layout, onWarning } = this.#parts
     for (const values of ['with', 'without'] as const) {
-      const { mark, puts } = draft.finish(layout, values)
+      const { position, puts } = draft.finish(layout, values)
       if (puts.length > maxOperations) continue
       try {
-        const etcdRevision = await this.#swap(currentMark.etcdRevision, mark, puts)
-        return etcdRevision === undefined ? undefined : { mark, etcdRevision }
+        const etcdRevision = await this.#swap(current.etcdRevision, position, puts)
+        return etcdRevision === undefined ? undefined : { position, etcdRevision }
       } catch (error) {
         if (!(error instanceof ValueTooLarge)) throw error
       }
     }
     onWarning(`revision ${draft.through} has too many changes: the object history restarts`)
-    const mark = { ...currentMark.mark, through: draft.through, cut: draft.through }
-    const etcdRevision = await this.#swap(currentMark.etcdRevision, mark, [])
-    return etcdRevision === undefined ? undefined : { mark, etcdRevision }
+    const position = { ...current.position, through: draft.through, cut: draft.through }
+    const etcdRevision = await this.#swap(current.etcdRevision, position, [])
+    return etcdRevision === undefined ? undefined : { position, etcdRevision }
   }
 
-  async #beginAnew(currentMark: HeldMark, error: unknown): Promise<undefined> {
+  async #beginAnew(current: StoredPosition, error: unknown): Promise<undefined> {
     if (!(error instanceof RevisionGone) || error.name !== 'RevisionGone') throw error
-    const { revision } = await this.#readMarkEntry()
-    const isNew = await this.#swap(currentMark.etcdRevision, this.#begin(revision), [])
+    const { revision } = await this.#readStoredPosition()
+    const isNew = await this.#swap(current.etcdRevision, this.#begin(revision), [])
     if (isNew !== undefined)
       this.#parts.onWarning(
         `etcd was compacted before changes were archived: the object history restarts at revision ${revision}`,
@@ -173,25 +171,25 @@ export class Archive {
   }
 
   /**
-   * Creates the mark if it is missing or belongs to another generation. Returns undefined if another server has written
-   * the mark first.
+   * Creates the archive position if it is missing or belongs to another generation. Returns undefined if another server
+   * has written it first.
    */
-  async #mark(): Promise<HeldMark | undefined> {
-    const { currentMark, revision } = await this.#readMarkEntry()
-    if (currentMark !== undefined && currentMark.mark.offset === this.#parts.space.offset) return currentMark
-    const equals = currentMark?.etcdRevision ?? 0
+  async #ensurePosition(): Promise<StoredPosition | undefined> {
+    const { current, revision } = await this.#readStoredPosition()
+    if (current !== undefined && current.position.offset === this.#parts.space.offset) return current
+    const equals = current?.etcdRevision ?? 0
     if (!(await clearJournal(this.#parts, equals))) return undefined
-    const mark = this.#begin(revision)
-    const etcdRevision = await this.#swap(equals, mark, [])
-    return etcdRevision === undefined ? undefined : { mark, etcdRevision }
+    const position = this.#begin(revision)
+    const etcdRevision = await this.#swap(equals, position, [])
+    return etcdRevision === undefined ? undefined : { position, etcdRevision }
   }
 
-  #begin(revision: Revision): Mark {
+  #begin(revision: Revision): ArchivePosition {
     const { offset } = this.#parts.space
-    return { offset, through: revision, cut: revision, total: this.lastReadMark?.total ?? 0 }
+    return { offset, through: revision, cut: revision, total: this.lastReadPosition?.total ?? 0 }
   }
 
-  async #readMarkEntry(): Promise<{ currentMark: HeldMark | undefined; revision: Revision }> {
+  async #readStoredPosition(): Promise<{ current: StoredPosition | undefined; revision: Revision }> {
     const { connection, space } = this.#parts
     const request = encodeRange({ key: space.note('history') })
     const answer = await connection.call(methods.range, request, { effect: 'read' }).catch((error: unknown) => {
@@ -200,26 +198,26 @@ export class Archive {
     const { entries, revision } = decodeRange(answer)
     const [entry] = entries
     return {
-      currentMark: entry && { mark: readMark(entry.value), etcdRevision: entry.modRevision },
+      current: entry && { position: readPosition(entry.value), etcdRevision: entry.modRevision },
       revision: space.revision(revision),
     }
   }
 
   /**
-   * Replaces the mark. Returns the etcd revision of the new mark, or undefined if another server has written the mark
-   * first.
+   * Replaces the archive position. Returns the etcd revision of the new position, or undefined if another server has
+   * written the position first.
    */
   async #swap(
     equals: number,
-    mark: Mark,
+    position: ArchivePosition,
     puts: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[],
   ): Promise<number | undefined> {
     const { connection, space } = this.#parts
     const compare = { target: 'modRevision', equals } as const
-    const request = encodeSwap({ key: space.note('history'), compare, value: writeMark(mark), puts })
+    const request = encodeSwap({ key: space.note('history'), compare, value: writePosition(position), puts })
     try {
       const { succeeded, revision } = decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
-      if (succeeded) this.lastReadMark = mark
+      if (succeeded) this.lastReadPosition = position
       return succeeded ? revision : undefined
     } catch (error) {
       const failure = writeFailure(error, request.length)

@@ -1,7 +1,7 @@
 /**
  * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one that no
- * server writes to anymore. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
- * journal in the meantime, the new journal therefore does not lose any data.
+ * server writes to anymore. Each step is bounded in size and requires that the archive position is unchanged. If a
+ * server starts a journal in the meantime, the new journal therefore does not lose any data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -9,7 +9,7 @@ import type { Connection } from '../connection.ts'
 import { noteFailure } from '../failure.ts'
 import type { KeySpace } from '../key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from '../messages.ts'
-import { readMark } from './encoding.ts'
+import { readPosition } from './encoding.ts'
 import { Layout } from './layout.ts'
 
 export interface ClearParts {
@@ -20,12 +20,12 @@ export interface ClearParts {
 const keysAtOnce = 100
 
 /**
- * Deletes the data of a journal. `marked` is the etcd revision that wrote the mark, or 0 if there is no mark. Returns
- * false if a server has written the mark since then.
+ * Deletes the data of a journal. `positionRevision` is the etcd revision that wrote the archive position, or 0 if there
+ * is none. Returns false if a server has written the position since then.
  */
-export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
+export async function clearJournal({ connection, space }: ClearParts, positionRevision: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
-  const guards = [{ key: space.note('history'), compare: { target: 'modRevision', equals: marked } }] as const
+  const guards = [{ key: space.note('history'), compare: { target: 'modRevision', equals: positionRevision } }] as const
   try {
     for (;;) {
       const { entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
@@ -34,7 +34,7 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
         key: space.note('tick'),
         compare: { target: 'version', above: -1 },
         guards,
-        // Written as a tick together with the deletion, so that the feeds of all servers pass its revision.
+        // This progress write is part of the deletion, so that the change streams of all servers pass its revision.
         value: randomBytes(8),
         deletes: entries.map(({ key }) => Buffer.from(key)),
       })
@@ -54,7 +54,7 @@ export async function clearAbandoned(parts: ClearParts, change: Revision): Promi
   const key = space.note('history')
   const { entries } = decodeRange(await connection.call(methods.range, encodeRange({ key }), { effect: 'read' }))
   const [entry] = entries
-  if (entry === undefined || readMark(entry.value).through >= change) return
+  if (entry === undefined || readPosition(entry.value).through >= change) return
   if (!(await clearJournal(parts, entry.modRevision))) return
   const compare = { target: 'modRevision', equals: entry.modRevision } as const
   const deletes = [space.note('change')]

@@ -3,7 +3,7 @@
  * etcd transaction.
  */
 import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
-import { type Mark, type Segment, writeRecord, writeSegment } from './encoding.ts'
+import { type ArchivePosition, type Segment, writeRecord, writeSegment } from './encoding.ts'
 import type { Layout } from './layout.ts'
 
 const max = { changes: 100, bytes: 512 * 1024 }
@@ -26,14 +26,14 @@ export class Draft {
   through: Revision
   #bytes = 0
   readonly #draftChanges: DraftChange[] = []
-  readonly #mark: Mark
+  readonly #start: ArchivePosition
   readonly #retention: Retention
 
-  /** Starts an empty segment, which follows the changes up to the given mark. */
-  constructor(mark: Mark, retention: Retention) {
-    this.#mark = mark
+  /** Starts an empty segment, which follows the changes up to the given archive position. */
+  constructor(position: ArchivePosition, retention: Retention) {
+    this.#start = position
     this.#retention = retention
-    this.through = mark.through
+    this.through = position.through
   }
 
   get isEmpty(): boolean {
@@ -59,14 +59,17 @@ export class Draft {
     this.through = revision
   }
 
-  /** Returns the mark and the keys to write. */
-  finish(layout: Layout, values: 'with' | 'without'): { readonly mark: Mark; readonly puts: readonly Put[] } {
+  /** Returns the archive position and the keys to write. */
+  finish(
+    layout: Layout,
+    values: 'with' | 'without',
+  ): { readonly position: ArchivePosition; readonly puts: readonly Put[] } {
     const draftChanges =
       values === 'with' ? this.#draftChanges : this.#draftChanges.map((each) => ({ ...each, value: undefined }))
     const segment: Segment = {
-      from: this.#mark.through,
+      from: this.#start.through,
       through: this.through,
-      start: this.#mark.total,
+      start: this.#start.total,
       changes: draftChanges.map(({ change: { key, revision }, note, value }) => ({
         key,
         revision,
@@ -79,7 +82,7 @@ export class Draft {
       ...draftChanges.flatMap((each) => putsOf(layout, each)),
     ]
     const bytes = puts.reduce((sum, { key, value }) => sum + key.length + value.length + perKey, 0)
-    return { mark: { ...this.#mark, through: this.through, total: this.#mark.total + bytes }, puts }
+    return { position: { ...this.#start, through: this.through, total: this.#start.total + bytes }, puts }
   }
 
   #valueOf({ key, previous }: Change): Bytes | undefined {

@@ -2,8 +2,8 @@
 import { WireReader, WireWriter } from '../../../../wire/protobuf/protobuf-wire.ts'
 import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
-/** The content of the mark, which defines the changes that the journal contains. */
-export interface Mark {
+/** The archive position, which defines the changes that the journal contains. */
+export interface ArchivePosition {
   /**
    * The revision offset at the time of writing. If the store's offset has changed since then, the journal is invalid.
    */
@@ -19,12 +19,12 @@ export interface Mark {
   readonly total: number
 }
 
-export function writeMark(mark: Mark): Buffer {
-  return Buffer.from(JSON.stringify(mark))
+export function writePosition(position: ArchivePosition): Buffer {
+  return Buffer.from(JSON.stringify(position))
 }
 
-export function readMark(value: Bytes): Mark {
-  return JSON.parse(Buffer.from(value).toString()) as Mark
+export function readPosition(value: Bytes): ArchivePosition {
+  return JSON.parse(Buffer.from(value).toString()) as ArchivePosition
 }
 
 /** Encodes the note of a commit, which is written in the same transaction. */

@@ -4,8 +4,8 @@
  * keys and values.
  *
  * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
- * or earlier if there are many. If another server has moved the mark since the last check, this server leaves the
- * changes to the other server.
+ * or earlier if there are many. If another server has moved the archive position since the last check, this server
+ * leaves the changes to the other server.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../store.ts'
 import { readFailure } from '../failure.ts'
 import { Archive, type ArchiveParts } from './archive.ts'
-import { type Mark, writeNote } from './encoding.ts'
+import { type ArchivePosition, writeNote } from './encoding.ts'
 import { Layout } from './layout.ts'
 import { JournalReader } from './reader.ts'
 import { JournalRetention } from './retention.ts'
@@ -30,7 +30,8 @@ import { JournalRetention } from './retention.ts'
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
   /**
-   * Waits until the feed has delivered all changes up to the time of the call, and resolves to the current revision.
+   * Waits until the change stream has delivered all changes up to the time of the call, and resolves to the current
+   * revision.
    */
   readonly revision: () => Promise<Revision>
 }
@@ -124,19 +125,19 @@ export class EtcdJournal implements Journal {
     await this.keep()
   }
 
-  /** Archives all changes that the feed has delivered so far, and deletes outdated segments. */
-  async keep(): Promise<Mark> {
-    const mark = await this.#archive.keepUp()
-    await this.#forget(mark)
-    return mark
+  /** Archives all changes that the change stream has delivered so far, and deletes outdated segments. */
+  async keep(): Promise<ArchivePosition> {
+    const position = await this.#archive.keepUp()
+    await this.#forget(position)
+    return position
   }
 
-  async #forget(mark: Mark): Promise<void> {
+  async #forget(position: ArchivePosition): Promise<void> {
     this.#sweptAt = this.#clock.monotonic()
     try {
-      if (this.#wasFull) await this.#forgetting.forgetHalf(mark)
+      if (this.#wasFull) await this.#forgetting.forgetHalf(position)
       this.#wasFull = false
-      await this.#forgetting.forgetOld(mark)
+      await this.#forgetting.forgetOld(position)
     } catch (error) {
       // If etcd is full, the journal starts later, when there is space again.
       if (!(error instanceof StoreFull)) throw error
@@ -144,8 +145,9 @@ export class EtcdJournal implements Journal {
   }
 
   /**
-   * Handles a full etcd. Nothing can be deleted while etcd is full: a deletion needs a tick, because otherwise the
-   * servers' feeds would not pass its revision. The journal therefore frees space as soon as etcd accepts data again.
+   * Handles a full etcd. Nothing can be deleted while etcd is full: a deletion needs a progress write, because
+   * otherwise the servers' change streams would not pass its revision. The journal therefore frees space as soon as
+   * etcd accepts data again.
    */
   full(): void {
     if (this.#wasFull) return
@@ -162,14 +164,15 @@ export class EtcdJournal implements Journal {
     if (this.#looking || !this.#isDue()) return
     this.#looking = true
     try {
-      const mark = await this.#archive.readMark()
-      const moved = mark !== undefined && mark.through !== this.#lastSeenRevision
-      this.#lastSeenRevision = mark?.through ?? 0
+      const position = await this.#archive.readPosition()
+      const moved = position !== undefined && position.through !== this.#lastSeenRevision
+      this.#lastSeenRevision = position?.through ?? 0
       const behind = this.#parts.newest() - this.#lastSeenRevision
-      // The mark has moved since the last check, so another server is archiving the changes and is not far behind.
-      if (moved && behind < wait.revisions) await this.#forget(mark)
-      else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
-      this.#lastSeenRevision = this.#archive.lastReadMark?.through ?? this.#lastSeenRevision
+      // The archive position has moved since the last check, so another server is archiving the changes and is not far
+      // behind.
+      if (moved && behind < wait.revisions) await this.#forget(position)
+      else await this.#forget(behind > 0 || position === undefined ? await this.#archive.keepUp() : position)
+      this.#lastSeenRevision = this.#archive.lastReadPosition?.through ?? this.#lastSeenRevision
       this.failure = undefined
     } catch (error) {
       this.failed(readFailure(error))

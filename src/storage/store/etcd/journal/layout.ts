@@ -1,10 +1,10 @@
 /**
  * The layout of the journal in etcd. Two notes are under the prefix of the store. Every commit writes the note `change`
- * (who made the change and when) together with its key. The note `history` is the mark up to which changes are
- * archived. Archived data is outside the prefix, so that no watch or list of the store reads it:
+ * (who made the change and when) together with its key. The note `history` is the archive position up to which changes
+ * are archived. Archived data is outside the prefix, so that no watch or list of the store reads it:
  *
  *   /orch/\0change                   the note of the last commit
- *   /orch/\0history                  the mark
+ *   /orch/\0history                  the archive position
  *   /orch\0history/k/KEY\0REVISION   a change to a key: its note, and the revision that it replaced
  *   /orch\0history/v/KEY\0REVISION   the value that it replaced
  *   /orch\0history/s/REVISION        a segment: the changes archived in one transaction, up to this revision

@@ -9,7 +9,7 @@ import type { Connection } from '../connection.ts'
 import { noteFailure, readFailure } from '../failure.ts'
 import type { KeySpace } from '../key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, type KeyValue, methods } from '../messages.ts'
-import { type Mark, readSegment, type Segment } from './encoding.ts'
+import { type ArchivePosition, readSegment, type Segment } from './encoding.ts'
 import type { Layout } from './layout.ts'
 
 export interface JournalRetentionParts {
@@ -40,18 +40,18 @@ export class JournalRetention {
   }
 
   /** Returns the oldest revision that the journal can list. */
-  async floor(mark: Mark): Promise<Revision> {
+  async floor(position: ArchivePosition): Promise<Revision> {
     const first = await this.segmentAt(0)
-    return Math.max(mark.cut, first?.from ?? mark.through)
+    return Math.max(position.cut, first?.from ?? position.through)
   }
 
   /** Deletes the segments that are too old or exceed the size limit. */
-  async forgetOld(mark: Mark): Promise<void> {
-    await this.#dropWhile((segment) => this.#isDue(segment, mark))
+  async forgetOld(position: ArchivePosition): Promise<void> {
+    await this.#dropWhile((segment) => this.#isDue(segment, position))
   }
 
   /** Deletes half of the journal to free space. */
-  async forgetHalf({ total }: Mark): Promise<void> {
+  async forgetHalf({ total }: ArchivePosition): Promise<void> {
     const first = await this.segmentAt(0)
     if (first === undefined) return
     const half = (total - first.start) / 2
@@ -66,14 +66,17 @@ export class JournalRetention {
     }
   }
 
-  #isDue({ through, start, changes }: Segment, mark: Mark): boolean {
+  #isDue({ through, start, changes }: Segment, position: ArchivePosition): boolean {
     const { retention, clock } = this.#parts
-    if (through <= mark.cut || mark.total - start > retention.bytes) return true
+    if (through <= position.cut || position.total - start > retention.bytes) return true
     const since = clock.now() - retention.time
     return changes.every(({ time }) => time < since)
   }
 
-  /** Deletes a segment and writes a tick, so that the feeds of all servers pass the revision of the deletion. */
+  /**
+   * Deletes a segment and makes a progress write, so that the change streams of all servers pass the revision of the
+   * deletion.
+   */
   async #drop({ entry, segment }: HeldSegment): Promise<void> {
     const { connection, layout, space } = this.#parts
     const deletes = segment.changes.flatMap((change) =>

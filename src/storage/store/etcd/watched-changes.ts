@@ -1,5 +1,5 @@
 /**
- * The process's only watch of the prefix, which fills the feed.
+ * The process's only watch of the prefix, which fills the change stream.
  *
  * After a stream breaks, the watch resumes after the last delivered revision if etcd still has the same log (see
  * assert-log-intact.ts). Otherwise the watch ends permanently. If etcd has compacted that revision in the meantime,
@@ -9,42 +9,42 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LogTailLimits } from '../log-tail.ts'
 import { type Batch, type Revision, RevisionGone, type StoreError, StoreRestored } from '../store.ts'
 import { assertLogIntact } from './assert-log-intact.ts'
+import { ChangeStream } from './change-stream.ts'
 import type { Connection } from './connection.ts'
 import { readFailure } from './failure.ts'
-import { Feed } from './feed.ts'
-import type { FeedCallbacks, FeedSource } from './generation-source.ts'
+import type { ChangeSource, ChangeSourceCallbacks } from './generation-source.ts'
 import type { KeySpace } from './key-space.ts'
 import type { EtcdEvent } from './messages.ts'
 import { restored, watchFrom } from './watch.ts'
 
-export interface WatchedFeedOptions extends FeedCallbacks {
+export interface WatchedChangesOptions extends ChangeSourceCallbacks {
   readonly connection: Connection
   readonly space: KeySpace
-  /** The current revision. The feed starts after it. */
+  /** The current revision. The change stream starts after it. */
   readonly revision: Revision
-  readonly listener?: FeedListener | undefined
+  readonly listener?: ChangeListener | undefined
   readonly limits?: LogTailLimits | undefined
 }
 
 /** Receives the same events as the readers, in the same order. */
-export interface FeedListener {
-  /** Adds a batch of changes. `after` is the position of the feed before the batch. */
+export interface ChangeListener {
+  /** Adds a batch of changes. `after` is the position of the change stream before the batch. */
   onBatch(batch: Batch, after: Revision): void
   onGap(revision: Revision, gap: RevisionGone): void
 }
 
 const pauses = [20, 50, 100, 200, 500, 1_000] as const
 
-export class WatchedFeed implements FeedSource {
-  readonly feed: Feed
+export class WatchedChanges implements ChangeSource {
+  readonly changeStream: ChangeStream
   #last: EtcdEvent | undefined
-  readonly #options: WatchedFeedOptions
+  readonly #options: WatchedChangesOptions
   readonly #stopping = new AbortController()
   readonly #done: Promise<void>
 
-  constructor(options: WatchedFeedOptions) {
+  constructor(options: WatchedChangesOptions) {
     this.#options = options
-    this.feed = new Feed(options.revision, options.limits)
+    this.changeStream = new ChangeStream(options.revision, options.limits)
     this.#done = this.#run()
   }
 
@@ -55,7 +55,7 @@ export class WatchedFeed implements FeedSource {
   /** Ends the watch and all readers of its tail. */
   async stop(reason: StoreError): Promise<void> {
     this.#stopping.abort()
-    this.feed.end(reason)
+    this.changeStream.end(reason)
     await this.#done
   }
 
@@ -67,7 +67,7 @@ export class WatchedFeed implements FeedSource {
           failures = 0
         })
       } catch (error) {
-        if (!signal.aborted) this.feed.failure = readFailure(error)
+        if (!signal.aborted) this.changeStream.failure = readFailure(error)
         if (error instanceof StoreRestored) this.#options.onRestored()
         else if (error instanceof RevisionGone) await this.#beginAnew(error)
       }
@@ -78,20 +78,20 @@ export class WatchedFeed implements FeedSource {
 
   async #follow(onBatch: () => void): Promise<void> {
     const { connection, space, isRolledBack, listener } = this.#options
-    const after = this.feed.revision
+    const after = this.changeStream.revision
     await assertLogIntact({
       connection,
       last: this.#last,
       etcdRevision: space.etcdRevision(after),
       anyKey: space.note('tick'),
       isRolledBack,
-      restored: () => restored(this.feed.revision),
+      restored: () => restored(this.changeStream.revision),
     })
     for await (const batch of watchFrom(connection, space, { after, signal: this.#stopping.signal })) {
       onBatch()
-      const before = this.feed.revision
+      const before = this.changeStream.revision
       this.#last = batch.last
-      this.feed.append(batch)
+      this.changeStream.append(batch)
       listener?.onBatch(batch, before)
     }
   }
@@ -100,12 +100,12 @@ export class WatchedFeed implements FeedSource {
     try {
       const revision = await this.#options.present()
       this.#last = undefined
-      this.feed.beginAnew(revision, gap)
+      this.changeStream.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
       // Records the reason for the failure. The watch restarts at the same position, where it throws RevisionGone
       // again.
-      this.feed.failure = readFailure(error)
+      this.changeStream.failure = readFailure(error)
     }
   }
 }

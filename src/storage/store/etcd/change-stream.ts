@@ -1,7 +1,7 @@
 /**
  * Distributes the changes from this process's only etcd watch. All watchers read these changes from one log tail, and
- * callers can wait until the feed reaches a revision. The watch runs either in this thread (`watched-feed.ts`) or in
- * another one (`relayed-feed.ts`).
+ * callers can wait until the change stream reaches a revision. The watch runs either in this thread
+ * (`watched-changes.ts`) or in another one (`relayed-changes.ts`).
  *
  * The tail is never ahead of the watch: a reader that has received revision N has received all changes up to N.
  */
@@ -9,27 +9,27 @@
 import { LogTail, type LogTailLimits } from '../log-tail.ts'
 import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 
-/** The position up to which a feed has read etcd's log. */
-export interface FeedPosition {
+/** The position up to which a change stream has read etcd's log. */
+export interface ChangeStreamPosition {
   readonly revision: Revision
-  /** The revision of the last change. Before the first change, the revision at which the feed started. */
+  /** The revision of the last change. Before the first change, the revision at which the change stream started. */
   readonly newest: Revision
   /** Whether etcd's watch has reported `revision`. False if `revision` is only the start revision. */
   readonly anchored: boolean
 }
 
-export class Feed implements FeedPosition {
+export class ChangeStream implements ChangeStreamPosition {
   tail: LogTail
   newest: Revision
   anchored: boolean
-  /** The reason why the feed is stalled or has ended. Undefined while the feed is running. */
+  /** The reason why the change stream is stalled or has ended. Undefined while it is running. */
   failure: StoreError | undefined
   #ended = false
   readonly #limits: LogTailLimits | undefined
   readonly #waiting = new Set<() => void>()
 
-  /** Creates a feed that starts at a revision, or at the position of another feed. */
-  constructor(start: Revision | FeedPosition, limits?: LogTailLimits) {
+  /** Creates a change stream that starts at a revision, or at the position of another one. */
+  constructor(start: Revision | ChangeStreamPosition, limits?: LogTailLimits) {
     const { revision, newest, anchored } =
       typeof start === 'number' ? { revision: start, newest: start, anchored: false } : start
     this.#limits = limits
@@ -64,8 +64,8 @@ export class Feed implements FeedPosition {
   }
 
   /**
-   * Waits up to `ms` milliseconds for the feed to reach a revision. Resolves to true if the feed has reached it in
-   * time.
+   * Waits up to `ms` milliseconds for the change stream to reach a revision. Resolves to true if the stream has reached
+   * it in time.
    */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
@@ -77,7 +77,7 @@ export class Feed implements FeedPosition {
     return this.tail.revision >= revision
   }
 
-  /** Ends all readers of the feed. */
+  /** Ends all readers of the change stream. */
   end(reason: StoreError): void {
     this.failure = reason
     this.#ended = true

@@ -1,18 +1,24 @@
 /**
  * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the
- * changes in memory that all workers share. Commits and reads use the worker's own connection to etcd.
+ * changes through memory that all workers share. Commits and reads use the worker's own connection to etcd.
  *
- * Each batch contains the position of the feed before it. If that position does not match the previous batch, a message
- * was lost. In that case, and when the port closes, the feed stops and `onLost` is called once.
+ * Each batch contains the position of the change stream before it. If that position does not match the previous batch,
+ * a message was lost. In that case, and when the port closes, the change stream stops and `onLost` is called once.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
 import { SharedRevisions } from '../shared-revisions.ts'
 import { type Revision, RevisionGone, StoreError } from '../store.ts'
-import { Feed } from './feed.ts'
-import type { EtcdLocation, FeedCallbacks, FeedSource, GenerationParts, GenerationSource } from './generation-source.ts'
+import { ChangeStream } from './change-stream.ts'
+import type {
+  ChangeSource,
+  ChangeSourceCallbacks,
+  EtcdLocation,
+  GenerationParts,
+  GenerationSource,
+} from './generation-source.ts'
 import { KeySpace } from './key-space.ts'
-import type { FeedPort, Join, Relayed } from './relay.ts'
+import type { ChangePort, Join, Relayed } from './relay.ts'
 
 export class RelayedGenerations implements GenerationSource {
   readonly compacts = false
@@ -20,10 +26,10 @@ export class RelayedGenerations implements GenerationSource {
   readonly #onLost: (error: StoreError) => void
   #lost: StoreError | undefined
   #joining: { readonly prefix: string; readonly generationParts: PromiseWithResolvers<GenerationParts> } | undefined
-  /** The feed of the current generation. Undefined after a generation ends and before the next one starts. */
-  #present: RelayedFeed | undefined
+  /** The change stream of the current generation. Undefined after a generation ends and before the next one starts. */
+  #present: RelayedChanges | undefined
 
-  constructor({ port }: FeedPort, onLost: (error: StoreError) => void) {
+  constructor({ port }: ChangePort, onLost: (error: StoreError) => void) {
     this.#port = port
     this.#onLost = onLost
     port.on('message', (message: Relayed) => this.#receive(message))
@@ -50,7 +56,7 @@ export class RelayedGenerations implements GenerationSource {
     else if (message.type === 'over') this.#endEra()
     else if (message.type === 'gap') {
       const { revision, lost, oldest } = message
-      this.#present?.feed.beginAnew(revision, new RevisionGone(lost, oldest))
+      this.#present?.changeStream.beginAnew(revision, new RevisionGone(lost, oldest))
     } else this.#append(message)
   }
 
@@ -58,12 +64,12 @@ export class RelayedGenerations implements GenerationSource {
     const joining = this.#joining
     if (joining === undefined) return
     this.#joining = undefined
-    const present = new RelayedFeed(new Feed(position))
+    const present = new RelayedChanges(new ChangeStream(position))
     this.#present = present
     joining.generationParts.resolve({
       space: new KeySpace(joining.prefix, offset),
       sharedRevisions: new SharedRevisions(memory),
-      openFeed: (around) => present.open(around),
+      openChanges: (around) => present.open(around),
     })
   }
 
@@ -73,35 +79,36 @@ export class RelayedGenerations implements GenerationSource {
   }
 
   #append({ after, through, changes }: Extract<Relayed, { type: 'batch' }>): void {
-    const feed = this.#present?.feed
-    if (feed === undefined) return
-    if (feed.revision === after) feed.append({ changes: changes === undefined ? [] : readChanges(changes), through })
-    else this.#lose(new StoreError(`the worker missed the changes from revision ${feed.revision} to ${after}`))
+    const changeStream = this.#present?.changeStream
+    if (changeStream === undefined) return
+    if (changeStream.revision === after)
+      changeStream.append({ changes: changes === undefined ? [] : readChanges(changes), through })
+    else this.#lose(new StoreError(`the worker missed the changes from revision ${changeStream.revision} to ${after}`))
   }
 
   #lose(error: StoreError): void {
     if (this.#lost !== undefined) return
     this.#lost = error
-    this.#present?.feed.end(error)
+    this.#present?.changeStream.end(error)
     this.#joining?.generationParts.reject(error)
     this.#onLost(error)
   }
 }
 
 /**
- * The feed of one generation in a worker. It receives changes as soon as the generation starts, even before the store
- * opens it.
+ * The change stream of one generation in a worker. It receives changes as soon as the generation starts, even before
+ * the store opens it.
  */
-class RelayedFeed implements FeedSource {
-  readonly feed: Feed
+class RelayedChanges implements ChangeSource {
+  readonly changeStream: ChangeStream
   #onRestored: (() => void) | undefined
   #isRestored = false
 
-  constructor(feed: Feed) {
-    this.feed = feed
+  constructor(changeStream: ChangeStream) {
+    this.changeStream = changeStream
   }
 
-  open({ onRestored }: FeedCallbacks): this {
+  open({ onRestored }: ChangeSourceCallbacks): this {
     this.#onRestored = onRestored
     // Defer the callback, because the caller of `open` is not ready for it yet.
     if (this.#isRestored) queueMicrotask(onRestored)
@@ -114,6 +121,6 @@ class RelayedFeed implements FeedSource {
   }
 
   async stop(reason: StoreError): Promise<void> {
-    this.feed.end(reason)
+    this.changeStream.end(reason)
   }
 }
