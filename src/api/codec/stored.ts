@@ -35,7 +35,7 @@ export interface Selectable {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-/** Properties of a stored object that caches and indexes need without parsing the object. */
+/** Properties of a stored object that caches and indexes can read without parsing the object. */
 export interface Header extends Selectable {
   /**
    * Identifies the schema (`Evolution.schemaId`) for which the object was complete when it was written. Undefined if
@@ -77,7 +77,7 @@ export class EncryptedValue extends UnreadableValue {
 
 /**
  * An object to be stored. `order` is the order of its members, and `header` is the data that can be read without
- * parsing it.
+ * parsing the object.
  */
 export interface Storable {
   readonly object: ApiObject
@@ -116,8 +116,8 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 }
 
 /**
- * Maximum number of values that the server itself may add to an object that already has the maximum size, such as the
- * deletion timestamp, conditions and managed fields. Without this allowance, the server could not delete such an
+ * Maximum number of values, such as the deletion timestamp, conditions and managed fields, that the server itself may
+ * add to an object that already has the maximum size. Without this allowance, the server could not delete such an
  * object.
  */
 const ownRoom = 1000
@@ -241,7 +241,7 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
   if (apiVersion === undefined || kind === undefined || uid === undefined || creationTimestamp === undefined)
-    throw new TypeError('an object without type, uid or creation timestamp cannot be stored')
+    throw new TypeError('cannot store an object without a type, a UID or a creation timestamp')
 }
 
 const version = 'resourceVersion'
@@ -318,7 +318,7 @@ export interface VersionedJson {
 
 /**
  * Returns the JSON of a stored object. `allocate` should return a separate buffer if the JSON is retained for a long
- * time, and may return pooled memory if it is sent and dropped.
+ * time, and may return pooled memory if the JSON is sent and then dropped.
  */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
@@ -370,7 +370,7 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If the checksum of an older format matches, the value is an old one with a damaged format byte, not a newer one.
+  // If the checksum of an older format matches, the value is in that format and only its format byte is damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')
@@ -378,14 +378,18 @@ function assertSound(key: string, view: Buffer): void {
 
 /** Throws an error if the value is still encrypted because the store was not able to decrypt it (`encryption/`). */
 function assertPlain(view: Buffer): void {
-  if (view[0] === undefined || view[0] <= format) return
+  const fault = encryptionFault(view)
+  if (fault !== undefined) throw new EncryptedValue(fault)
+}
+
+/** Returns the reason why the store was not able to decrypt a value, or undefined if the value is not encrypted. */
+export function encryptionFault(view: Buffer): string | undefined {
+  if (view[0] === undefined || view[0] <= format) return undefined
   const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []
-  if (cipher === undefined) return
-  throw new EncryptedValue(
-    cipher === 'plain'
-      ? 'the stored value is not encrypted, and --encryption-provider-config does not list the identity provider for it'
-      : `the stored value is encrypted by ${cipher} with the key ${JSON.stringify(key ?? '')}, which --encryption-provider-config does not contain, or the value is damaged`,
-  )
+  if (cipher === undefined) return undefined
+  return cipher === 'plain'
+    ? 'the stored value is not encrypted, and --encryption-provider-config does not list the identity provider for it'
+    : `the stored value is encrypted by ${cipher} with the key ${JSON.stringify(key ?? '')}, which --encryption-provider-config does not contain, or the value is damaged`
 }
 
 function matches(form: number, key: string, view: Buffer): boolean {

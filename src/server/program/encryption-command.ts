@@ -6,15 +6,16 @@ import { parseFlags, UsageError } from '../../base/flags/flags.ts'
 import { openLog } from '../../base/telemetry/log.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 import type { Encrypted } from '../../storage/encryption/encrypted-store.ts'
-import { rewriteAll } from '../../storage/encryption/rewrite.ts'
+import { rewriteAll, UndecryptableError } from '../../storage/encryption/rewrite.ts'
+import { assertContainsStore } from '../backup/open-command-store.ts'
 import { type ServerOptions, serverFlags } from '../flags/options.ts'
 import { readEncryptionFile } from '../store/encryption.ts'
 import { claimProfile } from '../store/profile.ts'
 import { openRawStore } from '../store/store.ts'
 
 /**
- * Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. Throws UsageError
- * if some of the values cannot be decrypted with any key.
+ * Runs `orch encryption rewrite` with the flags of the server. `tell` prints messages for the user. If the keys cannot
+ * decrypt all values, throws UsageError and leaves the store unchanged.
  */
 export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
   const [command, ...rest] = args
@@ -22,30 +23,35 @@ export async function encryptionCommand(args: readonly string[], tell: (line: st
   const options = parseFlags(serverFlags, rest)
   const encrypted = await readEncryptionFile(options, { allowsSharedOldNames: true })
   if (encrypted === undefined)
-    throw new UsageError('--encryption-provider-config is required: it specifies the resources to encrypt and the keys')
-  const unreadable = await rewriteStore(options, encrypted, tell)
-  await removeOldBytes(options, tell)
-  if (unreadable > 0)
     throw new UsageError(
-      `${unreadable} values cannot be decrypted: add their keys to ${options.encryptionProviderConfig} and run the command again, or delete the objects`,
+      '--encryption-provider-config is required: specify a file with the resources to encrypt and the keys',
     )
+  if (options.etcdServers.length === 0) assertContainsStore(options.dataDir)
+  await rewriteStore(options, encrypted, tell)
+  await removeOldBytes(options, tell)
 }
 
 type Tell = (line: string) => void
 
-/** Encrypts all values in the store. Returns the number of values that cannot be decrypted with any key. */
-async function rewriteStore(options: ServerOptions, encrypted: Encrypted, tell: Tell): Promise<number> {
+/** Encrypts all values in the store. */
+async function rewriteStore(options: ServerOptions, encrypted: Encrypted, tell: Tell): Promise<void> {
   const store = await openRawStore(options, openLog({}))
   const events = prefixOf('core', 'events')
   try {
     await claimProfile(store, options.profile)
-    const { written, current, unreadable } = await rewriteAll(store, encrypted, {
+    const { written, current } = await rewriteAll(store, encrypted, {
       lifetimeOf: (key) => (key.startsWith(events) ? Math.ceil(options.eventTtl / 1000) : undefined),
       onProgress: (done) => tell(`checked ${done} values`),
     })
     tell(`rewrote ${written} values; ${current} were already encrypted with the first key`)
-    for (const key of unreadable) tell(`cannot decrypt ${key}; left it unchanged`)
-    return unreadable.length
+  } catch (error) {
+    if (!(error instanceof UndecryptableError)) throw error
+    const { count, values } = error
+    for (const { key, why } of values) tell(`cannot decrypt ${key}: ${why}`)
+    if (count > values.length) tell(`cannot decrypt ${count - values.length} more values`)
+    throw new UsageError(
+      `nothing was changed: ${count} stored values cannot be decrypted: correct ${options.encryptionProviderConfig} and run the command again, or delete the objects`,
+    )
   } finally {
     await store.close()
   }

@@ -12,7 +12,7 @@ export type Encrypted = ReadonlyMap<string, readonly Provider[]>
 
 /** Returns a store that encrypts the values under the given key prefixes. */
 export function encryptedStore(store: Store, encrypted: Encrypted): Store {
-  const providersOf = finder(encrypted)
+  const providersOf = providerFinder(encrypted)
   const open = (entry: Entry): Entry => {
     const providers = providersOf(entry.key)
     return providers === undefined ? entry : { ...entry, value: decryptOrMark(providers, entry.key, entry.value) }
@@ -52,6 +52,7 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
   }
 }
 
+/** Returns the providers of a key, or undefined if its value is not to be encrypted. */
 type FindProviders = (key: string) => readonly Provider[] | undefined
 
 /** Wraps a journal so that its values are decrypted. Values that the journal omits are empty and are not decrypted. */
@@ -86,7 +87,7 @@ function sealed(write: Write, providers: readonly Provider[] | undefined): Write
  * Returns a function that finds the providers of a key. The function looks up the whole key, or its first three
  * segments: `objects`, a group and a resource.
  */
-function finder(encrypted: Encrypted): FindProviders {
+export function providerFinder(encrypted: Encrypted): FindProviders {
   return (key) => {
     const first = key.indexOf('/')
     const second = key.indexOf('/', key.indexOf('/') + 1)
@@ -115,7 +116,8 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
   return undefined
 }
 
-function decryptOrMark(providers: readonly Provider[], place: string, value: Uint8Array): Uint8Array {
+/** Decrypts a value. Returns a value with an encryption marker if no provider can decrypt it. */
+export function decryptOrMark(providers: readonly Provider[], place: string, value: Uint8Array): Uint8Array {
   return decrypt(providers, place, value)?.plain ?? (isMarked(value) ? value : unexpected)
 }
 

@@ -1,18 +1,18 @@
 /**
  * Re-encrypts every stored value that was not written with the current key, the key of the first provider. An
- * administrator runs this operation after adding a key or enabling encryption. Then deletes the journal and compacts
- * the store, because both still contain the old values.
+ * administrator runs this operation after adding a key or enabling encryption. The operation then deletes the journal
+ * and compacts the store, because both still contain the old values. If some value cannot be decrypted, nothing is
+ * changed: the configuration is probably wrong, and the history may be the only way back.
  */
+import { encryptionFault } from '../../api/codec/stored.ts'
 import type { Entry, Store } from '../store/store.ts'
-import { decrypt, type Encrypted } from './encrypted-store.ts'
-import type { Provider } from './providers.ts'
+import { decrypt, decryptOrMark, type Encrypted, providerFinder } from './encrypted-store.ts'
+import { identity, type Provider } from './providers.ts'
 
 export interface Rewritten {
   /** Number of values that were rewritten, and number of values that already used the current key. */
   readonly written: number
   readonly current: number
-  /** Keys whose values no provider can decrypt. These values remain unchanged. */
-  readonly unreadable: readonly string[]
 }
 
 export interface RewriteOptions {
@@ -22,32 +22,65 @@ export interface RewriteOptions {
   readonly onProgress: (done: number) => void
 }
 
+/** A value that the configured keys cannot decrypt. */
+export interface UndecryptableValue {
+  readonly key: string
+  readonly why: string
+}
+
+/** Thrown before anything is changed if the configured keys cannot decrypt all stored values. */
+export class UndecryptableError extends Error {
+  override readonly name = 'UndecryptableError'
+  readonly count: number
+  /** The first values, at most 20. */
+  readonly values: readonly UndecryptableValue[]
+
+  constructor(count: number, values: readonly UndecryptableValue[]) {
+    super(`${count} stored values cannot be decrypted`)
+    this.count = count
+    this.values = values
+  }
+}
+
 const pageSize = 500
 const maxTries = 10
+const maxReported = 20
 
 /**
  * Re-encrypts all values that were not encrypted with the current key. `store` is the underlying store, which returns
- * encrypted values.
+ * encrypted values. Throws UndecryptableError if the keys cannot decrypt all values.
  */
 export async function rewriteAll(store: Store, encrypted: Encrypted, options: RewriteOptions): Promise<Rewritten> {
-  const unreadable: string[] = []
-  let rewrittenCount = 0
+  await assertDecryptable(store, encrypted)
+  let written = 0
   let current = 0
   for (const [prefix, providers] of encrypted) {
     for await (const entry of everything(store, prefix)) {
       const outcome = await rewrite(store, entry, { providers, lifetimeSeconds: options.lifetimeOf(entry.key) })
-      if (outcome === 'unreadable') unreadable.push(entry.key)
-      else if (outcome === 'written') rewrittenCount++
+      if (outcome === 'written') written++
       else current++
-      const done = rewrittenCount + current + unreadable.length
-      if (done % pageSize === 0) options.onProgress(done)
+      if ((written + current) % pageSize === 0) options.onProgress(written + current)
     }
   }
   await store.compact(await store.revision())
   await store.journal?.forget()
   // Etcd keeps deleted journal entries readable until the next compaction.
   await store.compact(await store.revision())
-  return { written: rewrittenCount, current, unreadable }
+  return { written, current }
+}
+
+/** Checks all values, including those that the configuration does not encrypt: they must not be encrypted. */
+async function assertDecryptable(store: Store, encrypted: Encrypted): Promise<void> {
+  const providersOf = providerFinder(encrypted)
+  const values: UndecryptableValue[] = []
+  let count = 0
+  for await (const { key, value } of everything(store, '')) {
+    const why = encryptionFault(Buffer.from(decryptOrMark(providersOf(key) ?? [identity], key, value)))
+    if (why === undefined) continue
+    count++
+    if (values.length < maxReported) values.push({ key, why })
+  }
+  if (count > 0) throw new UndecryptableError(count, values)
 }
 
 interface RewriteContext {
@@ -55,11 +88,8 @@ interface RewriteContext {
   readonly lifetimeSeconds: number | undefined
 }
 
-async function rewrite(
-  store: Store,
-  original: Entry,
-  context: RewriteContext,
-): Promise<'written' | 'current' | 'unreadable'> {
+/** Rewrites one value. Other servers on the same etcd may change the value at the same time. */
+async function rewrite(store: Store, original: Entry, context: RewriteContext): Promise<'written' | 'current'> {
   const { providers, lifetimeSeconds } = context
   const [first] = providers
   let entry: Entry | undefined = original
@@ -67,7 +97,7 @@ async function rewrite(
     if (entry === undefined) return 'current'
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
-    if (decrypted === undefined) return 'unreadable'
+    if (decrypted === undefined) throw new Error(`another server wrote ${key} with a key that is not configured`)
     // Compares the providers rather than their names, because two different keys may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)

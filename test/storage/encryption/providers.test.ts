@@ -12,7 +12,7 @@ import { readEncryptionFile } from '../../../src/server/store/encryption.ts'
 import { decrypt, encryptedStore } from '../../../src/storage/encryption/encrypted-store.ts'
 import { aescbc, aesgcm, identity, type Provider, secretbox } from '../../../src/storage/encryption/providers.ts'
 import { readEncryption } from '../../../src/storage/encryption/read-configuration.ts'
-import { rewriteAll } from '../../../src/storage/encryption/rewrite.ts'
+import { rewriteAll, UndecryptableError } from '../../../src/storage/encryption/rewrite.ts'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 
 const key = Buffer.alloc(32, 7)
@@ -120,26 +120,54 @@ test('only the configured resources are encrypted, and lists, watches and confli
   await store.close()
 })
 
-test('a rewrite of the store encrypts all values with the first key, reports unreadable values and compacts the store', async () => {
+const rewriteOptions = { lifetimeOf: () => undefined, onProgress: () => {} }
+
+test('a rewrite of the store encrypts all values with the first key and compacts the store', async () => {
   const below = new MemoryStore()
   const old = aesgcm('x:enc:aesgcm:v1:old:', key)
   const fresh = aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))
-  const lost = aesgcm('x:enc:aesgcm:v1:lost:', Buffer.alloc(32, 9))
   const prefix = 'objects/core/secrets/'
-  for (const [name, provider] of Object.entries({ plain: identity, old, fresh, lost }))
+  for (const [name, provider] of Object.entries({ plain: identity, old, fresh }))
     await below.commit({ key: `${prefix}${name}`, expected: 0, value: provider.encrypt(`${prefix}${name}`, value) })
   const encrypted = new Map([[prefix, [fresh, old, identity]]])
-  const options = { lifetimeOf: () => undefined, onProgress: () => {} }
-  const outcome = await rewriteAll(below, encrypted, options)
-  assert.deepEqual(outcome, { written: 2, current: 1, unreadable: [`${prefix}lost`] })
-  await assert.rejects(below.list({ prefix, revision: 4 }), /gone/)
+  assert.deepEqual(await rewriteAll(below, encrypted, rewriteOptions), { written: 2, current: 1 })
+  await assert.rejects(below.list({ prefix, revision: 3 }), /gone/)
   const store = encryptedStore(below, new Map([[prefix, [fresh]]]))
   for (const name of ['plain', 'old', 'fresh'])
     assert.deepEqual(Buffer.from((await store.get(`${prefix}${name}`))!.value), value)
   await store.close()
 })
 
-test('two encryption providers may have keys with the same name because stored values name their cipher', async () => {
+const lost = aesgcm('x:enc:aesgcm:v1:lost:', Buffer.alloc(32, 9))
+const wrong = aesgcm('x:enc:aesgcm:v1:old:', Buffer.alloc(32, 9))
+for (const [fault, key, provider, why] of [
+  ['encrypted with an unknown key', 'objects/core/secrets/b', lost, /encrypted by aesgcm with the key "lost"/],
+  ['encrypted with another key of the same name', 'objects/core/secrets/b', wrong, /with the key "old"/],
+  ['in plain text without the identity provider', 'objects/core/secrets/b', identity, /is not encrypted/],
+  ['encrypted although its resource is not configured', 'objects/core/configmaps/b', lost, /with the key "lost"/],
+] as const)
+  test(`a rewrite changes nothing if a value is ${fault}`, async () => {
+    const below = new MemoryStore()
+    const fresh = aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))
+    const old = aesgcm('x:enc:aesgcm:v1:old:', Buffer.alloc(32, 7))
+    const encrypted = new Map([['objects/core/secrets/', [fresh, old]]])
+    const first = 'objects/core/secrets/a'
+    await below.commit({ key: first, expected: 0, value: old.encrypt(first, value) })
+    await below.commit({ key, expected: 0, value: provider.encrypt(key, value) })
+    const before = await below.list({ prefix: '' })
+    await assert.rejects(rewriteAll(below, encrypted, rewriteOptions), (error) => {
+      assert.ok(error instanceof UndecryptableError)
+      assert.equal(error.count, 1)
+      assert.equal(error.values[0]!.key, key)
+      assert.match(error.values[0]!.why, why)
+      return true
+    })
+    assert.deepEqual(await below.list({ prefix: '' }), before)
+    assert.equal((await below.list({ prefix: '', revision: before.revision - 1 })).entries.length, 1)
+    await below.close()
+  })
+
+test('two encryption providers may have keys with the same name, because each stored value contains the name of the cipher', async () => {
   const given = [{ aesgcm: { keys: [objectNamed('a')] } }, { aescbc: { keys: [objectNamed('a')] } }]
   assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
 })
@@ -151,9 +179,8 @@ test('a rewrite of the store identifies the key of a value by decrypting the val
   const fresh = aesgcm(marker, Buffer.alloc(32, 8))
   const place = 'objects/core/secrets/a'
   await below.commit({ key: place, expected: 0, value: old.encrypt(place, value) })
-  const options = { lifetimeOf: () => undefined, onProgress: () => {} }
-  const outcome = await rewriteAll(below, new Map([['objects/core/secrets/', [fresh, old]]]), options)
-  assert.deepEqual(outcome, { written: 1, current: 0, unreadable: [] })
+  const encrypted = new Map([['objects/core/secrets/', [fresh, old]]])
+  assert.deepEqual(await rewriteAll(below, encrypted, rewriteOptions), { written: 1, current: 0 })
   assert.deepEqual(decrypt([fresh], place, (await below.get(place))!.value)!.plain, value)
   await below.close()
 })

@@ -1,6 +1,6 @@
 /**
- * Tests encryption at rest from an operator's view: the content of the file, lost keys, new keys, and rewriting
- * existing data.
+ * Tests encryption at rest from an operator's point of view: the content of the file, lost keys, new keys, and
+ * rewriting existing data.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { encryptionCommand } from '../../../src/server/program/encryption-command.ts'
 import { serve } from '../../support/in-process.ts'
 import { root, startServer } from '../../support/server.ts'
 import { untilTrue } from '../../support/until.ts'
@@ -94,14 +95,36 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
   writeFileSync(config, readFileSync(config, 'utf8').replace(/"keys":\[[^\]]*\]/, `"keys":${JSON.stringify(shared)}`))
   assert.throws(rewrite, /two aesgcm keys have the name "second"/)
 
-  // Values encrypted with a lost key are reported and left unchanged.
+  // With a wrong key, the command reports the values and does not touch the file.
+  configure('second')
+  await server.restart([flag])
+  await change('before')
+  await server.stop()
+  const bytes = readFileSync(join(files, 'data.mdb'))
   secrets.second = randomBytes(32).toString('base64')
   configure('second')
   assert.throws(rewrite, ({ stdout, stderr }) => {
-    assert.match(stdout, /cannot decrypt objects\/core\/secrets\/default\/before; left it unchanged/)
-    assert.match(stderr, /values cannot be decrypted: add their keys to /)
+    assert.match(stdout, /cannot decrypt objects\/core\/secrets\/default\/before: .*by aesgcm with the key "second"/)
+    assert.match(stderr, /^orch: nothing was changed: \d+ stored values cannot be decrypted: correct /)
     return true
   })
+  assert.ok(readFileSync(join(files, 'data.mdb')).equals(bytes))
+})
+
+test('orch encryption rewrite does not create a store in a directory that contains none', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-encryption-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const config = join(directory, 'encryption.json')
+  const kind = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration' }
+  const resources = [{ resources: ['secrets'], providers: [{ identity: {} }] }]
+  writeFileSync(config, JSON.stringify({ ...kind, resources }))
+  const files = join(directory, 'data')
+  const flags = [`--data-dir=${files}`, `--encryption-provider-config=${config}`]
+  await assert.rejects(
+    encryptionCommand(['rewrite', ...flags], () => {}),
+    /data does not contain a store/,
+  )
+  assert.ok(!existsSync(files))
 })
 
 test('an object that cannot be decrypted is reported and can be deleted, and other objects are served', async (t) => {
