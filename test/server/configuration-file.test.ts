@@ -28,7 +28,7 @@ async function optionsOf(command: ServerCommand, args: readonly string[]) {
   return (await readServerFlags(command, await withConfigurationFile(args, () => flagGroupsOf(command)))).options
 }
 
-test('a server reads its flags from the configuration file, and command-line flags take precedence', async () => {
+test('a server reads flags from the configuration file, and command-line flags take precedence', async () => {
   const file = write(`${head}diagnostics: { profiling: false }\nlogging: { loggingFormat: json }\n`)
   const server = await startServer(owner, ['--config', file, '--logging-format=text'])
   assert.equal((await server.client().get('/readyz')).status, 200)
@@ -58,7 +58,13 @@ overload: { requestTimeout: 20s }
   assert.equal(options.securePort, 7443)
 })
 
-test('the defaults that orch config prints are valid and change nothing', async () => {
+test('a group without fields in a configuration file is valid, and unknown control loops are reported', async () => {
+  const file = write(`${head}serving:\ncontrolLoopAndNode: { controllers: [no-such-loop] }\n`)
+  await assert.rejects(configCommand(['check', file]), /no-such-loop/)
+  assert.equal(await configCommand(['check', write(`${head}serving:\n`)]), `${file} is valid for orch up\n`)
+})
+
+test('the default configuration that orch config prints is valid and changes nothing', async () => {
   for (const command of ['up', 'apiserver'] as const) {
     const file = write(await configCommand(['defaults', `--command=${command}`]), `${command}.yaml`)
     assert.equal(await configCommand(['check', file, `--command=${command}`]), `${file} is valid for orch ${command}\n`)
@@ -69,6 +75,24 @@ test('the defaults that orch config prints are valid and change nothing', async 
     const text = (value: unknown) => inspect(value, { depth: 9, sorted: true })
     assert.equal(text(options), text(defaults))
   }
+})
+
+test('orch config check reads standard input, up to a limit', async () => {
+  const input = async function* (...parts: readonly string[]) {
+    for (const part of parts) yield Buffer.from(part)
+  }
+  const check = ['check', '-']
+  assert.equal(
+    await configCommand(check, input(await configCommand(['defaults']))),
+    'standard input is valid for orch up\n',
+  )
+  await assert.rejects(configCommand(check, input(head, 'servng: {}\n')), {
+    message: 'standard input:3:1: unknown field servng; did you mean serving?',
+  })
+  const endless = async function* () {
+    for (;;) yield Buffer.alloc(1024 * 1024, '#')
+  }
+  await assert.rejects(configCommand(check, endless()), /standard input has more than 16777216 bytes/)
 })
 
 test('errors in a configuration file contain the line, the column and the field', async () => {
@@ -84,11 +108,12 @@ test('errors in a configuration file contain the line, the column and the field'
     [`${head}serving:\n  securePort: [1, 2]\n`, /^FILE:4:3: serving.securePort: /],
     [`${head}serving:\n  securePort:\n`, /^FILE:4:3: serving.securePort: must be a string, a number, a boolean/],
     [`${head}serving:\n  console: { a: { b: 1 } }\n`, /^FILE:4:3: serving.console: must be a string/],
-    [`${head}serving:\n  console: maybe\n`, 'FILE:4:3: serving.console: "maybe" is not true or false'],
-    [`${head}serving: {}\nserving: {}\n`, 'FILE:3:1: the field serving occurs twice'],
+    [`${head}serving:\n  console: maybe\n`, 'FILE:4:3: serving.console: "maybe" is neither true nor false'],
+    [`${head}serving: {}\nserving: {}\n`, 'FILE:4:1: the field serving occurs twice'],
     [`${head}__proto__: {}\n`, 'FILE:3:1: unknown field __proto__'],
     [`${head}serving:\n  __proto__: {}\n`, 'FILE:4:3: unknown field serving.__proto__'],
-    [`${head}serving: [\n`, /^FILE: line \d+: /],
+    [`${head}serving: [\n`, /^FILE:4:1: /],
+    [`${head}serving:\n  a: b: c\n`, /^FILE:4:7: /],
     [`${head}---\n${head}`, /^FILE: contains more than one YAML document|^FILE: .*more than one YAML document/],
   ] as const) {
     const file = write(text)
@@ -100,6 +125,40 @@ test('errors in a configuration file contain the line, the column and the field'
       return true
     })
   }
+})
+
+test('all errors in a configuration file are reported in the order of the file', async () => {
+  const file = write(`apiVersion: v1
+kind: OrchConfiguration
+servng: {}
+serving:
+  console: maybe
+logging:
+serving:
+  securePort: 70000
+  securePrt: 1
+`)
+  const all = `FILE has 5 errors:
+FILE:1:1: apiVersion: must be config.orch.io/v1
+FILE:3:1: unknown field servng; did you mean serving?
+FILE:7:1: the field serving occurs twice
+FILE:8:3: serving.securePort: "70000" is not a port: use 0 to 65535
+FILE:9:3: unknown field serving.securePrt; did you mean securePort?`
+  await assert.rejects(configCommand(['check', file]), ({ message }) => {
+    assert.equal(message.replaceAll(file, 'FILE'), all)
+    return true
+  })
+  await assert.rejects(optionsOf('up', ['--config', file]), ({ message }) => message.replaceAll(file, 'FILE') === all)
+})
+
+test('at most 20 errors in a configuration file are reported', async () => {
+  const file = write(`${head}${Array.from({ length: 1000 }, (_, i) => `unknown${i}: 1\n`).join('')}`)
+  await assert.rejects(configCommand(['check', file]), ({ message }) => {
+    const lines = message.split('\n')
+    assert.equal(lines.length, 21)
+    assert.equal(lines[0], `${file} has 1000 errors, of which 20 are shown:`)
+    return true
+  })
 })
 
 test('the command line of orch config is validated', async () => {

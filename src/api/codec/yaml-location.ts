@@ -1,5 +1,6 @@
 /** Locates values in a YAML file for error messages. The file is parsed again, but only after an error. */
-import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
+import { EVENT_ID, type Event, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
+import { isError } from '../../base/text/errors.ts'
 
 /** Line and column in a text. */
 export interface TextPosition {
@@ -13,13 +14,21 @@ export type YamlPath = readonly (string | number)[]
 
 /**
  * Returns the position of the value at a path, or of its closest parent that exists. `document` is the index of a
- * document in the text. Returns undefined if the document is empty or missing. The text must be valid YAML.
+ * document in the text. Returns undefined if the document is empty or missing. The text must be valid YAML. If a key
+ * occurs twice, its last value counts, as in the parser.
  */
 export function locateYamlValue(text: string, path: YamlPath, document = 0): TextPosition | undefined {
   const offset = new Walk(text).find(document, path)
   if (offset === undefined) return undefined
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: before.at(-1)!.length + 1 }
+}
+
+/** Returns the position of the syntax error that caused an error of the YAML parser, or undefined if there is none. */
+export function yamlErrorPosition(error: unknown): TextPosition | undefined {
+  const { cause } = isError(error) ? error : {}
+  const mark = cause instanceof YAMLException ? cause.mark : undefined
+  return mark && { line: mark.line + 1, column: mark.column + 1 }
 }
 
 class Walk {
@@ -50,14 +59,17 @@ class Walk {
 
   #inMap(key: string, rest: YamlPath, here: number): number {
     this.#next++
+    let last: { readonly offset: number; readonly value: number } | undefined
     while (this.#events[this.#next]!.type !== EVENT_ID.POP) {
       const name = this.#events[this.#next]!
       this.#skip()
       if (name.type === EVENT_ID.SCALAR && getScalarValue(this.#text, name) === key)
-        return this.#inNode(rest, name.valueStart) ?? here
+        last = { offset: name.valueStart, value: this.#next }
       this.#skip()
     }
-    return here
+    if (last === undefined) return here
+    this.#next = last.value
+    return this.#inNode(rest, last.offset) ?? here
   }
 
   #inList(index: number, rest: YamlPath, here: number): number {

@@ -47,3 +47,13 @@ export async function readServerFlags(command: ServerCommand, flags: readonly st
   const up = parseFlags((await loadUpFlags()).allUpFlags, flags)
   return { options: up, up }
 }
+
+/** Throws UsageError if the flags name an unknown control loop. */
+export async function assertLoopNames({ up }: ServerCommandLine): Promise<void> {
+  if (up === undefined) return
+  const [{ controlLoops }, { selectLoops }] = await Promise.all([
+    import('../../cluster/controllers/all.ts'),
+    import('../../cluster/controllers/select-loops.ts'),
+  ])
+  selectLoops(controlLoops, up.controllers)
+}

@@ -9,9 +9,9 @@
  *       featureGates: { WatchList: true }
  *
  * The fields are converted to flags that precede the command-line flags, so that the same code parses and checks both.
- * A command-line flag overrides the field. Errors name the line and the column.
+ * A command-line flag overrides the field. Errors name the line and the column of each invalid field.
  */
-import { locateYamlValue, type YamlPath } from '../../api/codec/yaml-location.ts'
+import type { TextPosition, YamlPath } from '../../api/codec/yaml-location.ts'
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
 import { closestMatch, type Flag, type Flags, UsageError } from '../../base/flags/flags.ts'
@@ -27,6 +27,8 @@ export const configurationKind = 'OrchConfiguration'
 export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
 
 const maxBytes = 1024 * 1024
+/** Maximum number of invalid fields to report. */
+const maxFaults = 20
 /** Flags that have no field in the file because they select the file. */
 const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
 
@@ -52,19 +54,23 @@ export interface ConfiguredFlag {
   readonly value: string
 }
 
-/** Reads and checks a file. Throws UsageError with the line and column of the first invalid field. */
+/** Reads and checks a file. Throws UsageError like `readConfiguration`. */
 export async function readConfigurationFile(file: string, groups: FlagGroups): Promise<ConfiguredFlag[]> {
-  const text = readFlagFile('config', file)
-  const fail = (path: YamlPath, message: string) => {
-    const position = locateYamlValue(text, path)
-    return new UsageError(
-      `${position === undefined ? file : `${file}:${position.line}:${position.column}`}: ${message}`,
-    )
-  }
+  return await readConfiguration(file, readFlagFile('config', file), groups)
+}
+
+/**
+ * Reads and checks the text of a file. Throws a UsageError that lists the invalid fields in the order in which they
+ * occur in the file, each with its line and column.
+ */
+export async function readConfiguration(file: string, text: string, groups: FlagGroups): Promise<ConfiguredFlag[]> {
   const { value, duplicates } = await parse(file, text)
-  const [duplicate] = duplicates
-  if (duplicate !== undefined) throw fail(duplicate.split('.'), `the field ${duplicate} occurs twice`)
-  return new ConfigurationReader(groups, fail).read(value)
+  const reader = new ConfigurationReader(groups)
+  const flags = reader.read(value)
+  const repeated = duplicates.map((path) => ({ path: path.split('.'), message: `the field ${path} occurs twice` }))
+  const faults = [...repeated, ...reader.faults]
+  if (faults.length > 0) throw new UsageError(await errorText(file, text, faults))
+  return flags
 }
 
 async function parse(file: string, text: string) {
@@ -72,34 +78,63 @@ async function parse(file: string, text: string) {
   try {
     return parseYaml(Buffer.from(text), maxBytes)
   } catch (error) {
-    throw new UsageError(`${file}: ${messageOf(error).replace(/^the body (?:is not valid YAML: )?/, '')}`)
+    const { yamlErrorPosition } = await import('../../api/codec/yaml-location.ts')
+    const message = messageOf(error).replace(/^the body (?:is not valid YAML: line \d+: )?/, '')
+    throw new UsageError(`${file}${positionText(yamlErrorPosition(error))}: ${message}`)
   }
 }
 
-type Fail = (path: YamlPath, message: string) => UsageError
+/** An invalid field of the file. */
+interface Fault {
+  readonly path: YamlPath
+  readonly message: string
+}
+
+async function errorText(file: string, text: string, faults: readonly Fault[]): Promise<string> {
+  const { locateYamlValue } = await import('../../api/codec/yaml-location.ts')
+  const lines = faults
+    .slice(0, maxFaults)
+    .map(({ path, message }) => ({ position: locateYamlValue(text, path), message }))
+    .sort((one, other) => comparePositions(one.position, other.position))
+    .map(({ position, message }) => `${file}${positionText(position)}: ${message}`)
+  if (lines.length === 1) return lines[0]!
+  const shown = lines.length < faults.length ? `, of which ${lines.length} are shown` : ''
+  return [`${file} has ${faults.length} errors${shown}:`, ...lines].join('\n')
+}
+
+function positionText(position: TextPosition | undefined): string {
+  return position === undefined ? '' : `:${position.line}:${position.column}`
+}
+
+const start: TextPosition = { line: 0, column: 0 }
+
+function comparePositions(one = start, other = start): number {
+  return one.line - other.line || one.column - other.column
+}
 
 class ConfigurationReader {
+  readonly faults: Fault[] = []
   readonly #groups: ReadonlyMap<string, Flags>
-  readonly #fail: Fail
 
-  constructor(groups: FlagGroups, fail: Fail) {
+  constructor(groups: FlagGroups) {
     this.#groups = new Map(Object.entries(groups).map(([title, flags]) => [groupField(title), flags]))
-    this.#fail = fail
   }
 
+  /** Returns the flags of the valid fields, and adds the invalid fields to `faults`. */
   read(document: Json): ConfiguredFlag[] {
-    if (!isObject(document)) throw this.#fail([], `the file must contain an object of kind ${configurationKind}`)
+    if (!isObject(document)) return this.#report([], `the file must contain an object of kind ${configurationKind}`)
     const { kind, apiVersion, ...groups } = document
-    if (kind !== configurationKind) throw this.#fail(['kind'], `kind: must be ${configurationKind}`)
-    if (apiVersion !== configurationVersion)
-      throw this.#fail(['apiVersion'], `apiVersion: must be ${configurationVersion}`)
+    if (kind !== configurationKind) this.#report(['kind'], `kind: must be ${configurationKind}`)
+    if (apiVersion !== configurationVersion) this.#report(['apiVersion'], `apiVersion: must be ${configurationVersion}`)
     return Object.entries(groups).flatMap(([name, fields]) => this.#readGroup(name, fields))
   }
 
   #readGroup(group: string, fields: Json | undefined): ConfiguredFlag[] {
     const flags = this.#groups.get(group)
-    if (flags === undefined) throw this.#unknown([group], [...this.#groups.keys()])
-    if (!isObject(fields)) throw this.#fail([group], `${group}: must be an object with a field per flag`)
+    if (flags === undefined) return this.#reportUnknown([group], [...this.#groups.keys()])
+    // A group is null if all its fields are commented out.
+    if (fields === null) return []
+    if (!isObject(fields)) return this.#report([group], `${group}: must be an object with a field per flag`)
     const byField = new Map(
       Object.values(flags)
         .filter(hasField)
@@ -107,13 +142,12 @@ class ConfigurationReader {
     )
     return Object.entries(fields).flatMap(([field, value]) => {
       const flag = byField.get(field)
-      if (flag === undefined) throw this.#unknown([group, field], [...byField.keys()])
+      if (flag === undefined) return this.#reportUnknown([group, field], [...byField.keys()])
       return this.#readField([group, field], value, flag)
     })
   }
 
   #readField(path: readonly string[], value: Json | undefined, flag: Flag<unknown>): ConfiguredFlag[] {
-    const where = path.join('.')
     try {
       const texts = flagTexts(value, flag)
       if (flag.readAll === undefined) for (const text of texts) flag.read(text)
@@ -121,19 +155,25 @@ class ConfigurationReader {
       return texts.map((text) => ({ name: flag.name, value: text }))
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      throw this.#fail(path, `${where}: ${error.message}`)
+      return this.#report(path, `${path.join('.')}: ${error.message}`)
     }
   }
 
-  #unknown(path: readonly string[], candidates: readonly string[]): UsageError {
+  #reportUnknown(path: readonly string[], candidates: readonly string[]): [] {
     const hint = closestMatch(path.at(-1)!, candidates)
-    return this.#fail(path, `unknown field ${path.join('.')}${hint === undefined ? '' : `; did you mean ${hint}?`}`)
+    return this.#report(path, `unknown field ${path.join('.')}${hint === undefined ? '' : `; did you mean ${hint}?`}`)
+  }
+
+  /** Records a fault. Returns no flags. */
+  #report(path: YamlPath, message: string): [] {
+    this.faults.push({ path, message })
+    return []
   }
 }
 
 /**
- * Converts the value of a field to the flag's values as on a command line. A list becomes several values of a
- * repeatable flag, or one comma-separated value of any other flag. An object becomes a list of `key=value` pairs.
+ * Converts the value of a field to the values that the flag would have on a command line. A list becomes several values
+ * of a repeatable flag, or one comma-separated value of any other flag. An object becomes a list of `key=value` pairs.
  */
 function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
   if (Array.isArray(value)) {
@@ -153,7 +193,7 @@ function pairsText(value: JsonObject): string {
 function scalarText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new UsageError('must be a string, a number, a boolean, or a list of such values')
+  throw new UsageError('must be a string, a number, a boolean, or a list of these')
 }
 
 /** Whether the file has a field for the flag. Flags that exist only to explain why they are rejected have no field. */

@@ -1,8 +1,10 @@
 /**
- * The issuers and the anonymous access that the `--authentication-config` file configures. The file is reloaded when it
+ * The issuers and the rules for anonymous access in the `--authentication-config` file. The file is reloaded when it
  * changes. If the new content is invalid, the previous configuration remains in use, and the error is logged and
  * counted.
  */
+
+import { loadPatternEngine } from '../../api/cel/pattern-engine.ts'
 import type { Json } from '../../api/json/json.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
 import { type Emulation, isAvailable } from '../../api/versions/availability.ts'
@@ -16,7 +18,6 @@ import {
   readAuthenticationConfiguration,
 } from '../../apiserver/authn/structured/authentication-configuration.ts'
 import { compileClaimMapping } from '../../apiserver/authn/structured/claim-mapping.ts'
-import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { errorFields } from '../../base/telemetry/log.ts'
 import { loadDocumentReader } from '../flags/configuration-document.ts'
@@ -34,8 +35,8 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 export interface StructuredAuthentication {
   readonly tokens: Authenticator
   /**
-   * Returns whether anonymous requests to a path are allowed. Returns undefined if the file does not specify this, in
-   * which case the flag decides.
+   * Returns whether anonymous requests to a path are allowed. Returns undefined if the file does not specify this. The
+   * flag then decides.
    */
   readonly allowsAnonymousAt: (path: string) => boolean | undefined
 }
@@ -57,7 +58,7 @@ export async function openAuthenticationConfiguration(
     options,
     emulation,
     version: minorOf(options.emulatedVersion),
-    readPattern: await loadRulePatterns(),
+    readPattern: await loadPatternEngine(),
   }
   const read = () => readDocument(flagName, file, (document) => readFile(document, reading))
   const issuers = new Issuers(parts)
@@ -88,7 +89,7 @@ interface Reading {
   readonly options: EmulatedOptions
   readonly emulation: Emulation
   readonly version: number
-  readonly readPattern: Awaited<ReturnType<typeof loadRulePatterns>>
+  readonly readPattern: Awaited<ReturnType<typeof loadPatternEngine>>
 }
 
 interface ConfiguredIssuer {

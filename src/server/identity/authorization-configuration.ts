@@ -3,6 +3,7 @@
  * is invalid, the previous authorizers remain in use, and the error is logged and counted.
  */
 
+import { loadPatternEngine } from '../../api/cel/pattern-engine.ts'
 import { ConfigurationFault } from '../../api/schema/read-configuration.ts'
 import { isAvailable } from '../../api/versions/availability.ts'
 import { minorOf } from '../../api/versions/emulated-version.ts'
@@ -14,7 +15,6 @@ import {
 } from '../../apiserver/authz/structured/authorization-configuration.ts'
 import { compileConditions } from '../../apiserver/authz/structured/match-conditions.ts'
 import { webhook } from '../../apiserver/authz/webhook.ts'
-import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import { errorFields } from '../../base/telemetry/log.ts'
 import { loadDocumentReader } from '../flags/configuration-document.ts'
@@ -37,7 +37,7 @@ export async function openAuthorizationConfiguration(
   refuseConflicts(options)
   const file = options.authorizationConfig
   const readDocument = await loadDocumentReader()
-  const readPattern = await loadRulePatterns()
+  const readPattern = await loadPatternEngine()
   const plainModes = new Map<PlainMode, Mode>()
   const plainMode = (type: PlainMode) => {
     const mode = plainModes.get(type) ?? makePlain(type)
@@ -99,7 +99,7 @@ function assertAnonymousIsSettled(
 interface WebhookMaking extends Making {
   /** Closes the connections to the webhook once no authorizer uses it anymore. */
   readonly webhooks: DisposableStack
-  readonly readPattern: Awaited<ReturnType<typeof loadRulePatterns>>
+  readonly readPattern: Awaited<ReturnType<typeof loadPatternEngine>>
 }
 
 function openWebhook(

@@ -2,9 +2,9 @@
  * `orch config`: prints a configuration file with all defaults, or checks a file
  * (`server/flags/configuration-file.ts`).
  */
-import { type Flag, type Flags, flag, oneOf, parseCommandLine, parseFlags, UsageError } from '../../base/flags/flags.ts'
+import { type Flag, type Flags, flag, oneOf, parseCommandLine, UsageError } from '../../base/flags/flags.ts'
 import { fillLines } from '../../base/text/fill-lines.ts'
-import { allFlagsOf, flagGroupsOf, serverCommands } from '../flags/command-line.ts'
+import { assertLoopNames, flagGroupsOf, readServerFlags, serverCommands } from '../flags/command-line.ts'
 import {
   configurationKind,
   configurationVersion,
@@ -12,6 +12,7 @@ import {
   flagField,
   groupField,
   hasField,
+  readConfiguration,
   readConfigurationFile,
 } from '../flags/configuration-file.ts'
 
@@ -21,12 +22,17 @@ export const configFlags = {
     value: serverCommands.join('|'),
     default: 'up',
     read: oneOf(serverCommands),
-    help: 'command that reads the configuration file',
+    help: 'orch command that reads the configuration file',
   }),
 } satisfies Flags
 
-/** Runs `orch config defaults` or `orch config check FILE` and returns the output. */
-export async function configCommand(args: readonly string[]): Promise<string> {
+const maxBytes = 16 * 1024 * 1024
+
+/** Runs `orch config defaults` or `orch config check FILE` and returns the output. The file `-` stands for `input`. */
+export async function configCommand(
+  args: readonly string[],
+  input: AsyncIterable<Uint8Array> = process.stdin,
+): Promise<string> {
   const {
     words: [verb, ...files],
     options: { command },
@@ -36,12 +42,28 @@ export async function configCommand(args: readonly string[]): Promise<string> {
   const [file, ...others] = files
   if (verb !== 'check' || file === undefined || others.length > 0)
     throw new UsageError('unknown command: use orch config defaults, or orch config check FILE')
-  const fields = await readConfigurationFile(file, groups)
-  parseFlags(
-    await allFlagsOf(command),
-    fields.map(({ name, value }) => `--${name}=${value}`),
+  const name = file === '-' ? 'standard input' : file
+  const fields = await (file === '-'
+    ? readConfiguration(name, await readText(input), groups)
+    : readConfigurationFile(file, groups))
+  await assertLoopNames(
+    await readServerFlags(
+      command,
+      fields.map(({ name, value }) => `--${name}=${value}`),
+    ),
   )
-  return `${file} is valid for orch ${command}\n`
+  return `${name} is valid for orch ${command}\n`
+}
+
+async function readText(input: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of input) {
+    bytes += part.length
+    if (bytes > maxBytes) throw new UsageError(`standard input has more than ${maxBytes} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
 }
 
 /** Returns a file with every field. The fields of flags without a default are commented out. */

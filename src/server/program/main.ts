@@ -11,6 +11,7 @@ import { startServerWithLoops } from '../cluster/server-with-loops.ts'
 import { backupCommandFlags } from '../flags/backup.ts'
 import {
   allFlagsOf,
+  assertLoopNames,
   flagGroupsOf,
   readServerFlags,
   type ServerCommand,
@@ -81,7 +82,7 @@ async function obey(args: readonly string[]): Promise<void> {
   const configured = await withConfigurationFile(supported, async () => await flagGroupsOf(command))
   const flags = withEphemeralDefaults(configured, supportedFlags)
   const line = await readServerFlags(command, flags)
-  if (line.up !== undefined) await checkLoopNames(line.up.controllers)
+  await assertLoopNames(line)
   await run(line, { command, flags })
 }
 
@@ -93,15 +94,6 @@ function asksForHelp(command: string, rest: readonly string[]): boolean {
   if (command === 'help' || command === '--help' || command === '-h') return true
   const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-') && rest[0] !== 'install'
   return !isStandIn && (rest.includes('--help') || rest.includes('-h'))
-}
-
-/** Checks the names of control loops. Throws UsageError for an unknown name. */
-async function checkLoopNames(names: readonly string[]): Promise<void> {
-  const [{ controlLoops }, { selectLoops: chooseLoops }] = await Promise.all([
-    import('../../cluster/controllers/all.ts'),
-    import('../../cluster/controllers/select-loops.ts'),
-  ])
-  chooseLoops(controlLoops, names)
 }
 
 async function obeyEnvtest(args: readonly string[]): Promise<void> {
@@ -138,7 +130,10 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
   if (!stopping.signal.aborted) await notifyManager('READY=1', log)
 }
 
-/** Waits for a start. If the start fails because the program is stopping, returns undefined instead of throwing. */
+/**
+ * Waits until a start has finished. If the start fails because the program is stopping, returns undefined instead of
+ * throwing.
+ */
 async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartContext): Promise<T | undefined> {
   try {
     return await starting
@@ -208,7 +203,7 @@ async function runManager(args: readonly string[]): Promise<void> {
     await manager.stop()
   })
   await manager.lost
-  log.error('lost the leader-election lease; exiting: restart the manager to wait for the lease again')
+  log.error('lost the leader-election lease; exiting; restart the manager to join the election again')
   await Promise.race([manager.stop(), pause(noticeMs)])
   process.exit(1)
 }
