@@ -1,6 +1,6 @@
 /** Tests that `orch reset` deletes the data of a stopped server. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -33,7 +33,7 @@ test('orch reset deletes the data and the kubeconfig of a stopped server', async
   await assert.rejects(resetCommand(flags, silent), /the data directory .* does not exist/)
 })
 
-test('orch reset deletes no directory with other files, and no kubeconfig of another server', async () => {
+test('orch reset deletes neither a directory that contains other files nor the kubeconfig of another server', async () => {
   const data = join(directory, 'data')
   const kubeconfig = join(directory, 'config')
   mkdirSync(join(data, 'pki'), { recursive: true })
@@ -44,8 +44,25 @@ test('orch reset deletes no directory with other files, and no kubeconfig of ano
   await assert.rejects(resetCommand(flags, silent), /also contains "letter.txt".*nothing was deleted/)
   assert.ok(existsSync(join(data, 'pki/ca.crt')))
   rmSync(join(data, 'letter.txt'))
+  writeFileSync(join(data, 'pki/letter.txt'), '')
+  await assert.rejects(resetCommand(flags, silent), /also contains "pki\/letter.txt".*nothing was deleted/)
+  rmSync(join(data, 'pki/letter.txt'))
   assert.equal(await resetCommand(flags, silent), `deleted ${data}\n`)
   assert.ok(existsSync(kubeconfig))
   mkdirSync(data)
   await assert.rejects(resetCommand(flags, silent), /is not the data directory of a server/)
+})
+
+test('orch reset succeeds if the user may not remove the data directory itself', async () => {
+  const data = join(directory, 'mounted')
+  mkdirSync(join(data, 'pki/front-proxy'), { recursive: true })
+  mkdirSync(join(data, 'lost+found'))
+  for (const name of ['data.mdb', 'pki/ca.crt', 'pki/serving.key.0123456789ab.tmp', 'pki/front-proxy/proxy.crt'])
+    writeFileSync(join(data, name), '')
+  const flags = [`--data-dir=${data}`, '--admin-kubeconfig=', '--yes']
+  assert.equal(
+    await resetCommand(flags, silent),
+    `deleted ${data}\nthe directory ${data} remains without data (ENOTEMPTY)\n`,
+  )
+  assert.deepEqual(readdirSync(data), ['lost+found'])
 })

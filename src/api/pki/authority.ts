@@ -1,9 +1,9 @@
 /**
  * The certificate authority that a server creates in its data directory. Its certificate and key pairs are `ca`,
  * `serving`, `admin`, `proxy` and `node-client`, each with a `.crt` and a `.key` file. Each pair is created on first
- * use and read later. A certificate that the CA signed is renewed when it is due, its names change or the CA changes.
- * Multiple processes can open the same directory at the same time. After a crash, the next start completes the files.
- * Two rules make this possible: a key is written before its certificate, and a key is never replaced. Any other
+ * use and read later. A certificate that the CA signed is renewed when renewal is due, or when its names or the CA
+ * change. Multiple processes can open the same directory at the same time. After a crash, the next start completes the
+ * files. Two rules make this possible: a key is written before its certificate, and a key is never replaced. Any other
  * inconsistency is an error that names the file and the remedy.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
@@ -64,7 +64,7 @@ const day = 24 * 60 * 60 * 1000
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
 /** The files that the directory may contain. `front-proxy` is the directory of another CA. */
-const ownFiles = [
+export const authorityFiles: readonly string[] = [
   ...['ca', 'serving', 'admin', 'proxy', 'node-client'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
   'front-proxy',
 ]
@@ -117,7 +117,7 @@ export async function adoptCa(directory: string, { certificate, key }: Certified
     existingPair.key !== undefined &&
     keyToPem(existingPair.key) === key
   if (isHeld) return
-  await makePrivateDirectory(directory, ownFiles)
+  await makePrivateDirectory(directory, authorityFiles)
   await replaceFile(files.key, key, 'key')
   await replaceFile(files.certificate, certificate, 'certificate')
 }
@@ -174,7 +174,7 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
 // Creates the CA. If multiple processes create the files at once, one of them writes the key, one of them writes the
 // certificate, and all of them use these files.
 async function makeCa(options: AuthorityOptions, files: PairFiles, existingKey: KeyObject | undefined): Promise<Pair> {
-  await makePrivateDirectory(options.directory, ownFiles)
+  await makePrivateDirectory(options.directory, authorityFiles)
   const key = existingKey ?? (await makeKey(files))
   const certificate = issueCertificate({
     subject: { commonName: options.commonName ?? 'orch-ca', organizations: [] },
@@ -207,7 +207,7 @@ async function openLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf): Promis
   const storedPair = await readPair(files)
   const { certificate } = storedPair
   if (certificate !== undefined && isFit(certificate, ca, leaf, options.clock.now())) return pemOf(storedPair as Pair)
-  await makePrivateDirectory(options.directory, ownFiles)
+  await makePrivateDirectory(options.directory, authorityFiles)
   const key = storedPair.key ?? (await makeKey(files))
   const fresh = issueLeaf(options, ca, { ...leaf, key })
   await replaceFile(files.certificate, fresh, 'certificate')

@@ -30,10 +30,18 @@ export async function openCommandStore(place: StorePlace, warn: (text: string) =
     return await EtcdStore.open({ ...etcdOf(place), historyMs, onWarning: warn, onWaiting: warn })
   }
   const directory = place.dataDir
-  if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`${directory} does not contain a store`)
+  assertContainsStore(directory)
   const { LmdbStore } = await import('../../storage/store/lmdb/store.ts')
   const clock = { ...systemClock, every: () => () => {} }
   return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
+}
+
+/**
+ * Throws StoreError if a directory contains no store. Commands call this function first, because opening a store
+ * creates it if it does not exist.
+ */
+export function assertContainsStore(directory: string): void {
+  if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`${directory} does not contain a store`)
 }
 
 /** Opens a store for loading a backup. The store must be empty. */

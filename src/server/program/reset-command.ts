@@ -3,9 +3,10 @@
  * asks for confirmation. It deletes a directory only if the directory contains nothing but a server's files, so that a
  * wrong path is harmless. During the deletion, it holds the directory's lock, so that no server can start.
  */
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { authorityFiles } from '../../api/pki/authority.ts'
 import { type Flags, parseFlags, toggle, UsageError } from '../../base/flags/flags.ts'
 import { codeOf } from '../../base/text/errors.ts'
 import { lockDirectory } from '../../storage/store/lmdb/directory-lock.ts'
@@ -18,8 +19,13 @@ export const resetFlags = {
   yes: toggle({ name: 'yes', letter: 'y', help: 'delete the data without asking for confirmation' }),
 } satisfies Flags
 
-/** Names of the files and directories that a server creates in its data directory. */
-const ownEntries = new Set(['data.mdb', 'lock.mdb', 'claim', 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
+const lockFile = 'claim'
+/**
+ * Names of the files and directories that a server creates in its data directory, and in the directories `pki` and
+ * `front-proxy` in it. The files in `compacting` are always the server's: it deletes them without asking.
+ */
+const ownEntries = new Set(['data.mdb', 'lock.mdb', lockFile, 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
+const temporaryFile = /\.[0-9a-f]{12}\.tmp$/
 
 export interface ResetTerminal {
   /** Whether a user can answer questions on this terminal. */
@@ -38,11 +44,12 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
     const targets = kubeconfig === undefined ? dataDir : `${dataDir} and ${kubeconfig}`
     if (!yes) await confirm(`${targets} (${bytesText(await storeBytes(dataDir))} of data)`, terminal)
     // The lock file is deleted last, because it keeps servers out of the directory.
-    for (const entry of entries.filter((each) => each !== 'claim'))
+    for (const entry of entries.filter((each) => each !== lockFile))
       await rm(join(dataDir, entry), { recursive: true, force: true })
     if (kubeconfig !== undefined) await rm(kubeconfig, { force: true })
-    await rm(dataDir, { recursive: true, force: true })
-    return `deleted ${targets}\n`
+    await rm(join(dataDir, lockFile), { force: true })
+    const obstacle = await rmdir(dataDir).then(() => undefined, codeOf)
+    return `deleted ${targets}\n${obstacle === undefined ? '' : `the directory ${dataDir} remains without data (${obstacle})\n`}`
   } finally {
     release()
   }
@@ -50,21 +57,43 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
 
 /** Lists the data directory. Throws UsageError if it is missing or contains files that a server did not create. */
 async function entriesOf(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw new UsageError(`cannot read ${directory}: ${codeOf(error)}`)
+  const entries = await list(directory)
+  if (entries === undefined)
     throw new UsageError(`the data directory ${directory} does not exist: specify another directory with --data-dir`)
-  })
-  const others = entries.filter((entry) => !ownEntries.has(entry))
-  if (others.length > 0)
-    throw new UsageError(
-      `${directory} also contains ${JSON.stringify(others[0])}, which the server did not create: nothing was deleted; move it elsewhere and try again`,
+  assertOwn(directory, entries, ownEntries)
+  for (const path of ['pki', 'pki/front-proxy']) {
+    const files = (await list(join(directory, path))) ?? []
+    const names = files.map((name) => name.replace(temporaryFile, ''))
+    assertOwn(
+      directory,
+      names.map((name) => `${path}/${name}`),
+      new Set(authorityFiles.map((name) => `${path}/${name}`)),
     )
+  }
   if (!entries.includes('data.mdb') && !entries.includes('pki'))
     throw new UsageError(`${directory} is not the data directory of a server: nothing was deleted`)
-  return entries
+  return entries.filter((entry) => entry !== 'lost+found')
 }
 
-/** Whether the kubeconfig trusts the CA in this data directory, in which case it is useless without the directory. */
+function assertOwn(directory: string, entries: readonly string[], own: ReadonlySet<string>): void {
+  const stranger = entries.find((entry) => !own.has(entry) && entry !== 'lost+found')
+  if (stranger !== undefined)
+    throw new UsageError(
+      `${directory} also contains ${JSON.stringify(stranger)}, which the server did not create: nothing was deleted; move it elsewhere and try again`,
+    )
+}
+
+/** Returns the names in a directory, or undefined if the directory does not exist. */
+async function list(directory: string): Promise<readonly string[] | undefined> {
+  return await readdir(directory).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new UsageError(`cannot read ${directory}: ${codeOf(error)}`)
+  })
+}
+
+/**
+ * Whether the kubeconfig trusts the CA in this data directory. If so, the kubeconfig is useless without the directory.
+ */
 async function belongsTo(kubeconfig: string, directory: string): Promise<boolean> {
   if (kubeconfig === '') return false
   const [text, authority] = await Promise.all([kubeconfig, join(directory, 'pki/ca.crt')].map(textOf))
