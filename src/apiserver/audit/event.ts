@@ -53,15 +53,16 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the JSON prefix that all events with this audit level share. */
+/** Returns the JSON prefix that all events with this audit level share. The audit ID follows. */
 export function beginningOf(apiVersion: string, level: Level): string {
-  return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
+  return flat`{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":"`
 }
 
 /** The facts about an audited request that are known before its response. */
 export interface RequestFacts {
   /** The JSON prefix of every event about this request, as returned by `beginningOf`. */
   readonly beginning: string
+  /** The audit ID, which needs no escaping in JSON. */
   readonly auditId: string
   readonly requestUri: string
   readonly verb: string
@@ -74,8 +75,7 @@ export interface RequestFacts {
 /** Describes the request in audit events. The text is cached because a request can have several events. */
 export class AuditedRequest {
   readonly facts: RequestFacts
-  #beforeStage = ''
-  #afterStage = ''
+  #text: string | undefined
 
   constructor(facts: RequestFacts) {
     this.facts = facts
@@ -83,12 +83,8 @@ export class AuditedRequest {
 
   /** Returns the JSON of an event from its start up to the object reference. */
   textAt(stage: Stage): string {
-    if (this.#beforeStage === '') {
-      const { beginning, auditId } = this.facts
-      this.#beforeStage = `${beginning}${quoted(auditId)},"stage":"`
-      this.#afterStage = `",${writeRequest(this.facts)}`
-    }
-    return this.#beforeStage + stage + this.#afterStage
+    this.#text ??= writeRequest(this.facts)
+    return `${this.facts.beginning}${this.facts.auditId}","stage":"${stage}",${this.#text}`
   }
 }
 
@@ -109,8 +105,8 @@ export interface EventFields {
 }
 
 /**
- * The annotations that a request had at the time of an event. The list alternates keys and values, and may have grown
- * since then.
+ * The annotations that a request had at the time of an event. The list alternates between keys and values, and may have
+ * grown since then.
  */
 export interface Annotations {
   readonly list: readonly string[]
@@ -181,7 +177,7 @@ class UnwrittenEvent implements AuditEvent {
 function write(fields: EventFields): string {
   const { code, failure, requestObject, responseObject, annotations } = fields
   let text = fields.request.textAt(fields.stage)
-  if (code !== 0) text += `,"responseStatus":${statusText(code, failure)}`
+  if (code !== 0) text += failure === undefined ? successText(code) : failureText(code, failure)
   if (requestObject !== undefined) text += `,"requestObject":${requestObject}`
   if (responseObject !== undefined) text += `,"responseObject":${responseObject}`
   text += `,"requestReceivedTimestamp":"${microTime(fields.received)}","stageTimestamp":"${microTime(fields.reached)}"`
@@ -209,10 +205,18 @@ function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
+/** The last annotations and their text. Most requests have the same annotations as the previous request. */
+const last = { list: [] as readonly string[], text: '{}' }
+
 function annotationText({ list, length }: Annotations): string {
-  let text = '{'
-  for (let i = 0; i < length; i += 2) text += `${i === 0 ? '' : ','}${quoted(list[i]!)}:${quoted(list[i + 1]!)}`
-  return `${text}}`
+  if (last.list.length === length && last.list.every((part, i) => part === list[i])) return last.text
+  const members: string[] = []
+  for (let i = 0; i < length; i += 2) members.push(`${quoted(list[i]!)}:${quoted(list[i + 1]!)}`)
+  const text = flat`{${members.join()}}`
+  if (length > fewAnnotations) return text
+  last.list = list.slice(0, length)
+  last.text = text
+  return text
 }
 
 function userText({ name, uid, groups, extra }: User): string {
@@ -224,49 +228,85 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** Returns the `objectRef` of an event. Names that are missing from the path come from the request body. */
+/**
+ * Returns the `objectRef` of an event. Names that are missing from the path come from the request body. One search finds
+ * out whether any member needs escaping, because searching each member would take much longer.
+ */
 function referenceText(object: AuditedObject, sent: SentNames): string {
-  const text =
-    member('namespace', object.namespace || sent.namespace) +
-    member('name', object.name || sent.name) +
-    member('uid', sent.uid) +
-    member('apiGroup', object.group) +
-    member('apiVersion', object.version) +
-    member('resourceVersion', sent.resourceVersion) +
-    member('subresource', object.subresource)
-  return `{"resource":${quoted(object.plural)}${text}}`
+  const { plural, group, version, subresource } = object
+  const { uid, resourceVersion } = sent
+  const namespace = object.namespace || sent.namespace
+  const name = object.name || sent.name
+  const isPlain = plain.test(plural + namespace + name + uid + group + version + resourceVersion + subresource)
+  const value = isPlain ? unchanged : escaped
+  let text = `{"resource":"${value(plural)}`
+  if (namespace !== '') text += `","namespace":"${value(namespace)}`
+  if (name !== '') text += `","name":"${value(name)}`
+  if (uid !== '') text += `","uid":"${value(uid)}`
+  if (group !== '') text += `","apiGroup":"${value(group)}`
+  if (version !== '') text += `","apiVersion":"${value(version)}`
+  if (resourceVersion !== '') text += `","resourceVersion":"${value(resourceVersion)}`
+  if (subresource !== '') text += `","subresource":"${value(subresource)}`
+  return `${text}"}`
 }
 
-/** Returns a member of a JSON object with a leading comma, or '' if the value is empty. */
-function member(key: string, value: string): string {
-  return value === '' ? '' : `,"${key}":${quoted(value)}`
+function unchanged(text: string): string {
+  return text
 }
 
-function statusText(code: number, failure: Status | undefined): string {
-  if (failure === undefined) return `{"metadata":{},"code":${code}}`
-  const { status, message, reason } = failure
-  let text = `{"metadata":{},"status":${quoted(status)}`
+/** Returns a text as it appears in a JSON string, without the quotes. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Texts of the statuses that do not denote an error, by code. */
+const successTexts = new Map<number, string>()
+
+function successText(code: number): string {
+  let text = successTexts.get(code)
+  if (text === undefined) {
+    text = flat`,"responseStatus":{"metadata":{},"code":${String(code)}}`
+    successTexts.set(code, text)
+  }
+  return text
+}
+
+function failureText(code: number, { status, message, reason }: Status): string {
+  let text = `,"responseStatus":{"metadata":{},"status":${quoted(status)}`
   if (message !== undefined) text += `,"message":${quoted(message)}`
   if (reason !== undefined) text += `,"reason":${quoted(reason)}`
   return `${text},"code":${code}}`
 }
 
-const second = { at: Number.NaN, text: '' }
-const millisecond = { at: Number.NaN, text: '' }
-
 /**
- * Formats a time with six decimals, although the clock provides only three. The texts for the last second and
- * millisecond are cached.
+ * Number of milliseconds whose formatted times are cached. A power of two that exceeds the duration of most requests.
  */
+const cachedTimes = 64
+const times = new Float64Array(cachedTimes).fill(Number.NaN)
+const timeTexts = new Array<string>(cachedTimes).fill('')
+const second = { at: Number.NaN, text: '' }
+
+/** Formats a time with six decimals, although the clock provides only three. The texts of recent times are cached. */
 function microTime(time: number): string {
   const ms = Math.floor(time)
-  if (ms === millisecond.at) return millisecond.text
+  const index = ms % cachedTimes
+  if (times[index] !== ms) {
+    times[index] = ms
+    timeTexts[index] = writeTime(ms)
+  }
+  return timeTexts[index]!
+}
+
+function writeTime(ms: number): string {
   const at = Math.floor(ms / 1000)
   if (at !== second.at) {
     second.at = at
     second.text = new Date(at * 1000).toISOString().slice(0, 20)
   }
-  millisecond.at = ms
-  millisecond.text = `${second.text}${String(ms - at * 1000).padStart(3, '0')}000Z`
-  return millisecond.text
+  return flat`${second.text}${String(ms - at * 1000).padStart(3, '0')}000Z`
+}
+
+/** Builds a text that several events use. A concatenated string would be flattened again for each of these events. */
+function flat(parts: readonly string[], ...values: readonly string[]): string {
+  return parts.map((part, i) => part + (values[i] ?? '')).join('')
 }

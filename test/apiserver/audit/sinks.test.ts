@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import type { Status } from '../../../src/api/model/api-error.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { Batches } from '../../../src/apiserver/audit/batches.ts'
 import {
@@ -38,7 +39,7 @@ class Faults {
   }
 }
 
-test('a full audit log file is rotated and compressed, and old files are deleted', async (t) => {
+test('an audit log file is rotated and compressed when it is full, and old files are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   let now = Date.parse('2026-01-31T10:00:00Z')
@@ -126,7 +127,7 @@ test('audit log files older than the maximum age are deleted', async (t) => {
   assert.ok(!names.some((name) => name.includes('2020')))
 })
 
-test('audit log lines that arrive during a write are written together, and requests wait only if the buffer is full', async () => {
+test('audit log lines that arrive during a write are written together, and requests have to wait only if the buffer is full', async () => {
   const written: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const append = async (lines: Buffer) => {
@@ -233,7 +234,7 @@ test('an audit batch is sent when it is full or due, and events that do not fit 
   await untilTrue(async () => sent.length === 4)
 })
 
-test('audit batches are limited in size and rate', async () => {
+test('the size and the rate of audit batches are limited', async () => {
   const times: number[] = []
   const sent: (readonly string[])[] = []
   const send = async (events: readonly string[]) => {
@@ -316,6 +317,49 @@ test('an audit event contains the values at the time of the request even if it i
   assert.deepEqual([read.annotations, read.requestURI, read.userAgent], [{ early: 'yes' }, '/livez?"', 'ä"'])
   assert.deepEqual(Object.keys(JSON.parse(told.shortened()).annotations), ['early', 'audit.orch.io/truncated'])
   assert.equal(read.stageTimestamp, '1970-01-01T00:00:01.002000Z')
+})
+
+test('the text of an audit event does not depend on earlier events', () => {
+  const nothing = { name: '', namespace: '', uid: '', resourceVersion: '' }
+  const rows = ['plain', 'a"b', 'a\\b', 'ä', '\n'].flatMap((name, i) =>
+    [[], ['a', '1'], ['a', '2'], ['a', '1', 'b"', '"'], ['a', '1']].map((list, j) => ({
+      name,
+      list,
+      code: [200, 201, 0, 404][(i + j) % 4]!,
+      received: 999 + 50 * j,
+      reached: 1063 + 1000 * i + 64 * j,
+    })),
+  )
+  for (const { name, list, code, received, reached } of [...rows, ...rows]) {
+    const object = { plural: 'pods', namespace: name, name: '', group: '', version: 'v1', subresource: 'log' }
+    const request = new AuditedRequest({
+      beginning: beginningOf('audit.orch.io/v1', 'Metadata'),
+      auditId: 'a-1',
+      requestUri: `/${name}`,
+      verb: 'get',
+      caller: new AuditedCaller({ user: undefined, impersonatedUser: undefined, sourceIps: [], userAgent: '' }),
+      object,
+      sent: { ...nothing, name },
+    })
+    const annotations = { list, length: list.length }
+    const stage = 'ResponseComplete'
+    const bodies = { requestObject: undefined, responseObject: undefined }
+    const failure = code === 404 ? ({ status: 'Failure', message: name } as Status) : undefined
+    const { text } = eventOf({ stage, request, code, failure, received, reached, ...bodies, annotations }, 'orch.io')
+    const read = JSON.parse(text)
+    const reference = { resource: 'pods', namespace: name, name, apiVersion: 'v1', subresource: 'log' }
+    assert.deepEqual(read.objectRef, reference)
+    assert.deepEqual(
+      [read.auditID, read.stage, read.requestURI, read.responseStatus?.code, read.responseStatus?.message],
+      ['a-1', stage, `/${name}`, code === 0 ? undefined : code, code === 404 ? name : undefined],
+    )
+    assert.deepEqual(Object.entries(read.annotations ?? {}).flat(), list)
+    const times = [read.requestReceivedTimestamp, read.stageTimestamp]
+    assert.deepEqual(
+      times,
+      [received, reached].map((time) => new Date(time).toISOString().replace('Z', '000Z')),
+    )
+  }
 })
 
 test('audit times stay within 100 ms of the wall clock with at most one clock read per 100 ms', () => {
