@@ -1,9 +1,10 @@
 /**
- * Tests that the result of parsing a request head does not depend on earlier heads, even though a connection's parser
- * remembers the last header lines.
+ * Tests that neither parsing a request head nor writing a response head depends on earlier heads, even though the last
+ * header lines are remembered.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { answerHead } from '../../../src/apiserver/transport/http1/answer-head.ts'
 import { HeadParser, refusals } from '../../../src/apiserver/transport/http1/head.ts'
 
 const requestLines = [
@@ -56,4 +57,28 @@ test('a repeated request head reuses the parsed headers of the first head', () =
   assert.equal(second.target, '/b')
   assert.equal(second.rawHeaders, first.rawHeaders)
   assert.equal(parser.parse('GET /a HTTP/1.1'), refusals.bad)
+})
+
+test('writing a response head does not depend on earlier heads', () => {
+  const long = 'x'.repeat(3000)
+  const lists = [
+    [],
+    ['a', '1'],
+    ['a', '2', 'b', '1'],
+    ['b', '1', 'a', '2'],
+    ['a', long],
+    ['a', '1', 'date', 'never'],
+    Array.from({ length: 200 }, (_, i) => `h${i >> 1}`),
+  ]
+  for (const headers of [...lists, ...lists.toReversed(), ...lists]) {
+    const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1]}`] : []))
+    for (let repeated = 0; repeated < 3; repeated++) {
+      const [first, ...rest] = answerHead(200, headers, 'more: yes\r\n').split('\r\n')
+      const sent = headers.includes('date') ? rest : rest.filter((line) => !line.startsWith('date: '))
+      assert.deepEqual([first, ...sent], ['HTTP/1.1 200 OK', ...lines, 'more: yes', '', ''])
+      assert.equal(rest.filter((line) => line.startsWith('date: ')).length, 1)
+    }
+    for (let repeated = 0; repeated < 3; repeated++)
+      assert.throws(() => answerHead(200, [...headers, 'bad', 'a\r\nb: c']), /the response header bad/)
+  }
 })

@@ -37,6 +37,23 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [504, 'Gateway Timeout'],
 ])
 
+/** A header line, as `HTTP/1.1` sends it. */
+interface Line {
+  readonly name: string
+  readonly value: string
+  /** Undefined until a second response has the same header. */
+  text: string | undefined
+}
+
+/**
+ * The most recent line at each position of a head. Most responses repeat most of these lines, which then need not be
+ * checked or assembled again.
+ */
+const lastLines: (Line | undefined)[] = []
+/** Limits on the lines to cache, so that they take little memory. */
+const maxLines = 32
+const maxValue = 256
+
 /**
  * Returns the head of a response, up to and including the empty line, to be written as latin1. `more` contains
  * additional header lines.
@@ -46,11 +63,21 @@ export function answerHead(status: number, headers: ResponseHeaders, more = ''):
   let hasDate = false
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!
-    const value = headers[i + 1]!
-    assertFits(name, value)
     if (name === 'date') hasDate = true
-    text += `${name}: ${value}\r\n`
+    text += lineAt(i / 2, name, headers[i + 1]!)
   }
-  if (!hasDate) text += `date: ${dateHeader()}\r\n`
+  if (!hasDate) text += lineAt(headers.length / 2, 'date', dateHeader())
   return `${text}${more}\r\n`
+}
+
+function lineAt(index: number, name: string, value: string): string {
+  const last = lastLines[index]
+  if (last !== undefined && last.name === name && last.value === value) {
+    // Array.join copies the parts. A concatenated string would only reference them and be assembled for each response.
+    last.text ??= [name, ': ', value, '\r\n'].join('')
+    return last.text
+  }
+  assertFits(name, value)
+  if (index < maxLines && value.length <= maxValue) lastLines[index] = { name, value, text: undefined }
+  return `${name}: ${value}\r\n`
 }
