@@ -8,8 +8,8 @@
 import type { ApiObject } from './object.ts'
 
 /**
- * A kind as it is stored, such as `{ group: 'core', plural: 'namespaces' }`. The group is given by its short ID. `T` is
- * the type of the objects.
+ * A kind as it is stored, such as `{ group: 'core', plural: 'namespaces' }`. The group is identified by its short ID.
+ * `T` is the type of the objects.
  */
 export interface StoredType<T = ApiObject> {
   readonly group: string
@@ -42,8 +42,17 @@ export interface Lookup {
   ): StoredObject<T> | undefined | Promise<StoredObject<T> | undefined>
   /** Waits until the cache has caught up with the store. Returns undefined if the cache is already current. */
   waitUntilCurrent(): Promise<void> | undefined
-  /** Lists the objects of a namespace from the cache. With `undefined`, lists the objects of all namespaces. */
+  /**
+   * Lists the objects of a namespace from the cache. If the namespace is undefined, lists the objects of all
+   * namespaces.
+   */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
+  /**
+   * Yields the objects that `list` would return at the time of the call. Decodes each object in slices when the
+   * iteration reaches it, so that other work can run in between. Only small decoded objects stay in memory. Intended
+   * for kinds that ordinary users can write.
+   */
+  each<T = ApiObject>(type: StoredType<T>, query: EachQuery): AsyncIterable<StoredObject<T>>
   /**
    * Registers a listener for every later change to objects of the kind. The listener is called as soon as this server
    * receives the change. Intended for callers that maintain data derived from the objects. Must be called before the
@@ -65,7 +74,7 @@ export interface Lookup {
 
 /** Receives the changes to objects of a kind. */
 export interface Follower {
-  /** Called after an object was created, changed or deleted. */
+  /** Called after an object has been created, changed or deleted. */
   changed(name: ObjectName): void
   /** Called after a reload, in which any object may have changed. */
   reset(): void
@@ -81,4 +90,10 @@ export interface ListQuery {
   readonly whole?: boolean
   /** Selects only objects with this label and value, using an index. */
   readonly label?: { readonly key: string; readonly value: string }
+}
+
+/** The objects that `each` yields. */
+export interface EachQuery extends ListQuery {
+  /** Selects only objects whose labels match. Other objects are not decoded. */
+  readonly matches?: (labels: { readonly [key: string]: string }) => boolean
 }

@@ -162,7 +162,7 @@ async function askLeave(parts: PodEvictionParts, request: EndpointRequest, objec
   if (status.phase === 'Succeeded' || status.phase === 'Failed' || metadata.deletionTimestamp)
     return { ofThisVersion: false }
   if (status.phase === 'Pending') return { ofThisVersion: true }
-  const [budget, ...more] = budgetsOf(parts.lookup, object)
+  const [budget, ...more] = await budgetsOf(parts.lookup, object)
   if (budget === undefined) return { ofThisVersion: false }
   if (more.length > 0) throw conflict({ group: '', plural: 'pods' }, request.name, tooManyBudgets)
   const { name = '' } = budget.metadata
@@ -173,21 +173,24 @@ async function askLeave(parts: PodEvictionParts, request: EndpointRequest, objec
 
 const tooManyBudgets = 'it has more than one PodDisruptionBudget, which eviction does not support'
 
-/** Returns the budgets that select the pod. No budget selects a pod without labels. */
-function budgetsOf(lookup: Lookup, { metadata }: Pod): PodDisruptionBudget[] {
+/** Returns at most two of the budgets that select the pod. No budget selects a pod without labels. */
+async function budgetsOf(lookup: Lookup, { metadata }: Pod): Promise<PodDisruptionBudget[]> {
   const { labels = {}, namespace } = metadata
-  if (Object.keys(labels).length === 0) return []
-  return lookup
-    .list(podDisruptionBudgets, { namespace })
-    .map(({ object }) => object)
-    .filter(({ spec }) => selects(spec?.selector, labels))
+  const found: PodDisruptionBudget[] = []
+  if (Object.keys(labels).length === 0) return found
+  for await (const { object } of lookup.each(podDisruptionBudgets, { namespace })) {
+    if (!selects(object.spec?.selector, labels)) continue
+    found.push(object)
+    if (found.length > 1) break
+  }
+  return found
 }
 
 function isReady({ status = {} }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
-/** Returns whether the budget lets unready pods be evicted at any time. */
+/** Returns whether the budget allows the eviction of unready pods at any time. */
 function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }

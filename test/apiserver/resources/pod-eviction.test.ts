@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { giveAccount } from '../../support/accounts.ts'
+import { assertBrief } from '../../support/effort.ts'
 import { startEtcd } from '../../support/etcd.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
@@ -85,7 +86,7 @@ test('an invalid Eviction is rejected', async () => {
   assert.equal(await isGoing('odd'), false)
 })
 
-test('an eviction charges the disruption budget once per pod, and an exhausted budget rejects evictions', async () => {
+test('an eviction charges the disruption budget once per pod, and evictions are rejected when the budget is exhausted', async () => {
   const pod = await running('one', 'charged')
   await running('two', 'charged')
   await budget('charged', 'charged', { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 })
@@ -193,4 +194,26 @@ test('since Kubernetes 1.26, evicted pods have a condition, and a budget may all
     [condition.type, condition.status, condition.reason],
     ['DisruptionTarget', 'True', 'EvictionByEvictionAPI'],
   )
+})
+
+test('an eviction decodes many wide disruption budgets without blocking other requests', async () => {
+  const place = '/apis/policy/v1/namespaces/wide'
+  await client.post('/api/v1/namespaces', { metadata: { name: 'wide' } })
+  await giveAccount(client, 'wide')
+  const pod = '/api/v1/namespaces/wide/pods/p'
+  const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] }
+  await client.post('/api/v1/namespaces/wide/pods', { metadata: { name: 'p', labels: { app: 'wide' } }, spec })
+  await patchStatus(client, pod, { phase: 'Running' })
+  const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`label-${i}`, 'v']))
+  // Decoding one of the budgets takes about 15 ms.
+  const names = Array.from({ length: 20 }, (_, i) => `wide-${i}`)
+  const { result } = await assertBrief(100, async () => {
+    for (const name of names) {
+      await client.delete(`${place}/poddisruptionbudgets/${name}`)
+      const body = { metadata: { name, labels }, spec: { selector: { matchLabels: { app: 'other' } } } }
+      assert.equal((await client.post(`${place}/poddisruptionbudgets`, body)).status, 201)
+    }
+    return await client.post(`${pod}/eviction?dryRun=All`, { metadata: { name: 'p' } })
+  })
+  assert.equal(result.status, 201, result.text)
 })

@@ -37,8 +37,8 @@ function misconfigured(why: string): Parameters {
 }
 
 /**
- * Finds the parameter objects of a binding. The write depends on their revisions. Returns a promise only if the policy
- * has parameters.
+ * Finds the parameter objects of a binding, and makes the write depend on their revisions. Returns a promise only if
+ * the policy has parameters.
  */
 export function parametersOf(
   { kind, ...query }: ParameterQuery,
@@ -75,9 +75,7 @@ async function findParameters(
     : failed('no params found for policy binding with `Deny` parameterNotFoundAction')
 }
 
-/**
- * Whether the request writes this parameter object, in which case its commit already depends on the object's revision.
- */
+/** Whether the request writes this parameter object. If so, the commit already depends on the object's revision. */
 function isWritten(
   { metadata }: ApiObject,
   { stored, group }: ParameterType,
@@ -112,6 +110,8 @@ async function search(
   }
   await lookup.waitUntilCurrent()
   const matcher = new LabelMatcher(requirementsOf(selector))
-  const all = lookup.list(type, { namespace: namespace === '' ? undefined : namespace, whole: true })
-  return all.filter(({ object }) => matcher.matches(object.metadata.labels ?? {}))
+  const matches = (labels: { readonly [key: string]: string }) => matcher.matches(labels)
+  return await Array.fromAsync(
+    lookup.each(type, { namespace: namespace === '' ? undefined : namespace, whole: true, matches }),
+  )
 }

@@ -1,10 +1,11 @@
 /** Implements the `Lookup` interface (`api/model/lookup.ts`) with the caches of the catalogue. */
 
-import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../api/model/lookup.ts'
+import type { EachQuery, ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../api/model/lookup.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
-import { readStored } from './read-stored.ts'
+import { readStored, readStoredSliced } from './read-stored.ts'
 
 /** Returns a lookup that reads from the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
@@ -48,12 +49,40 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     },
     list: (type, { namespace, label, whole = false }: ListQuery) => {
       const resource = stored(catalogue, type)
-      const [damaged] = whole ? resource.cache.allUnreadable(namespace) : []
-      if (damaged !== undefined) throw notFoundError(resource, damaged.namespace, damaged.name)
+      if (whole) assertReadable(resource, namespace)
       const all = label === undefined ? resource.cache.page(namespace) : labelled(resource, namespace, label)
       return all.map((cached) => open(resource, cached))
     },
+    each: (type, query) => eachIn(stored(catalogue, type), query, open),
   } as Lookup
+}
+
+type Open = (resource: Resource, cached: CachedObject) => StoredObject
+
+/** Yields the objects of a query. Small objects are opened with `open`, which caches their decoded form. */
+async function* eachIn(resource: Resource, query: EachQuery, open: Open): AsyncGenerator<StoredObject> {
+  const { namespace, label, whole = false, matches } = query
+  if (whole) assertReadable(resource, namespace)
+  const slices = label === undefined ? resource.cache.slices({ namespace }) : [labelled(resource, namespace, label)]
+  const timeSlice = new TimeSlice()
+  for (const slice of slices)
+    for (const cached of slice) {
+      const rest = timeSlice.yieldIfDue()
+      if (rest !== undefined) await rest
+      if (matches !== undefined && !matches(cached.selectable.labels ?? {})) continue
+      const { key, revision } = cached
+      if (cached.json.length <= maxKeptBytes) yield open(resource, cached)
+      else yield { key, revision, object: await timeSlice.run(readStoredSliced(resource.kind, cached)) }
+    }
+}
+
+/** Maximum size in bytes of an object whose decoded form `each` keeps for later calls. */
+const maxKeptBytes = 16 * 1024
+
+/** Throws an error if the namespace contains an object that cannot be read. */
+function assertReadable(resource: Resource, namespace: string | undefined): void {
+  const [damaged] = resource.cache.allUnreadable(namespace)
+  if (damaged !== undefined) throw notFoundError(resource, damaged.namespace, damaged.name)
 }
 
 function labelled({ cache }: Resource, namespace: string | undefined, { key, value }: NonNullable<ListQuery['label']>) {
@@ -74,6 +103,6 @@ function nameIn(place: string): ObjectName {
 /** Returns the storage version of a kind. Throws an error if the catalogue does not contain the kind. */
 export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
   const resource = catalogue.stored(group, plural)
-  if (resource === undefined) throw new TypeError(`${plural} in the group ${group} are not stored in this server`)
+  if (resource === undefined) throw new TypeError(`this server does not store ${plural} in the group ${group}`)
   return resource
 }
