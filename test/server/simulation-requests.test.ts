@@ -5,17 +5,22 @@ import { MessageChannel } from 'node:worker_threads'
 import type { ConfigMap } from '../../src/api/kinds/core/config-map.ts'
 import { vendorOf } from '../../src/api/model/vendor.ts'
 import { parseFlags } from '../../src/base/flags/flags.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
 import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../src/client/requests/client.ts'
+import { kwokKinds, kwokType } from '../../src/cluster/nodes/kwok/kinds.ts'
+import { authorText, stageAuthorKey } from '../../src/cluster/nodes/kwok/stage-author.ts'
+import { authorActor, impersonatingActor } from '../../src/cluster/nodes/stages/stage-actor.ts'
 import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
 import { type UpOptions, upFlags } from '../../src/server/flags/up.ts'
 import { MessageBatch } from '../../src/server/simulation/message-batch.ts'
 import type { RequestMessage, ResponseMessage } from '../../src/server/simulation/messages.ts'
 import { agentOf } from '../../src/server/simulation/own-nodes.ts'
 import { RequestServer } from '../../src/server/simulation/request-server.ts'
-import { readsSimulatedState, writesFinalizers } from '../../src/server/simulation/shared-reader.ts'
+import { readsSimulatedState, writesFinalizers, writesKwokStatus } from '../../src/server/simulation/shared-reader.ts'
 import { startSimulation } from '../../src/server/simulation/simulation-host.ts'
+import { StageAuthors } from '../../src/server/simulation/stage-authors.ts'
 import { ThreadTransport } from '../../src/server/simulation/thread-transport.ts'
 import { giveAccount } from '../support/accounts.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
@@ -82,16 +87,83 @@ test('a simulated node has exactly the permissions of a node agent', async () =>
   await assert.rejects(new Client(near.as('n2')).list(nodes), /may not act as this user/)
 })
 
-test('the informers of simulated nodes can only read nodes, pods and rules', async () => {
+test('the informers of simulated nodes have permission to read only nodes, pods and rules', async () => {
   const never = async () => assert.fail('the request was sent')
-  const reader = new Client(readsSimulatedState(never, vendorOf('orch'), Promise.resolve()))
+  const reader = new Client(
+    readsSimulatedState(never, vendorOf('orch'), { installed: Promise.resolve(), whenUsed: never }),
+  )
   await assert.rejects(reader.list(configMaps, { namespace: 'default' }), /may only read nodes, pods, simulation rules/)
   await assert.rejects(reader.get(nodes, { name: 'n1' }), /may only read nodes, pods, simulation rules/)
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } }
   await assert.rejects(reader.create(nodes, node), /may only read nodes, pods, simulation rules/)
 })
 
-test('the stages of simulated nodes can only change the finalizers of pods', async () => {
+test("the report of simulated nodes can only replace the status of KWOK's objects", async () => {
+  const sent: string[] = []
+  const writer = new Client(
+    writesKwokStatus(async ({ method, path }) => {
+      sent.push(`${method} ${path}`)
+      return { status: 200, headers: {}, body: (async function* () {})() }
+    }),
+  )
+  const object = (name: string, namespace?: string) => ({ metadata: { name, ...(namespace && { namespace }) } })
+  const status = { subresource: 'status' } as const
+  const refused = /may only replace the status of KWOK's objects/
+  const [stages, logs] = [kwokType(kwokKinds.stage), kwokType(kwokKinds.logs)]
+  await assert.rejects(writer.update(stages, object('a')), refused)
+  await assert.rejects(writer.update(nodes, object('n1'), status), refused)
+  await assert.rejects(writer.update(kinds.Pod, object('status', 'stages') as never), refused)
+  await assert.rejects(writer.patch(stages, { name: 'a' }, { patch: { merge: {} }, ...status }), refused)
+  await assert.rejects(writer.delete(stages, { name: 'a' }), refused)
+  assert.deepEqual(sent, [])
+  await writer.update(stages, object('a'), status).catch(() => {})
+  await writer.update(logs, object('web', 'default'), status).catch(() => {})
+  const root = '/apis/kwok.x-k8s.io/v1alpha1'
+  assert.deepEqual(sent, [`PUT ${root}/stages/a/status`, `PUT ${root}/namespaces/default/logs/web/status`])
+})
+
+test('the simulation thread can act only as the authors of Stage objects, and only in ways that stages need', async () => {
+  const vendor = vendorOf('orch')
+  const author = authorText({ name: 'alice', uid: '', groups: ['dev'], extra: new Map() })
+  const stage = { metadata: { name: 's', annotations: { [stageAuthorKey(vendor)]: author } } }
+  const sent: string[] = []
+  const answering = (object: object) => async () => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: (async function* () {
+      yield Buffer.from(JSON.stringify(object))
+    })(),
+  })
+  const authors = new StageAuthors({
+    client: new Client(answering({ kind: 'StageList', apiVersion: 'v1', metadata: {}, items: [stage] })),
+    vendor,
+    clock: systemClock,
+    transport:
+      ({ name }) =>
+      async ({ method, path, headers }) => {
+        sent.push(`${name} as ${headers['impersonate-user']}: ${method} ${path}`)
+        return await answering({})()
+      },
+  })
+  assert.equal(authors.transportOf('node-1'), undefined)
+  const clientOf = (actor: string) => new Client(authors.transportOf(actor)!)
+  const alice = clientOf(authorActor(author))
+  const other = clientOf(authorActor(author.replace('alice', 'bob')))
+  const config = { namespace: 'default', name: 'c' }
+  await assert.rejects(other.get(configMaps, config), /may act only as authors of Stage objects/)
+  const refused = /may only read, patch and delete objects, and record Events/
+  await assert.rejects(alice.create(configMaps, { metadata: config }), refused)
+  await assert.rejects(alice.update(configMaps, { metadata: config }), refused)
+  assert.deepEqual(sent, [])
+  await alice.create(kinds.Event, { metadata: config } as never)
+  await clientOf(impersonatingActor(authorActor(author), 'carol')).get(configMaps, config)
+  assert.deepEqual(sent, [
+    'alice as undefined: POST /api/v1/namespaces/default/events',
+    'alice as carol: GET /api/v1/namespaces/default/configmaps/c',
+  ])
+})
+
+test('the stages of simulated nodes have permission to change only the finalizers of pods', async () => {
   const sent: string[] = []
   const writer = new Client(
     writesFinalizers(async ({ method, path }) => {
@@ -118,7 +190,7 @@ test('the stages of simulated nodes can only change the finalizers of pods', asy
   assert.deepEqual(sent, ['PATCH /api/v1/namespaces/default/pods/p'])
 })
 
-test('a large response to the simulation thread is complete and waits for a slow reader', async () => {
+test('a large response to the simulation thread is complete, and is sent only as fast as the reader reads it', async () => {
   const all = await new Client(near.as('all')).list(configMaps, { namespace: 'default', limit: 0 })
   assert.deepEqual(
     all.items.map(({ data }) => (data as { text: string }).text.length),

@@ -65,7 +65,7 @@ export function* parseSliced(
   }
 }
 
-/** Counts all object members in a value. A lower count than in the text shows that the text has duplicate keys. */
+/** Counts all object members in a value. If the text contains more members, it has duplicate keys. */
 function* countMembersSliced(value: Json): Generator<void, number> {
   if (!isLarge(value)) return countMembers(value)
   yield
@@ -91,7 +91,10 @@ function countMembers(value: Json): number {
  * parser.
  */
 export function parseOwnJson(bytes: Buffer): Json {
-  const text = bytes.toString('utf8')
+  return parseOwnText(bytes.toString('utf8'))
+}
+
+function parseOwnText(text: string): Json {
   return mayHoldBigIntegers.test(text) ? runToCompletion(parseExactSliced(text)) : parseNative(text)
 }
 
@@ -100,8 +103,12 @@ export function parseOwnJson(bytes: Buffer): Json {
  * for a document with very many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
-  if (bytes.length <= longText) return parseOwnJson(bytes)
-  const text = bytes.toString('utf8')
+  return yield* parseOwnTextSliced(bytes.toString('utf8'))
+}
+
+/** Like `parseOwnSliced`, but parses a string. */
+export function* parseOwnTextSliced(text: string): Generator<void, Json> {
+  if (text.length <= longText) return parseOwnText(text)
   yield
   return yield* parseExactSliced(text)
 }
@@ -126,8 +133,8 @@ export function jsonDocument(value: Json, order?: Order, room?: number): Buffer 
 }
 
 /**
- * A value that is already JSON text, for a part of a response that is formatted once and sent often. Only the response
- * writer supports such values, so they must not be stored or inspected.
+ * A value that is already JSON text. Used for parts of responses that are formatted once and sent often. Only the
+ * response writer supports such values, so they must not be stored or inspected.
  */
 export class WrittenJson {
   readonly text: string

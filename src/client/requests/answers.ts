@@ -17,7 +17,7 @@ export function isIn(form: ContentForm | undefined, { headers }: TransportRespon
 /** Returns the document in a response. */
 export async function readDocument(form: ContentForm | undefined, response: TransportResponse): Promise<unknown> {
   if (!isIn(form, response)) return readJson(await readText(response))
-  return readForm(form, await readBytes(response))
+  return await readForm(form, await readBytes(response))
 }
 
 /** Returns the error in a response. */
@@ -27,7 +27,7 @@ export async function readError(
   request: string,
 ): Promise<StatusError> {
   if (!isIn(form, response)) return errorOf(response.status, await readText(response), request)
-  return errorOf(response.status, stringifyJson(readForm(form, await readBytes(response))), request)
+  return errorOf(response.status, stringifyJson(await readForm(form, await readBytes(response))), request)
 }
 
 function readJson(text: string): unknown {
@@ -39,9 +39,9 @@ function readJson(text: string): unknown {
 }
 
 /** Decodes a response body. A body that cannot be decoded is treated like a broken connection. */
-function readForm(form: ContentForm, bytes: Uint8Array): unknown {
+async function readForm(form: ContentForm, bytes: Uint8Array): Promise<unknown> {
   try {
-    return form.read(bytes)
+    return await form.read(bytes)
   } catch (error) {
     const reason = messageOf(error)
     throw new TransportError(`cannot decode the ${form.mediaType} response: ${reason}`, { cause: error })

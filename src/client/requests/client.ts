@@ -115,7 +115,7 @@ export class Client {
     } catch (error) {
       if (!isExpired(error) || options.onRestart === undefined || options.limit === 0) throw error
       options.onRestart()
-      // The pages have expired. Request the list as a whole, which cannot expire.
+      // The pages have expired. Request the list as a whole, because such a list cannot expire.
       yield* this.#pages(type, { ...options, limit: 0 })
     }
   }
@@ -208,7 +208,7 @@ export class Client {
     } while (continueToken !== '')
   }
 
-  /** Reads any path, such as discovery, the version or objects in another format. */
+  /** Reads from any path, for example discovery documents, the version or objects in another format. */
   async read<T>(path: string, options: ReadOptions = {}): Promise<T> {
     return await this.#call({ method: 'GET', path, ...options })
   }
@@ -272,7 +272,8 @@ export class Client {
   }
 
   get #accept(): string {
-    return this.form === undefined ? jsonType : `${this.form.mediaType},${jsonType}`
+    const { mediaType = jsonType } = this.form ?? {}
+    return mediaType === jsonType ? jsonType : `${mediaType},${jsonType}`
   }
 
   /** Encodes a body. A body with an explicit content type, such as a patch, is encoded as JSON. */

@@ -34,7 +34,7 @@ export async function startServerWithLoops(
     defaultStorageClass: up?.defaultStorageClass ?? false,
   })
   try {
-    assertServesDevices(up, server)
+    assertServesDevices(prepared?.files.devices, server)
   } catch (error) {
     await server.stop()
     throw error
@@ -43,7 +43,7 @@ export async function startServerWithLoops(
   return {
     server,
     startLoops: () => {
-      loops = prepared?.(server) ?? []
+      loops = prepared?.start(server) ?? []
     },
     stop: async () => {
       await Promise.all(loops.map((each) => each.stop()))
@@ -54,31 +54,42 @@ export async function startServerWithLoops(
 
 /** The first Kubernetes version that serves the kind of ResourceSlices that simulated nodes publish. */
 const firstVersionWithDevices = '1.34'
+const counterGate = 'DRAPartitionableDevices'
 
 /**
- * Throws UsageError if simulated nodes are to publish devices but the emulated version has no ResourceSlices. The
- * version is known only after the server has started, because it may come from the store.
+ * Throws UsageError if simulated nodes are to publish devices but the emulated version has no ResourceSlices, or no
+ * shared counters. The version is known only after the server has started, because it may come from the store.
  */
-function assertServesDevices(up: UpLine | undefined, { emulatedVersion }: ApiServer): void {
-  if (up === undefined || up.nodeDevices === '' || isAtLeast(emulatedVersion, firstVersionWithDevices)) return
-  throw new UsageError(
-    `--node-devices requires Kubernetes ${firstVersionWithDevices} or later, but the server emulates ${emulatedVersion}: set --emulated-version`,
-  )
+function assertServesDevices(devices: LoopFiles['devices'], { emulatedVersion, emulation }: ApiServer): void {
+  if (devices === undefined) return
+  if (!isAtLeast(emulatedVersion, firstVersionWithDevices))
+    throw new UsageError(
+      `--node-devices requires Kubernetes ${firstVersionWithDevices} or later, but the server emulates ${emulatedVersion}: set --emulated-version`,
+    )
+  if (devices.some(({ sharedCounters }) => sharedCounters.length > 0) && !emulation.gates.has(counterGate))
+    throw new UsageError(
+      `--node-devices: spec.sharedCounters requires the feature gate ${counterGate}, which is off in Kubernetes ${emulatedVersion}: set --emulated-version or --feature-gates`,
+    )
 }
 
 type UpLine = NonNullable<ServerCommandLine['up']>
 
 /**
- * Loads the modules and files of the control loops, which a plain API server does not need. Returns a function that
- * starts them.
+ * Loads the modules and files of the control loops, which a plain API server does not need. Returns the files, and a
+ * function that starts the loops.
  */
-async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningLoops[]> {
+async function prepareLoops(up: UpLine): Promise<PreparedLoops> {
   const [{ startClusterInfo }, { startOwnControlLoops }, files] = await Promise.all([
     import('./cluster-info.ts'),
     import('./control-loops.ts'),
     readLoopFiles(up),
   ])
-  return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
+  return { files, start: (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)] }
+}
+
+interface PreparedLoops {
+  readonly files: LoopFiles
+  readonly start: (server: ApiServer) => RunningLoops[]
 }
 
 /** Reads the files of the control loops. Throws UsageError if a file or directory is invalid. */
