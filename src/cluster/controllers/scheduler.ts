@@ -9,12 +9,15 @@ import type { LoopContext } from './control-loop.ts'
 
 /** The Kubernetes versions and the feature gate that enable device allocation. */
 const deviceAllocation: Availability = { since: '1.34', gate: 'DynamicResourceAllocation' }
+/** The feature gates that enable binding conditions. */
+const bindingGates = ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'] as const
 
 export function makeScheduler({ client, clock, log, vendor, emulation, informer, options }: LoopContext): Loop {
   const devices = () => ({
     resourceClaims: informer(inDomainOf(vendor, kinds.ResourceClaim)),
     slices: informer(inDomainOf(vendor, kinds.ResourceSlice)),
     deviceClasses: informer(inDomainOf(vendor, kinds.DeviceClass)),
+    recordsTime: bindingGates.every((gate) => emulation.gates.has(gate)),
   })
   return schedulerLoop({
     client,

@@ -4,6 +4,7 @@
  * and retried later.
  */
 
+import { timestamp } from '../../api/model/object.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import { TaskPool } from '../../base/concurrency/task-pool.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
@@ -16,7 +17,8 @@ import { isConflict, isNotFound } from '../../client/requests/status-error.ts'
 import { bindingKeys } from '../volumes/annotations.ts'
 import { BoundPods } from './bound-pods.ts'
 import type { Cluster } from './cluster.ts'
-import { chooseDevices, type DeviceChoice, deviceClaimsOf, writeDevices } from './devices/pod-devices.ts'
+import { DeviceWaiters, releaseClaims } from './devices/binding-conditions.ts'
+import { chooseDevices, type DeviceChoice, deviceClaimsOf, usesDevices, writeDevices } from './devices/pod-devices.ts'
 import { SearchBudget } from './devices/search-budget.ts'
 import type { NodeInfo } from './node-info.ts'
 import { happened, type Sight } from './plugin.ts'
@@ -70,6 +72,8 @@ const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
+  /** Undefined if the server does not support dynamic resource allocation. */
+  readonly deviceWaiters: DeviceWaiters | undefined
   /** Aborts when the scheduler stops. No writes are started after that. */
   signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
@@ -92,6 +96,7 @@ export class Decisions {
     this.#queue = queue
     this.#begin = begin
     this.claimWaiters = new ClaimWaiters(parts.claims, bindingKeys(vendor))
+    this.deviceWaiters = sight.inventory && new DeviceWaiters(sight.inventory)
     this.#podWrites = new PodWrites({
       client,
       type: parts.pods.type,
@@ -164,7 +169,7 @@ export class Decisions {
   /** Chooses devices for a Pod on a node. Returns `gone` if another Pod has taken the devices in the meantime. */
   #devicesFor(pod: PodInfo, node: NodeInfo): DeviceChoice | undefined | 'gone' {
     const { inventory } = this.#sight
-    if (inventory === undefined || (pod.spec.resourceClaims ?? []).length === 0) return undefined
+    if (inventory === undefined || !usesDevices(pod)) return undefined
     const claims = deviceClaimsOf(pod, inventory)
     const choice = 'reasons' in claims ? claims : chooseDevices(claims, { node, inventory, budget: new SearchBudget() })
     return 'reasons' in choice ? 'gone' : choice
@@ -189,7 +194,7 @@ export class Decisions {
     const { pod } = entry
     const signal = this.signal
     if (volumes !== undefined) await this.#bindVolumes(volumes, node, signal)
-    if (devices !== undefined) await this.#writeDevices(devices, pod)
+    if (devices !== undefined) await this.#bindDevices(devices, pod)
     await this.#podWrites.bind(pod, node, signal)
     this.#queue.done(entry)
     this.#boundPods.add(pod)
@@ -219,9 +224,18 @@ export class Decisions {
     }
   }
 
-  async #writeDevices(choice: DeviceChoice, pod: PodInfo): Promise<void> {
-    const { client, vendor, devices } = this.#parts
-    await writeDevices({ client, vendor, type: devices!.resourceClaims.type, signal: this.signal }, choice, pod)
+  async #bindDevices(choice: DeviceChoice, pod: PodInfo): Promise<void> {
+    const { client, clock, vendor, devices } = this.#parts
+    const { signal } = this
+    const { type } = devices!.resourceClaims
+    const parts = { client, vendor, type, signal }
+    const now = clock.now()
+    await writeDevices(parts, choice, { pod, time: devices!.recordsTime ? timestamp(now) : undefined })
+    const claims = [...choice.allocated, ...choice.allocations.keys()]
+    const why = await this.#writes.outside(this.deviceWaiters!.wait(claims, { now, signal }))
+    if (why === undefined) return
+    if (!signal.aborted) await releaseClaims(parts, claims, pod.uid)
+    throw new Error(`binding devices: ${why}`)
   }
 
   async #bindVolumes(volumes: VolumeChoice, node: string, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,9 @@ import type { Loop } from '../../client/reconcile/loop.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import { Cluster, placeKeys } from './cluster.ts'
 import { type DecisionParts, Decisions } from './decisions.ts'
+import type { DeviceWaiters } from './devices/binding-conditions.ts'
 import { Inventory } from './devices/inventory.ts'
+import { usesDevices } from './devices/pod-devices.ts'
 import { explainRefusals } from './explain.ts'
 import { findNode, type Search, type SearchState } from './find-node.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -72,6 +74,7 @@ class Scheduler {
   readonly cluster: Cluster
   readonly queue: SchedulingQueue
   readonly claimWaiters: ClaimWaiters
+  readonly deviceWaiters: DeviceWaiters | undefined
   readonly profiles: ReadonlyMap<string, Profile>
   /** Requests a scheduling round. Replaced when the loop starts. */
   begin = () => {}
@@ -103,6 +106,7 @@ class Scheduler {
       confirmMs: settings.confirmMs ?? defaultConfirmMs,
     })
     this.claimWaiters = this.#decisions.claimWaiters
+    this.deviceWaiters = this.#decisions.deviceWaiters
   }
 
   /** Queues a change to the cluster model. Changes are applied before the next Pod is tried. */
@@ -151,6 +155,7 @@ class Scheduler {
 
   async #tryOne(entry: QueuedPod, slice: TimeSlice): Promise<void> {
     try {
+      if (usesDevices(entry.pod)) await this.#sight.inventory?.selectors.load()
       await slice.run(this.#try(entry))
     } catch (error) {
       this.#decisions.fail(error)

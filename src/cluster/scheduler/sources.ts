@@ -16,6 +16,7 @@ import type { ObjectBase } from '../../api/model/object.ts'
 import type { ChangeHandler, Informer, ObjectChange } from '../../client/informers/informer.ts'
 import type { Feed } from '../../client/reconcile/sources.ts'
 import type { Cluster } from './cluster.ts'
+import type { DeviceWaiters } from './devices/binding-conditions.ts'
 import type { DeviceSources } from './devices/inventory.ts'
 import { happened } from './plugin.ts'
 import { hasEnded, PodInfo } from './pod-info.ts'
@@ -34,7 +35,7 @@ export interface Followed extends WorkloadParts {
   readonly classes: Informer<StorageClass>
   readonly csiNodes: Informer<CSINode>
   readonly budgets: Informer<PodDisruptionBudget>
-  /** Undefined if the server has no dynamic resource allocation. */
+  /** Undefined if the server does not support dynamic resource allocation. */
   readonly devices?: DeviceSources
 }
 
@@ -43,6 +44,7 @@ export interface Follower {
   readonly cluster: Cluster
   readonly queue: SchedulingQueue
   readonly claimWaiters: ClaimWaiters
+  readonly deviceWaiters: DeviceWaiters | undefined
   readonly profiles: ReadonlyMap<string, Profile>
 }
 
@@ -72,15 +74,23 @@ export function sourcesOf(followed: Followed, follower: Follower): FollowedSourc
     from(followed.volumes, wakes(happened.volumeChanged)),
     from(followed.classes, wakes(happened.classChanged)),
     from(followed.csiNodes, wakes(happened.csiNodeChanged)),
-    ...deviceFeeds(followed).map((feed) => from<ObjectBase>(feed, wakes(happened.deviceChanged))),
+    ...deviceSources(followed, follower),
     ...[followed.namespaces, followed.budgets, followed.services].map(lookedUp),
     ...[followed.replicaSets, followed.statefulSets, followed.replicationControllers].map(lookedUp),
   ]
 }
 
-function deviceFeeds({ devices }: Followed): Informer<ObjectBase>[] {
+function deviceSources({ devices }: Followed, { queue, deviceWaiters }: Follower): FollowedSource[] {
   if (devices === undefined) return []
-  return [devices.resourceClaims, devices.slices, devices.deviceClasses] as Informer<ObjectBase>[]
+  const wake = () => queue.note(happened.deviceChanged)
+  return [
+    from(devices.resourceClaims, ({ key }) => {
+      deviceWaiters?.notice(key)
+      wake()
+    }),
+    from(devices.slices, wake),
+    from(devices.deviceClasses, wake),
+  ]
 }
 
 function from<T extends ObjectBase>(

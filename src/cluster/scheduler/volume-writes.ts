@@ -10,6 +10,7 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { objectKey } from '../../client/requests/resource-type.ts'
 import type { BindingKeys } from '../volumes/annotations.ts'
+import { ObjectWaiters, type WaitLimits, type WaitState } from './object-waiters.ts'
 import type { VolumeChoice } from './pod-volumes.ts'
 
 export interface VolumeWriteParts {
@@ -59,7 +60,7 @@ function heldBy(volume: PersistentVolume, { metadata }: PersistentVolumeClaim, k
 export class ClaimWaiters {
   readonly #claims: Informer<PersistentVolumeClaim>
   readonly #keys: BindingKeys
-  readonly #checks = new Map<string, Set<() => void>>()
+  readonly #waiters = new ObjectWaiters()
 
   constructor(claims: Informer<PersistentVolumeClaim>, keys: BindingKeys) {
     this.#claims = claims
@@ -68,57 +69,26 @@ export class ClaimWaiters {
 
   /** Notifies the Pods that wait for a changed claim. */
   notice(key: string): void {
-    for (const check of [...(this.#checks.get(key) ?? [])]) check()
+    this.#waiters.notice(key)
   }
 
   /** Waits until all claims are bound. Resolves with undefined, or with the reason if a claim cannot be bound. */
-  async wait(claims: readonly PersistentVolumeClaim[], { node, timeoutMs, signal }: Wait): Promise<string | undefined> {
-    const outcome = Promise.withResolvers<string | undefined>()
-    const check = () => {
-      const states = claims.map((claim) => this.#stateOf(claim, node))
-      const fault = states.find((state) => state !== 'bound' && state !== 'waiting')
-      if (fault !== undefined) outcome.resolve(fault)
-      else if (states.every((state) => state === 'bound')) outcome.resolve(undefined)
-    }
-    const onAbort = () => outcome.resolve('the scheduler is stopping')
-    const timer = setTimeout(() => outcome.resolve('timed out waiting for the condition'), timeoutMs)
-    signal.addEventListener('abort', onAbort)
-    for (const claim of claims) this.#follow(objectKey(claim), check)
-    check()
-    try {
-      return await outcome.promise
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-      for (const claim of claims) this.#unfollow(objectKey(claim), check)
-    }
+  async wait(
+    claims: readonly PersistentVolumeClaim[],
+    { node, ...limits }: WaitLimits & { readonly node: string },
+  ): Promise<string | undefined> {
+    const states = () => claims.map((claim) => this.#stateOf(claim, node))
+    return await this.#waiters.wait(claims.map(objectKey), states, limits)
   }
 
-  /** Returns `bound`, `waiting`, or the reason why the claim cannot be bound to a volume for the node. */
-  #stateOf({ metadata: { namespace = '', name = '', uid } }: PersistentVolumeClaim, node: string): string {
+  #stateOf({ metadata: { namespace = '', name = '', uid } }: PersistentVolumeClaim, node: string): WaitState {
     const claim = this.#claims.get({ namespace, name })
-    if (claim === undefined || claim.metadata.uid !== uid) return `persistentvolumeclaim "${name}" not found`
+    if (claim === undefined || claim.metadata.uid !== uid) return { why: `persistentvolumeclaim "${name}" not found` }
     const { annotations = {} } = claim.metadata
-    if ((claim.spec?.volumeName ?? '') !== '' && annotations[this.#keys.bindCompleted] !== undefined) return 'bound'
+    if ((claim.spec?.volumeName ?? '') !== '' && annotations[this.#keys.bindCompleted] !== undefined) return 'ready'
     const selected = annotations[this.#keys.selectedNode]
-    if (selected !== undefined && selected !== node) return `claim "${name}" was assigned to node "${selected}"`
+    if (selected !== undefined && selected !== node)
+      return { why: `claim "${name}" was assigned to node "${selected}"` }
     return 'waiting'
   }
-
-  #follow(key: string, check: () => void): void {
-    const checks = this.#checks.get(key) ?? new Set()
-    this.#checks.set(key, checks.add(check))
-  }
-
-  #unfollow(key: string, check: () => void): void {
-    const checks = this.#checks.get(key)
-    checks?.delete(check)
-    if (checks?.size === 0) this.#checks.delete(key)
-  }
-}
-
-export interface Wait {
-  readonly node: string
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
 }

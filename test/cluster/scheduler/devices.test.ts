@@ -152,7 +152,7 @@ test('the scheduler allocates the first available alternative, and constraints a
   await remove('same')
 })
 
-test('administrative access shares devices, and tolerations allow tainted devices', async () => {
+test('claims with administrative access share devices, and tolerations allow tainted devices', async () => {
   const slot = (n: number) =>
     `device.attributes["example.com"].slot == ${n} && device.attributes["${driver}"].model == "large"`
   await run('user', one(slot(1)))
@@ -180,14 +180,153 @@ test('a claim from a template is allocated, and missing claims and classes are r
   await untilRefused('classless', /request r: device class none does not exist/)
 })
 
-test('a claim whose allocation takes too long to compute is rejected with advice', async () => {
+/** Publishes a pool of one node in two slices: shared counters, and devices. */
+async function makePartitions(nodeName: string, sharedCounters: object[], devices: readonly object[]): Promise<void> {
+  const pool = { name: nodeName, generation: 1, resourceSliceCount: 2 }
+  for (const [i, content] of [{ sharedCounters }, { devices }].entries()) {
+    const spec = { driver, pool, nodeName, ...content }
+    const metadata = { name: `${nodeName}-part-${i}` }
+    await client.create(inDomainOf(vendor, kinds.ResourceSlice), { metadata, spec } as never)
+  }
+}
+
+const named = (name: string) => `device.attributes["${driver}"].model == "${name}"`
+
+test('devices that share counters are allocated only while the counters suffice', async () => {
+  await makeNode('node-4')
+  const uses = (memory: string, counter = 'memory') => ({
+    consumesCounters: [{ counterSet: 'card', counters: { [counter]: { value: memory } } }],
+  })
+  await makePartitions(
+    'node-4',
+    [{ name: 'card', counters: { memory: { value: '40Gi' } } }],
+    [
+      gpu('whole-1', 'whole', 40, uses('40Gi')),
+      gpu('half-1', 'half', 20, uses('20Gi')),
+      gpu('half-2', 'half', 20, uses('20Gi')),
+      gpu('lost-1', 'lost', 20, uses('1Gi', 'other')),
+    ],
+  )
+  await run('half', one(named('half')))
+  assert.deepEqual(await devicesOf('half'), ['r half-1 node-4'])
+  await run('whole', one(named('whole')))
+  await untilRefused('whole', /cannot allocate all claims/)
+  await run('other-half', one(named('half')))
+  assert.deepEqual(await devicesOf('other-half'), ['r half-2 node-4'])
+  for (const name of ['half', 'other-half']) await remove(name)
+  assert.deepEqual(await devicesOf('whole'), ['r whole-1 node-4'])
+  await run('lost-counter', one(named('lost')))
+  await untilRefused('lost-counter', /cannot allocate all claims/)
+  for (const name of ['whole', 'lost-counter']) await remove(name)
+  const both = ['whole', 'half'].map((name) => ({ name, exactly: exactly(named(name)) }))
+  await run('both', { requests: both })
+  await untilRefused('both', /cannot allocate all claims/)
+  await remove('both')
+})
+
+test('a device that allows multiple allocations is shared until its capacity is consumed', async () => {
+  await makeNode('node-5')
+  const validRange = { min: '10Gi', max: '60Gi', step: '10Gi' }
+  const memory = { value: '80Gi', requestPolicy: { default: '20Gi', validRange } }
+  const link = {
+    name: 'link-1',
+    allowMultipleAllocations: true,
+    capacity: { memory },
+    attributes: { model: { string: 'link' } },
+  }
+  await makeSlice('node-5', [link, gpu('solo-1', 'solo', 40)])
+  const shares = async (name: string) => {
+    await devicesOf(name)
+    const { status } = await client.get(claimType, { namespace, name })
+    return status?.allocation?.devices?.results?.map(({ device, shareID, consumedCapacity }) => [
+      device,
+      typeof shareID,
+      consumedCapacity?.memory,
+    ])
+  }
+  const asking = (amount: string) => ({ capacity: { requests: { memory: amount } } })
+  const isLink = `device.allowMultipleAllocations && ${named('link')}`
+  await run('default', one(isLink))
+  assert.deepEqual(await shares('default'), [['link-1', 'string', '20Gi']])
+  await run('rounded', one(isLink, { ...asking('11Gi'), count: 2 }))
+  assert.deepEqual(await shares('rounded'), [
+    ['link-1', 'string', '20Gi'],
+    ['link-1', 'string', '20Gi'],
+  ])
+  await run('full', one(isLink, asking('21Gi')))
+  await untilRefused('full', /cannot allocate all claims/)
+  await run('too-much', one(isLink, asking('61Gi')))
+  await untilRefused('too-much', /cannot allocate all claims/)
+  await remove('default')
+  assert.deepEqual(await shares('full'), [['link-1', 'string', '30Gi']])
+  // A device that is not shared must have the capacity, and is allocated as a whole.
+  await run('solo-large', one(named('solo'), asking('41Gi')))
+  await untilRefused('solo-large', /cannot allocate all claims/)
+  await run('solo', one(named('solo'), asking('1Gi')))
+  assert.deepEqual(await shares('solo'), [['solo-1', 'undefined', undefined]])
+  for (const name of ['rounded', 'full', 'too-much', 'solo-large', 'solo']) await remove(name)
+})
+
+test('a pod is bound only after the binding conditions of its devices are true, and is scheduled again if a condition fails', async () => {
+  await makeNode('node-6')
+  const conditions = { bindsToNode: true, bindingConditions: ['Attached'], bindingFailureConditions: ['Broken'] }
+  await makeSlice('node-6', [gpu('slow-1', 'slow', 1, conditions)])
+  await run('attached', one(named('slow')))
+  const allocated = () =>
+    until(
+      () => client.get(claimType, { namespace, name: 'attached' }),
+      ({ status }) => status?.allocation !== undefined,
+    )
+  const report = async (type: string) => {
+    const claim = await allocated()
+    const condition = {
+      type,
+      status: 'True',
+      reason: 'Test',
+      message: 'by the test',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    }
+    const devices = [{ driver, pool: 'node-6', device: 'slow-1', conditions: [condition] }]
+    await client.update(claimType, { ...claim, status: { ...claim.status, devices } } as never, {
+      subresource: 'status',
+    })
+  }
+  const first = (await allocated()).status?.allocation
+  assert.deepEqual(first?.devices?.results?.[0]?.bindingConditions, ['Attached'])
+  assert.equal(first?.nodeSelector?.nodeSelectorTerms?.[0]?.matchFields?.[0]?.values?.[0], 'node-6')
+  assert.equal((await getPod('attached')).spec?.nodeName ?? '', '')
+  await report('Broken')
+  await untilRefused('attached', /binding devices: device slow-1 of claim "attached": Broken, reason Test: by the test/)
+  await until(
+    allocated,
+    ({ status }) =>
+      status?.allocation?.allocationTimestamp !== first?.allocationTimestamp || status?.devices === undefined,
+  )
+  await report('Attached')
+  assert.deepEqual(await devicesOf('attached'), ['r slow-1 node-6'])
+  await remove('attached')
+})
+
+test('device selectors can use regular expressions of limited size', async () => {
+  await run('matching', one(`device.attributes["${driver}"].model.matches("^la?rg.$")`))
+  assert.match((await devicesOf('matching'))[0]!, /^r b-[12] node-2$/)
+  await remove('matching')
+  await run('excessive', one(`device.driver.matches("a{600}b{600}")`))
+  await untilRefused(
+    'excessive',
+    /unsupported device selector: .*the patterns are too large in total: the limit is 1000/,
+  )
+  await remove('excessive')
+})
+
+test('a claim whose allocation takes too long to compute is rejected, and the message contains advice', async () => {
   await makeNode('node-3')
   await makeSlice(
     'node-3',
     Array.from({ length: 30 }, (_, i) => gpu(`c-${i}`, 'tiny', 1)),
   )
   const model = (name: string) => `device.attributes["${driver}"].model == "${name}"`
-  // No device meets the second request, so the search would have to try every choice of 15 of the 30 devices.
+  // No device meets the second request, so the search would have to try every combination of 15 of the 30 devices.
   const requests = [
     { name: 'many', exactly: exactly(model('tiny'), { count: 15 }) },
     { name: 'none', exactly: exactly(model('none')) },

@@ -12,6 +12,7 @@ import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, nameOfKey } from '../../../client/requests/resource-type.ts'
+import { withoutConsumers } from '../../scheduler/devices/binding-conditions.ts'
 import { ignoreNotFound } from '../ignore-not-found.ts'
 import { hasEnded } from '../workloads/pod-state.ts'
 import { claimFinalizer, generatedClaims, owningPod } from './pod-claims.ts'
@@ -36,7 +37,7 @@ export function claimReleaseLoop(parts: ClaimReleaseParts): Loop {
   }
 }
 
-/** Returns the keys of an ended or deleted pod's claims. */
+/** Returns the keys of the claims of a finished or deleted pod. */
 function claimsOfEndedPod({ object, previous }: ObjectChange<Pod>): string[] {
   const pod = (object ?? previous)!
   if (object !== undefined && !hasEnded(object)) return []
@@ -86,10 +87,7 @@ async function release(
 ): Promise<void> {
   const change = (object: ResourceClaim): ResourceClaim | undefined => {
     if (object.metadata.uid !== claim.metadata.uid) return undefined
-    const { reservedFor, allocation, devices, ...others } = object.status ?? {}
-    const remaining = (reservedFor ?? []).filter(({ uid }) => !ended.has(uid))
-    if (remaining.length === 0) return { ...object, status: others }
-    return { ...object, status: { ...object.status, reservedFor: remaining } }
+    return { ...object, status: withoutConsumers(object.status ?? {}, ended) }
   }
   await ignoreNotFound(
     changeObject(client, claims.type, { name: nameOf(claim), subresource: 'status', change, signal }),

@@ -3,13 +3,17 @@
  * selectors and constraints. For a request with alternatives, the first possible alternative is chosen.
  */
 
+import { randomUUID } from 'node:crypto'
 import type { Budget } from '../../../api/cel/budget.ts'
-import { sameJson } from '../../../api/json/json.ts'
+import { defined, sameJson } from '../../../api/json/json.ts'
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
 import { asJson } from '../../../api/model/object.ts'
+import { formatQuantity } from '../../../api/model/quantity.ts'
 import type { NodeInfo } from '../node-info.ts'
-import { matchesDevice } from './device-selectors.ts'
-import { type Allocation, type Device, type Inventory, nodesOf } from './inventory.ts'
+import type { Allocation, Device } from './device.ts'
+import { type Consumption, isShared } from './device-capacity.ts'
+import { DeviceUsage } from './device-usage.ts'
+import { type Inventory, nodesOf } from './inventory.ts'
 
 type Devices = NonNullable<NonNullable<ResourceClaim['spec']>['devices']>
 type Request = NonNullable<Devices['requests']>[number]
@@ -22,6 +26,7 @@ interface Chosen {
   readonly request: string
   readonly device: Device
   readonly wanted: Exact
+  readonly consumed: Consumption
 }
 
 /** Maximum number of devices that a claim can allocate, as in Kubernetes. */
@@ -59,22 +64,22 @@ class Search {
   readonly #inventory: Inventory
   readonly #budget: Budget
   readonly #devices: readonly Device[]
-  readonly #taken = new Set<Device>()
+  readonly #usage: DeviceUsage
   #constraints: readonly Constraint[] = []
 
   constructor({ node, inventory, budget }: SearchPlace) {
     this.#inventory = inventory
     this.#budget = budget
-    this.#devices = inventory.devicesAt(node)
+    this.#usage = new DeviceUsage(inventory, budget)
+    // Devices that need no preparation are tried first.
+    this.#devices = inventory.devicesAt(node).toSorted((a, b) => Number(needsBinding(a)) - Number(needsBinding(b)))
   }
 
   /** Chooses the devices of one claim. The chosen devices are not available to later claims. */
   choose(requests: readonly Request[], constraints: readonly Constraint[]): Chosen[] | undefined {
     this.#constraints = constraints
     const chosen: Chosen[] = []
-    if (!this.#fill(requests, chosen)) return undefined
-    for (const { device, wanted } of chosen) if (wanted.adminAccess !== true) this.#taken.add(device)
-    return chosen
+    return this.#fill(requests, chosen) ? chosen : undefined
   }
 
   /** Chooses devices for the remaining requests. If that is impossible, leaves `chosen` as it was and returns false. */
@@ -85,25 +90,34 @@ class Search {
       exactly === undefined ? firstAvailable.map((each) => [`${name}/${each.name}`, each as Exact]) : [[name, exactly]]
     return options.some(([label, wanted]) => {
       const candidates = this.#candidates(wanted)
-      if (wanted.allocationMode !== 'All')
-        return this.#take({ label, wanted, candidates, others, from: 0, count: Number(wanted.count ?? 1) }, chosen)
-      if (candidates.length === 0 || candidates.some((device) => !this.#isFree(device, wanted, chosen))) return false
-      return this.#take({ label, wanted, candidates, others, from: 0, count: candidates.length }, chosen)
+      const choice = { label, wanted, candidates, others, from: 0 }
+      if (wanted.allocationMode !== 'All') {
+        const mayRepeat = wanted.adminAccess !== true && candidates.some(({ device }) => isShared(device))
+        return this.#take({ ...choice, count: Number(wanted.count ?? 1), mayRepeat }, chosen)
+      }
+      const isMissing = (device: Device) => this.#consumptionOf(device, wanted, chosen) === undefined
+      if (candidates.length === 0 || candidates.some(isMissing)) return false
+      return this.#take({ ...choice, count: candidates.length, mayRepeat: false }, chosen)
     })
   }
 
   /** Chooses `count` more devices among the candidates, then the devices for the other requests. */
   #take(choice: Choice, chosen: Chosen[]): boolean {
-    const { label, wanted, candidates, others, from, count } = choice
+    const { label, wanted, candidates, others, from, count, mayRepeat } = choice
     if (count === 0) return this.#fill(others, chosen)
     if (chosen.length + count > maxResults) return false
-    for (let i = from; i <= candidates.length - count; i++) {
+    const end = mayRepeat ? candidates.length : candidates.length - count + 1
+    for (let i = from; i < end; i++) {
       const device = candidates[i]!
       this.#budget.work(stepsPerTry + chosen.length * (chosen.length + 1) * this.#constraints.length)
-      const next = { request: label, device, wanted }
-      if (!this.#isFree(device, wanted, chosen) || !this.#isConsistent([...chosen, next])) continue
+      const consumed = this.#consumptionOf(device, wanted, chosen)
+      if (consumed === undefined) continue
+      const next = { request: label, device, wanted, consumed }
+      if (!this.#isConsistent([...chosen, next])) continue
       chosen.push(next)
-      if (this.#take({ ...choice, from: i + 1, count: count - 1 }, chosen)) return true
+      if (wanted.adminAccess !== true) this.#usage.take(device, consumed)
+      if (this.#take({ ...choice, from: mayRepeat ? i : i + 1, count: count - 1 }, chosen)) return true
+      if (wanted.adminAccess !== true) this.#usage.release(device, consumed)
       chosen.pop()
     }
     return false
@@ -114,16 +128,15 @@ class Search {
     if (deviceClass === undefined) return []
     const selectors = [...(deviceClass.spec?.selectors ?? []), ...(wanted.selectors ?? [])]
     this.#budget.work(this.#devices.length * (1 + selectors.length) * stepsPerTry)
-    return this.#devices.filter((device) => isUsable(device, wanted) && matchesDevice(selectors, device, this.#budget))
+    return this.#devices.filter(
+      (device) => isTolerated(device, wanted) && this.#inventory.selectors.match(selectors, device, this.#budget),
+    )
   }
 
-  #isFree(device: Device, { adminAccess }: Exact, chosen: readonly Chosen[]): boolean {
-    if (adminAccess === true) return !chosen.some((each) => each.device === device)
-    return (
-      !this.#taken.has(device) &&
-      !chosen.some((each) => each.device === device && each.wanted.adminAccess !== true) &&
-      !this.#inventory.isAllocated(device)
-    )
+  /** Returns what an allocation of the device consumes, or undefined if the request cannot have the device now. */
+  #consumptionOf(device: Device, wanted: Exact, chosen: readonly Chosen[]): Consumption | undefined {
+    if (wanted.adminAccess !== true) return this.#usage.consumptionOf(device, wanted.capacity?.requests)
+    return chosen.some((each) => each.device === device) ? undefined : new Map()
   }
 
   #isConsistent(chosen: readonly Chosen[]): boolean {
@@ -147,6 +160,8 @@ interface Choice {
   readonly others: readonly Request[]
   readonly from: number
   readonly count: number
+  /** Whether a shared device may be chosen several times. */
+  readonly mayRepeat: boolean
 }
 
 /**
@@ -161,9 +176,13 @@ function attributeOf({ driver, device: { attributes = {} } }: Device, name: stri
       : undefined
 }
 
-/** Whether the request tolerates the device's taints and the scheduler supports all properties of the device. */
-function isUsable({ device: { taints = [], consumesCounters = [] } }: Device, { tolerations = [] }: Exact): boolean {
-  if (consumesCounters.length > 0) return false
+/** Whether a device has conditions that must be met before a pod is bound. */
+function needsBinding({ device: { bindingConditions = [] } }: Device): boolean {
+  return bindingConditions.length > 0
+}
+
+/** Whether the request tolerates the device's taints. */
+function isTolerated({ device: { taints = [] } }: Device, { tolerations = [] }: Exact): boolean {
   return taints.every(
     ({ key, value = '', effect }) =>
       effect === 'None' ||
@@ -182,11 +201,15 @@ function allocationOf(
   chosen: readonly Chosen[],
   { node, inventory }: SearchPlace,
 ): Allocation {
-  const results: Result[] = chosen.map(({ request, device: { driver, pool, device }, wanted }) => ({
-    ...{ request, driver, pool, device: device.name ?? '' },
-    ...(wanted.adminAccess === undefined ? {} : { adminAccess: wanted.adminAccess }),
-    ...(wanted.tolerations === undefined ? {} : { tolerations: wanted.tolerations }),
-  }))
+  const results: Result[] = chosen.map(({ request, device: { driver, pool, device }, wanted, consumed }) => {
+    const { bindingConditions, bindingFailureConditions } = device
+    return {
+      ...{ request, driver, pool, device: device.name ?? '' },
+      ...defined({ adminAccess: wanted.adminAccess, tolerations: wanted.tolerations }),
+      ...defined({ bindingConditions, bindingFailureConditions }),
+      ...(isShared(device) && wanted.adminAccess !== true ? shareOf(consumed) : {}),
+    }
+  })
   const byRequest = new Map(chosen.map(({ request, wanted }) => [request, wanted]))
   const ofClasses = [...byRequest].flatMap(([request, { deviceClassName = '' }]) =>
     (inventory.classes.get({ name: deviceClassName })?.spec?.config ?? []).map((each) => ({
@@ -204,4 +227,10 @@ function allocationOf(
     devices: { results, ...(config.length === 0 ? {} : { config }) },
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
   }
+}
+
+/** Returns the ID of a new share of a device, and the capacity that the share consumes. */
+function shareOf(consumed: Consumption): Pick<Result, 'shareID' | 'consumedCapacity'> {
+  const amounts = consumed.entries().map(([name, quantity]) => [name, formatQuantity(quantity)] as const)
+  return { shareID: randomUUID(), consumedCapacity: Object.fromEntries(amounts) }
 }

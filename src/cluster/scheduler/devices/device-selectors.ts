@@ -6,64 +6,126 @@
 import type { Budget } from '../../../api/cel/budget.ts'
 import { quantityValue, semverValue } from '../../../api/cel/functions/quantities.ts'
 import { dynamicType } from '../../../api/cel/json-values.ts'
+import { loadPatternEngine } from '../../../api/cel/pattern-engine.ts'
+import { estimateSize } from '../../../api/cel/pattern-size.ts'
 import { compileRule, type Program } from '../../../api/cel/program.ts'
+import type { ReadPattern } from '../../../api/cel/regex.ts'
 import { CelError, CelMap, LiteralMap, type Value } from '../../../api/cel/values.ts'
 import type { DeviceSelector } from '../../../api/kinds/resource/types/selector.ts'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
-import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
-import type { Device } from './inventory.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
+import type { Device } from './device.ts'
+import { isShared } from './device-capacity.ts'
 
-const maxPrograms = 1000
+/** Maximum number of compiled selectors that are kept for later Pods. */
+const maxPrograms = 200
+/**
+ * Maximum total size of the patterns in a selector, in steps of the compiled patterns. Each step takes about a hundred
+ * bytes of memory.
+ */
+const maxPatternSteps = 1000
 
-const programs = new BoundedMap<string, Program | undefined>(maxPrograms)
 const results = new WeakMap<Device, BoundedMap<string, boolean>>()
 const values = new WeakMap<Device, Value>()
 const maxResults = 64
 
-/** Whether all selectors match the device. Throws BudgetExceeded. */
-export function matchesDevice(selectors: readonly DeviceSelector[], device: Device, budget: Budget): boolean {
-  return selectors.every(({ cel }) => cel?.expression !== undefined && isSelected(cel.expression, device, budget))
+/** The selectors of the Pod that is being scheduled. */
+export class DeviceSelectors {
+  /** The engine for regular expressions. Undefined until it is loaded. */
+  #readPattern: ReadPattern | undefined
+  readonly #programs = new BoundedMap<string, Program>(maxPrograms)
+  #current: ReadonlyMap<string, Program> = new Map()
+
+  /** Loads the engine for regular expressions. Must be called before selectors are compiled. */
+  async load(): Promise<void> {
+    this.#readPattern ??= await loadPatternEngine()
+  }
+
+  /**
+   * Compiles the selectors of a Pod in small steps. The API server has already validated them. Returns the reasons if
+   * any of them cannot be compiled.
+   */
+  *compile(selectors: Iterable<DeviceSelector>): Sliced<readonly string[]> {
+    const current = new Map<string, Program>()
+    for (const { cel: { expression = '' } = {} } of selectors) {
+      if (current.has(expression)) continue
+      const known = this.#programs.get(expression)
+      const compiled = known === undefined ? yield* this.#compileOne(expression) : known
+      if (typeof compiled === 'string') return [compiled]
+      current.set(expression, compiled)
+      this.#programs.set(expression, compiled)
+    }
+    this.#current = current
+    return []
+  }
+
+  *#compileOne(expression: string): Sliced<Program | string> {
+    if (this.#readPattern === undefined) throw new TypeError('the engine for regular expressions is not loaded')
+    const patterns = limitPatterns(this.#readPattern)
+    const variables = new Map([['device', dynamicType]])
+    const { read: readPattern } = patterns
+    const compiled = yield* compileRule(expression, { variables, result: 'any', hasBind: true, readPattern })
+    patterns.close()
+    return compiled.outcome === 'program' ? compiled.program : compiled.why
+  }
+
+  /** Whether all selectors match the device. The selectors must have been compiled. Throws BudgetExceeded. */
+  match(selectors: readonly DeviceSelector[], device: Device, budget: Budget): boolean {
+    return selectors.every(({ cel: { expression = '' } = {} }) => {
+      const program = this.#current.get(expression)
+      return program !== undefined && isSelected(expression, { program, device, budget })
+    })
+  }
 }
 
-function isSelected(expression: string, device: Device, budget: Budget): boolean {
+/** Restricts the patterns of a selector: their total size is limited, and all of them must be constants. */
+function limitPatterns(readPattern: ReadPattern): { readonly read: ReadPattern; readonly close: () => void } {
+  let steps = 0
+  let isCompiled = false
+  const read: ReadPattern = (source) => {
+    if (isCompiled) return { outcome: 'refused', why: 'the pattern must be a constant' }
+    steps += estimateSize(source)
+    if (steps > maxPatternSteps)
+      return { outcome: 'refused', why: `the patterns are too large in total: the limit is ${maxPatternSteps} steps` }
+    return readPattern(source)
+  }
+  return {
+    read,
+    close: () => {
+      isCompiled = true
+    },
+  }
+}
+
+interface Evaluation {
+  readonly program: Program
+  readonly device: Device
+  readonly budget: Budget
+}
+
+function isSelected(expression: string, evaluation: Evaluation): boolean {
+  const { device } = evaluation
   const known = results.get(device) ?? new BoundedMap<string, boolean>(maxResults)
   results.set(device, known)
-  const result = known.get(expression) ?? evaluate(expression, device, budget)
+  const result = known.get(expression) ?? evaluate(evaluation)
   known.set(expression, result)
   return result
 }
 
-function evaluate(expression: string, device: Device, budget: Budget): boolean {
-  const program = programs.has(expression) ? programs.get(expression) : compile(expression)
-  programs.set(expression, program)
+function evaluate({ program, device, budget }: Evaluation): boolean {
   const value = values.get(device) ?? deviceValue(device)
   values.set(device, value)
   try {
-    return program?.evaluate([value], budget) === true
+    return program.evaluate([value], budget) === true
   } catch (error) {
     if (error instanceof CelError) return false
     throw error
   }
 }
 
-/**
- * Compiles a selector. The API server has already validated it, except for patterns, which the scheduler does not
- * support.
- */
-function compile(expression: string): Program | undefined {
-  const compiled = runToCompletion(
-    compileRule(expression, {
-      variables: new Map([['device', dynamicType]]),
-      result: 'any',
-      hasBind: true,
-      readPattern: () => ({ outcome: 'refused', why: 'the scheduler does not support patterns' }),
-    }),
-  )
-  return compiled.outcome === 'program' ? compiled.program : undefined
-}
-
 /** Returns the variable `device`. Names without a domain belong to the domain of the driver. */
-function deviceValue({ driver, device: { attributes = {}, capacity = {} } }: Device): Value {
+function deviceValue({ driver, device }: Device): Value {
+  const { attributes = {}, capacity = {} } = device
   const attributeValues = Object.entries(attributes).map(([name, each]) => [name, attributeValue(each)] as const)
   const capacityValues = Object.entries(capacity).map(
     ([name, each]) => [name, quantityValue(each.value ?? '0')] as const,
@@ -72,6 +134,7 @@ function deviceValue({ driver, device: { attributes = {}, capacity = {} } }: Dev
     ['driver', driver],
     ['attributes', new ByDomain(attributeValues, driver)],
     ['capacity', new ByDomain(capacityValues, driver)],
+    ['allowMultipleAllocations', isShared(device)],
   ])
 }
 

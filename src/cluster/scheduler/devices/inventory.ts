@@ -11,24 +11,15 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import type { Index } from '../../../client/informers/object-index.ts'
 import { objectKey } from '../../../client/requests/resource-type.ts'
 import type { NodeInfo } from '../node-info.ts'
-
-type SliceSpec = NonNullable<ResourceSlice['spec']>
-export type Allocation = NonNullable<NonNullable<ResourceClaim['status']>['allocation']>
-
-/** A device, with the ResourceSlice that advertises it. */
-export interface Device {
-  /** Driver, pool and name, which together identify the device. */
-  readonly id: string
-  readonly driver: string
-  readonly pool: string
-  readonly device: NonNullable<SliceSpec['devices']>[number]
-  readonly slice: SliceSpec
-}
+import { type Allocation, type Device, idOf, poolKey, type SliceSpec } from './device.ts'
+import { DeviceSelectors } from './device-selectors.ts'
 
 export interface DeviceSources {
   readonly resourceClaims: Informer<ResourceClaim>
   readonly slices: Informer<ResourceSlice>
   readonly deviceClasses: Informer<DeviceClass>
+  /** Whether allocations record the time at which they were made. */
+  readonly recordsTime: boolean
 }
 
 const devicesOf = memoizeByObject((slice: ResourceSlice): readonly Device[] => {
@@ -40,31 +31,32 @@ const devicesOf = memoizeByObject((slice: ResourceSlice): readonly Device[] => {
   }))
 })
 
-interface Named {
-  readonly driver?: string | undefined
-  readonly pool?: string | undefined
-  readonly device?: string | undefined
-}
+type Result = NonNullable<NonNullable<Allocation['devices']>['results']>[number]
 
-function idOf({ driver = '', pool = '', device = '' }: Named): string {
-  return `${driver}/${pool}/${device}`
-}
-
-/** Returns the IDs of the devices that an allocation occupies. Administrative access occupies none. */
-function occupied(allocation: Allocation | undefined): string[] {
-  return (allocation?.devices?.results ?? []).filter(({ adminAccess }) => adminAccess !== true).map(idOf)
+/** Returns the devices that an allocation uses. Administrative access does not count as use. */
+function usedBy(allocation: Allocation | undefined): Result[] {
+  return (allocation?.devices?.results ?? []).filter(({ adminAccess }) => adminAccess !== true)
 }
 
 interface Reservation {
   readonly allocation: Allocation
-  /** IDs of the devices that this allocation occupies exclusively. */
+  /** IDs of the devices that this allocation uses. */
   readonly devices: ReadonlySet<string>
+}
+
+type CounterSet = NonNullable<SliceSpec['sharedCounters']>[number]
+
+/** The newest generation of a pool. */
+export interface Pool {
+  readonly sets: readonly CounterSet[]
+  readonly devices: readonly Device[]
 }
 
 /** Index key of slices whose devices are not limited to one node. */
 const anyNode = ''
 
 export class Inventory {
+  readonly selectors = new DeviceSelectors()
   readonly classes: Informer<DeviceClass>
   readonly #claims: Informer<ResourceClaim>
   readonly #slices: Index<ResourceSlice>
@@ -78,7 +70,7 @@ export class Inventory {
     this.#claims = resourceClaims
     this.#slices = slices.index(({ spec }) => [spec?.nodeName || anyNode])
     this.#pools = slices.index(({ spec }) => [poolKey(spec)])
-    this.#allocated = resourceClaims.index(({ status }) => occupied(status?.allocation))
+    this.#allocated = resourceClaims.index(({ status }) => usedBy(status?.allocation).map(idOf))
     resourceClaims.onChange(({ key, object }) => {
       if (object === undefined || object.status?.allocation !== undefined) this.#reserved.delete(key)
     })
@@ -98,7 +90,7 @@ export class Inventory {
    */
   reserve(claim: ResourceClaim, allocation: Allocation): () => void {
     const key = objectKey(claim)
-    const reservation = { allocation, devices: new Set(occupied(allocation)) }
+    const reservation = { allocation, devices: new Set(usedBy(allocation).map(idOf)) }
     this.#reserved.set(key, reservation)
     return () => {
       if (this.#reserved.get(key) === reservation) this.#reserved.delete(key)
@@ -107,22 +99,45 @@ export class Inventory {
 
   /** Returns the devices that are accessible from a node. */
   devicesAt(node: NodeInfo): Device[] {
-    const slices = [...this.#slices.get(node.name), ...this.#slices.get(anyNode)].filter((each) => this.#isNewest(each))
-    return slices.flatMap(devicesOf).filter((device) => isReachable(device, node))
+    const slices = [...this.#slices.get(node.name), ...this.#slices.get(anyNode)]
+    const newest = new Map<string, number>()
+    const isNewest = ({ spec }: ResourceSlice) => {
+      const key = poolKey(spec)
+      const generation = newest.get(key) ?? this.#newestGeneration(key)
+      newest.set(key, generation)
+      return generationOf(spec) === generation
+    }
+    return slices
+      .filter(isNewest)
+      .flatMap(devicesOf)
+      .filter((device) => isReachable(device, node))
   }
 
   isAllocated({ id }: Device): boolean {
     return this.#allocated.count(id) > 0 || this.#reserved.values().some(({ devices }) => devices.has(id))
   }
 
-  #isNewest({ spec }: ResourceSlice): boolean {
-    const generation = Number(spec?.pool?.generation ?? 0)
-    return this.#pools.get(poolKey(spec)).every((other) => Number(other.spec?.pool?.generation ?? 0) <= generation)
+  /** Returns the existing allocations of a device. */
+  allocationsOf({ id }: Device): Result[] {
+    const stored = this.#allocated.get(id).map(({ status }) => status?.allocation)
+    const reserved = this.#reserved.values().flatMap(({ allocation, devices }) => (devices.has(id) ? [allocation] : []))
+    return [...stored, ...reserved].flatMap(usedBy).filter((result) => idOf(result) === id)
+  }
+
+  /** Returns the shared counters and the devices of a pool. */
+  pool(key: string): Pool {
+    const newest = this.#newestGeneration(key)
+    const slices = this.#pools.get(key).filter(({ spec }) => generationOf(spec) === newest)
+    return { sets: slices.flatMap(({ spec }) => spec?.sharedCounters ?? []), devices: slices.flatMap(devicesOf) }
+  }
+
+  #newestGeneration(pool: string): number {
+    return this.#pools.get(pool).reduce((newest, { spec }) => Math.max(newest, generationOf(spec)), 0)
   }
 }
 
-function poolKey({ driver = '', pool = {} }: SliceSpec = {}): string {
-  return `${driver}/${pool.name}`
+function generationOf({ pool }: SliceSpec = {}): number {
+  return Number(pool?.generation ?? 0)
 }
 
 function isReachable({ device, slice }: Device, node: NodeInfo): boolean {
@@ -135,8 +150,9 @@ function isReachable({ device, slice }: Device, node: NodeInfo): boolean {
 /** Returns the selector for the nodes that can access all these devices, or undefined for all nodes. */
 export function nodesOf(devices: readonly Device[], node: NodeInfo): Allocation['nodeSelector'] {
   const places = devices.map(({ device, slice }) => (slice.perDeviceNodeSelection ? device : slice))
-  if (places.every(({ allNodes }) => allNodes)) return undefined
+  const isBound = devices.some(({ device }) => device.bindsToNode)
+  if (!isBound && places.every(({ allNodes }) => allNodes)) return undefined
   const [place] = places
-  if (places.length === 1 && !place!.nodeName) return place!.nodeSelector as Allocation['nodeSelector']
+  if (!isBound && places.length === 1 && !place!.nodeName) return place!.nodeSelector as Allocation['nodeSelector']
   return { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node.name] }] }] }
 }

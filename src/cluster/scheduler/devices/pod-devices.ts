@@ -3,15 +3,18 @@
  * Pod is bound.
  */
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
+import type { DeviceSelector } from '../../../api/kinds/resource/types/selector.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import { type NodeSelectorTerm, selectsNode } from '../../../api/selectors/node-selector.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import type { ResourceType } from '../../../client/requests/resource-type.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { Refusal } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
 import { allocate } from './allocator.ts'
-import type { Allocation, Inventory } from './inventory.ts'
+import type { Allocation } from './device.ts'
+import type { Inventory } from './inventory.ts'
 import type { SearchBudget } from './search-budget.ts'
 
 const plugin = 'DynamicResources'
@@ -20,6 +23,11 @@ const maxConsumers = 256
 
 function refusal(reason: string): Refusal {
   return { plugin, reasons: [reason], isFinal: true }
+}
+
+/** Whether a Pod has ResourceClaims. */
+export function usesDevices({ spec }: PodInfo): boolean {
+  return (spec.resourceClaims ?? []).length > 0
 }
 
 /**
@@ -59,6 +67,28 @@ function faultOf(claim: ResourceClaim, pod: PodInfo, { classes }: Inventory): st
       if (classes.get({ name: deviceClassName }) === undefined)
         return `request ${name}: device class ${deviceClassName} does not exist`
   return undefined
+}
+
+/**
+ * Compiles the selectors of the claims that need an allocation. Returns the reasons if a selector cannot be compiled.
+ */
+export function* prepareSelectors(
+  claims: readonly ResourceClaim[],
+  { inventory, budget }: Omit<ChoicePlace, 'node'>,
+): Sliced<Refusal | undefined> {
+  const waiting = claims.filter((claim) => inventory.allocationOf(claim) === undefined)
+  const faults = yield* budget.runInSteps(inventory.selectors.compile(selectorsOf(waiting, inventory)))
+  if (faults === undefined) return tooExpensive
+  return faults.length === 0 ? undefined : refusal(`unsupported device selector: ${faults.join(', ')}`)
+}
+
+function* selectorsOf(claims: readonly ResourceClaim[], { classes }: Inventory): Generator<DeviceSelector> {
+  for (const { spec } of claims)
+    for (const { exactly, firstAvailable = [] } of spec?.devices?.requests ?? [])
+      for (const { deviceClassName = '', selectors = [] } of exactly === undefined ? firstAvailable : [exactly]) {
+        yield* classes.get({ name: deviceClassName })?.spec?.selectors ?? []
+        yield* selectors
+      }
 }
 
 /** The claims of a Pod that are already allocated, and new allocations for the others. */
@@ -109,11 +139,14 @@ export interface DeviceWriteParts {
   readonly signal: AbortSignal
 }
 
-/** Writes the allocations and reserves the claims for the Pod. Throws if another client has changed a claim first. */
+/**
+ * Writes the allocations and reserves the claims for the Pod. Records the time of the allocations unless it is
+ * undefined. Throws if another client has changed a claim first.
+ */
 export async function writeDevices(
   { client, vendor, type, signal }: DeviceWriteParts,
   { allocated, allocations }: DeviceChoice,
-  { name, uid }: PodInfo,
+  { pod: { name, uid }, time }: { readonly pod: PodInfo; readonly time: string | undefined },
 ): Promise<void> {
   const consumer = { resource: 'pods', name, uid }
   const finalizer = `${groupName(vendor, 'resource')}/delete-protection`
@@ -124,10 +157,11 @@ export async function writeDevices(
     const isProtected = finalizers.includes(finalizer)
     const metadata = { ...claim.metadata, finalizers: [...finalizers, finalizer] }
     const current = isProtected ? claim : await client.update(type, { ...claim, metadata }, { signal })
-    const allocation = allocations.get(claim) ?? current.status?.allocation
+    const added = allocations.get(claim)
+    const allocationTimestamp = time === undefined ? {} : { allocationTimestamp: time }
     const status = {
       ...current.status,
-      ...(allocation === undefined ? {} : { allocation }),
+      ...(added === undefined ? {} : { allocation: { ...added, ...allocationTimestamp } }),
       reservedFor: [...reservedFor, consumer],
     }
     await client.update(type, { ...current, status }, { subresource: 'status', signal })

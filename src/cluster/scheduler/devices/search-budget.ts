@@ -1,9 +1,10 @@
 /**
- * Limits the time of the search for a Pod's devices. Users write the selectors and requests of claims, and a search
+ * Limits the time spent searching for a Pod's devices. Users write the selectors and requests of claims, and a search
  * with many combinations or expensive selectors must not delay other Pods.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
+import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /** Maximum cost of the selectors on one node. Kubernetes has the same limit for each evaluation. */
 const maxCost = 1_000_000
@@ -26,6 +27,18 @@ export class SearchBudget {
       throw error
     } finally {
       this.#spentMicroseconds += threadMicroseconds() - began
+    }
+  }
+
+  /** Runs work in small steps and charges its time. Returns undefined if the limit for the Pod is exceeded. */
+  *runInSteps<T>(work: Sliced<T>): Sliced<T | undefined> {
+    for (;;) {
+      const began = threadMicroseconds()
+      const { done, value } = work.next()
+      this.#spentMicroseconds += threadMicroseconds() - began
+      if (done === true) return value
+      if (this.#spentMicroseconds > maxMicroseconds) return undefined
+      yield
     }
   }
 }
