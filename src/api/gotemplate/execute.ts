@@ -17,6 +17,7 @@ export interface FillOptions {
 }
 
 export interface FillLimits {
+  /** Maximum number of steps. Each node, call and range element is a step, and long values count as several steps. */
   readonly steps: number
   /** Maximum length, in characters, of the output and of each intermediate string. */
   readonly characters: number
@@ -25,12 +26,27 @@ export interface FillLimits {
 /** Executes a template and returns its output. Throws TemplateError if the execution fails. */
 export function fillGoTemplate(template: Template, value: Value, options: FillOptions): string {
   const run = new Run(template, options)
-  run.nodes(template.nodes, { dot: value, variables: [['$', value]] })
+  try {
+    run.nodes(template.nodes, { dot: value, variables: [['$', value]] })
+  } catch (error) {
+    // The stack overflows if the template builds a value that is nested very deeply, or calls itself in nested branches.
+    if (!(error instanceof RangeError)) throw error
+    throw templateError(template.text, 0, 'it is nested too deeply')
+  }
   return run.text()
 }
 
 /** Maximum depth of nested template calls. */
 const maxDepth = 1000
+/** Number of characters that a function can process in one step. */
+const charactersPerStep = 64
+/** Number of steps that an operand counts as. */
+const operandSteps = 1 / 16
+/**
+ * Maximum size of a value, as a multiple of the maximum length of the output. Even the largest objects in a store are
+ * smaller.
+ */
+const maxSizeFactor = 4
 const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 1024 }
 
 interface Scope {
@@ -47,6 +63,8 @@ class Run {
   readonly #options: FillOptions
   readonly #limits: FillLimits
   readonly #parts: string[] = []
+  /** The sizes of lists and maps. A template can build small values that are large when they are printed. */
+  readonly #sizes = new Map<object, number>()
   #length = 0
   #steps = 0
   #depth = 0
@@ -79,9 +97,35 @@ class Run {
     return 'end'
   }
 
-  #step(): void {
-    if (++this.#steps > this.#limits.steps)
+  #step(count = 1): void {
+    this.#steps += count
+    if (this.#steps > this.#limits.steps)
       throw templateError(this.#template.text, 0, `it takes more than ${this.#limits.steps} steps`)
+  }
+
+  /** Counts the steps of a function that processes all of these values. */
+  #process(values: readonly Value[]): void {
+    for (const value of values) this.#step(this.#sizeOf(value) / charactersPerStep)
+  }
+
+  /** Returns the approximate length in characters of a value when it is printed. */
+  #sizeOf(value: Value): number {
+    if (typeof value === 'string') return value.length
+    if (typeof value !== 'object' || value === null) return 1
+    const known = this.#sizes.get(value)
+    if (known !== undefined) return known
+    let size = 1
+    if (Array.isArray(value)) for (const item of value) size += this.#sizeOf(item)
+    else for (const key of Object.keys(value)) size += key.length + this.#sizeOf(value[key])
+    if (size > maxSizeFactor * this.#limits.characters)
+      throw templateError(this.#template.text, 0, `it produces a value of more than ${size} characters`)
+    this.#sizes.set(value, size)
+    return size
+  }
+
+  /** Like `isTrue`, but counts the members of a map only once. */
+  #isTrue(value: Value): boolean {
+    return typeof value === 'object' && value !== null ? this.#sizeOf(value) > 1 : isTrue(value)
   }
 
   #assertShort(length: number): void {
@@ -92,7 +136,9 @@ class Run {
   #action(pipeline: Pipeline, scope: Scope): void {
     const value = this.#pipeline(pipeline, scope)
     this.#set(pipeline, scope, [value])
-    if (pipeline.variables.length === 0) this.#write(value == null ? '<no value>' : plainText(value))
+    if (pipeline.variables.length > 0) return
+    this.#process([value])
+    this.#write(value == null ? '<no value>' : plainText(value))
   }
 
   #write(text: string): void {
@@ -115,14 +161,16 @@ class Run {
     const value = this.#pipeline(node.pipeline, scope)
     if (node.kind === 'range') return this.#range(node, scope, value)
     this.#set(node.pipeline, scope, [value])
-    if (!isTrue(value)) return this.nodes(node.otherwise, scope)
+    if (!this.#isTrue(value)) return this.nodes(node.otherwise, scope)
     return this.nodes(node.body, node.kind === 'with' ? { ...scope, dot: value } : scope)
   }
 
   #range(node: Branch, scope: Scope, value: Value): Ending {
+    this.#process([value])
     const elements = this.#elements(node, value)
     if (elements.length === 0) return this.nodes(node.otherwise, scope)
     for (const [key, element] of elements) {
+      this.#step()
       const inner = { dot: element, variables: [...scope.variables] }
       this.#set(node.pipeline, inner, node.pipeline.variables.length === 2 ? [key, element] : [element])
       if (this.nodes(node.body, inner) === 'break') break
@@ -177,15 +225,17 @@ class Run {
       let value: Value
       for (const arg of args) {
         value = this.#operand(arg, scope)
-        if (isTrue(value) === (name === 'or')) return value
+        if (this.#isTrue(value) === (name === 'or')) return value
       }
       return piped.length === 0 ? value : piped[0]!.value
     }
     this.#step()
     const values = [...args.map((arg) => this.#operand(arg, scope)), ...piped.map(({ value }) => value)]
+    this.#process(values)
     try {
       const made = this.#options.functions.get(name)!(...values)
       if (typeof made === 'string') this.#assertShort(made.length)
+      this.#process([made])
       return made
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
@@ -194,6 +244,7 @@ class Run {
   }
 
   #operand(operand: Operand, scope: Scope): Value {
+    this.#step(operandSteps)
     if (operand.kind === 'dot') return scope.dot
     if (operand.kind === 'nil') return undefined
     if (operand.kind === 'literal') return operand.value
@@ -204,6 +255,7 @@ class Run {
   }
 
   #field(value: Value, name: string, at: number): Value {
+    this.#step(operandSteps)
     const refuses = this.#options.missingKeys === 'refuse'
     if (value == null && !refuses) return undefined
     if (isObject(value)) {

@@ -23,8 +23,12 @@ export function parseGoTemplate(text: string, functions: { has(name: string): bo
   return new Parser(text, functions).template()
 }
 
-/** Maximum nesting depth of a template, which protects the stack. Real templates are far less deep. */
+/**
+ * Maximum nesting depth of a template. The limit prevents a stack overflow and far exceeds the depth of real templates.
+ */
 const maxDepth = 200
+/** Maximum number of variables in a scope. The lookup of a variable compares its name with all of them. */
+const maxVariables = 500
 
 interface Ended {
   readonly nodes: Node[]
@@ -178,11 +182,11 @@ class Parser {
   }
 
   /**
-   * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of variables in
+   * Parses a pipeline up to its end token, which is not consumed. `maxNames` is the maximum number of variables in
    * a range. 0 means that the pipeline belongs to an ordinary action, which can declare one variable.
    */
-  #pipeline(maxVariables: number): Pipeline {
-    const { variables, declares } = this.#declaration(maxVariables)
+  #pipeline(maxNames: number): Pipeline {
+    const { variables, declares } = this.#declaration(maxNames)
     const commands: Command[] = []
     for (;;) {
       commands.push(this.#command(commands.length))
@@ -191,10 +195,11 @@ class Parser {
       this.#next++
     }
     this.#variables.push(...(declares ? variables : []))
+    if (this.#variables.length > maxVariables) throw this.#fault(`more than ${maxVariables} variables are in scope`)
     return { variables, declares, commands }
   }
 
-  #declaration(maxVariables: number): { variables: string[]; declares: boolean } {
+  #declaration(maxNames: number): { variables: string[]; declares: boolean } {
     const start = this.#next
     const variables: string[] = []
     while (this.#tokens[this.#next]?.kind === 'variable') {
@@ -207,7 +212,7 @@ class Parser {
         if (unknown) throw this.#fault(`undefined variable ${JSON.stringify(unknown)}`, mark)
         return { variables, declares: mark.text === ':=' }
       }
-      if (mark.text !== ',' || variables.length >= maxVariables) break
+      if (mark.text !== ',' || variables.length >= maxNames) break
     }
     this.#next = start
     return { variables: [], declares: false }
