@@ -32,7 +32,7 @@ export interface HeartbeatParts {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly outages: Pick<NodeOutages, 'isUnreachable' | 'hasDiskPressure'>
-  /** Stages for nodes. While a stage selects a node, the stage writes its status instead of the heartbeats. */
+  /** Stages for nodes. While a stage selects a node, the stage writes the node's status, and the heartbeats do not. */
   readonly stages: Pick<NodeStages, 'step'>
   /** Additional sources of node names to reconcile. */
   readonly sources: readonly Source[]
@@ -116,7 +116,7 @@ async function beat(
   }
   if (node === undefined) return 'done'
   state.isRegistered = true
-  const stageMs = await parts.stages.step(description, node, signal)
+  const stageMs = await parts.stages.step(node, signal)
   if (stageMs === undefined) await report(parts, { client, description, node }, signal)
   if (description.devices !== undefined && !state.hasPublished) {
     await publishDevices({ client, vendor: parts.vendor, node }, description.devices, signal)
@@ -165,12 +165,12 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // A conflict or a 404 means that the cache was stale. The node is triggered again when the cache is updated.
+    // A conflict or a 404 means that the cache was stale. The node is reconciled again when the cache is updated.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }
 
-/** Whether the node must report its status, because it has changed or the last report is too old. */
+/** Whether the node must report its status: the status has changed, or the last report is too old. */
 function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')

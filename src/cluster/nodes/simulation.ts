@@ -34,7 +34,7 @@ import { podLoop } from './pods/pod-loop.ts'
 import { simulationKeys } from './pods/simulation-keys.ts'
 import { NodeStages } from './stages/node-stages.ts'
 import { readStage } from './stages/read-stage.ts'
-import type { Stage } from './stages/stage.ts'
+import { isStageOf, type Stage } from './stages/stage.ts'
 import { StageError } from './stages/stage-error.ts'
 import { PodVolumes } from './volumes/pod-volumes.ts'
 
@@ -44,7 +44,7 @@ export interface SimulationParts {
   readonly nodeObjects: Informer<Node>
   /** The rules for simulated failures. If the server does not serve the type of the rules, nodes start without them. */
   readonly rules: FollowedRules
-  /** How many times faster than real time the containers run. Defaults to 1. */
+  /** Speed of the containers, as a multiple of real time. Defaults to 1. */
   readonly speed?: number
   /** Returns a client that authenticates as the agent of this node. */
   readonly clientOf: (node: string) => Client
@@ -107,7 +107,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
     followsContainers: (pod, failure) => parts.stages === undefined && followsContainers(pod, failure, keys),
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
-    record: (pod, event) => events.record(pod, event),
+    record: (pod, event, actor) => events.record(pod, event, actor),
     onPod: (pod, state) => {
       logs.observe(pod, state)
       if (state === 'lives') return
@@ -166,10 +166,11 @@ function heartbeatsOf(
   const nodeStages = new NodeStages({
     stages: stages.nodes,
     clientOf,
+    nodeOf: (name) => nodes.get(name)!,
     clock,
     startedAt: clock.now(),
     speed,
-    record: (node, event) => events.recordForNode(node, event),
+    record: (node, event, actor) => events.recordForNode(node, event, actor),
   })
   const sources = [...nodeSources, ...stages.nodeSources]
   return heartbeatLoop({ nodes, informer, clientOf, vendor, clock, outages, stages: nodeStages, sources })
@@ -205,8 +206,8 @@ function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source 
 }
 
 /**
- * Returns a function that reports whether a node is ready, and a source that triggers a node's pods when the node
- * becomes ready again. Such pods were marked as not ready when the node was lost.
+ * Returns a function that reports whether a node is ready, and a source that triggers a reconcile of a node's pods when
+ * the node becomes ready again. The pods were marked as not ready when the node was lost.
  */
 function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
   const byNode = indexByNode(pods)
@@ -247,14 +248,17 @@ function runtimesOf(
 
 const noStages: readonly Stage[] = []
 
-/** Returns the stages for pods and nodes, and the sources that trigger pods and nodes when Stage objects change. */
+/**
+ * Returns the stages for pods and nodes, and the sources that trigger a reconcile of pods and nodes when Stage objects
+ * change.
+ */
 function stagesOf({ stages: files, kwok, vendor, nodes, pods }: SimulationParts) {
   const own = new Set(nodes.map(({ name }) => name))
   const stagesOfFiles = files ?? defaultPodStages(vendor).map((stage) => readStage(stage))
-  const nodeStages = stagesOfFiles.filter(({ resource }) => resource === 'Node')
+  const nodeStages = stagesOfFiles.filter((stage) => isStageOf(stage, 'Node'))
   const podKeys = () => [...pods.objects()].filter(({ spec }) => own.has(spec?.nodeName ?? '')).map(objectKey)
   return {
-    pods: stagesOfFiles.filter(({ resource }) => resource === 'Pod'),
+    pods: stagesOfFiles.filter((stage) => isStageOf(stage, 'Pod')),
     podObjects: () => kwok?.stages.of('Pod') ?? noStages,
     nodes: () => {
       const objects = kwok?.stages.of('Node') ?? noStages

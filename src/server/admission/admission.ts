@@ -7,6 +7,7 @@ import type { AdmissionMetrics } from '../../apiserver/admission/admission-metri
 import type { ControlEntry, ControlParts, ControlState } from '../../apiserver/admission/controls/all.ts'
 import { refuseEscalation } from '../../apiserver/admission/escalation.ts'
 import { refuseUnreadableParameters } from '../../apiserver/admission/policy/parameter-access.ts'
+import { recordStageAuthor } from '../../apiserver/admission/stage-author.ts'
 import { type WarningParts, warnOfWebhooks } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Access } from '../../apiserver/authz/access.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -30,7 +31,7 @@ export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<Warn
 export interface MadeAdmission {
   /** The admission chain for client requests. */
   readonly admission: Admission
-  /** The admission chain for deletions by the server itself, which quotas must count. */
+  /** The admission chain for deletions by the server itself. Quotas must count these deletions. */
   readonly accounting: Admission
   /** All plugins, in the order of execution. */
   readonly controls: readonly ControlState[]
@@ -56,7 +57,7 @@ export async function makeAdmission(
   }
   const both = enabled.find((name) => disabled.includes(name))
   if (both !== undefined)
-    throw new UsageError(`${both} is in --enable-admission-plugins and in --disable-admission-plugins: choose one`)
+    throw new UsageError(`${both} is in both --enable-admission-plugins and --disable-admission-plugins: choose one`)
   const configurations = await readAdmissionConfiguration(options.admissionControlConfigFile, parts.vendor)
   const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
@@ -75,6 +76,7 @@ export async function makeAdmission(
           ...controls,
           refuseEscalation(parts.access, version),
           refuseUnreadableParameters(parts),
+          recordStageAuthor(parts.vendor),
           warnOfWebhooks(parts),
         ],
         parts.vendor,

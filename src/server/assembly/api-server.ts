@@ -47,6 +47,8 @@ export interface ApiServer {
   readonly clock: TimerClock
   /** Tracks whether writes that affect quotas are in progress in this server. */
   readonly quotaActivity: QuotaActivity
+  /** Resolves when an object of a custom resource type is stored, or when the signal aborts. */
+  whenUsed(type: { readonly group: string; readonly plural: string }, signal: AbortSignal): Promise<void>
   /** Receives the logs, metrics and readiness of the control loops, for the server's log, `/metrics` and `/readyz`. */
   readonly loopRecords: LoopRecords
   /** The Kubernetes version that the server emulates. */
@@ -111,6 +113,7 @@ async function assemble(
     issueLegacyToken: (token) => accountTokens.policy.issuer.issueLegacy(token),
     clock: context.clock,
     quotaActivity: backend.quotaActivity,
+    whenUsed: async ({ group, plural }, signal) => await caches.find(`${group}.`, plural)?.whenUsed(signal),
     loopRecords,
     localNodes: backend.localNodes,
     addresses: backend.addresses,

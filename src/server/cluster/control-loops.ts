@@ -20,6 +20,7 @@ import { selectLoops } from '../../cluster/controllers/select-loops.ts'
 import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import type { SchedulerSettings } from '../../cluster/scheduler/scheduler.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
+import { slicedJson } from '../assembly/sliced-json.ts'
 import { clusterLoopOptions, podRangesOf } from '../flags/cluster-loops.ts'
 import { concurrencyOf } from '../flags/loops.ts'
 import type { ServerOptions } from '../flags/options.ts'
@@ -29,7 +30,7 @@ import { kwokKinds } from '../simulation/kwok.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
-/** Configuration of the control loops that is read from files, and settings for simulated nodes. */
+/** Settings of the control loops that are read from files, and settings for simulated nodes. */
 export interface LoopFiles {
   /** Contents of the `--node-stages` files, by path. */
   readonly stageTexts?: ReadonlyMap<string, string>
@@ -90,7 +91,7 @@ function startLoopsOf(
   if (inProcessNodes !== undefined)
     return startTable(server, options, { ...parts, nodes: inProcessNodes(server, options, parts) })
   const kwok = kwokKinds(server, options, parts.within)
-  const loops = startTable(server, options, { ...parts, nodes: kwok.loops })
+  const loops = startTable(server, options, { ...parts, nodes: [kwok.loop] })
   const simulationParts = { within: parts.within, kwokInstalled: kwok.installed, stageTexts, devices }
   const simulation = startSimulation(server, options, simulationParts)
   return {
@@ -121,6 +122,7 @@ function startTable(
     clientAs: (account) =>
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {
         userAgent: vendor.managers.loops ?? account ?? managerUser.name,
+        form: slicedJson,
       }),
     vendor,
     emulation: server.emulation,

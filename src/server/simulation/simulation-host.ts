@@ -12,6 +12,7 @@ import { startThread } from '../../base/files/program-files.ts'
 import { removeTemporary, temporaryDirectory } from '../../base/files/temporary-directory.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
+import { Client } from '../../client/requests/client.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
@@ -28,22 +29,33 @@ import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
 import {
   finalizerWriter,
+  type KwokState,
+  kwokStatusWriter,
   readsSimulatedState,
   sharedReader,
   sharedReaderUser,
   writesFinalizers,
+  writesKwokStatus,
 } from './shared-reader.ts'
+import { StageAuthors } from './stage-authors.ts'
 
 /** Location of the simulation thread's code. */
 const threadProgram = {
   importer: import.meta.url,
   source: './simulation-thread.ts',
-  bundled: './simulation-thread.cjs',
+  bundled: 'simulation-thread.cjs',
 }
 
 export type SimulationServer = Pick<
   ApiServer,
-  'emulatedVersion' | 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords' | 'addresses'
+  | 'emulatedVersion'
+  | 'transport'
+  | 'whenUsed'
+  | 'clock'
+  | 'localNodes'
+  | 'signingAuthority'
+  | 'loopRecords'
+  | 'addresses'
 >
 
 export interface SimulationParts {
@@ -59,7 +71,7 @@ export interface SimulationParts {
   readonly heapMb?: number
 }
 
-/** Uptime in milliseconds after which a thread counts as started successfully, which resets the restart backoff. */
+/** Uptime in milliseconds after which the start of a thread counts as successful and the restart backoff is reset. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
@@ -86,7 +98,7 @@ export function startSimulation(
   return { firstPass: simulation.firstPass, stop: () => simulation.stop() }
 }
 
-/** One run of the simulation thread, with the state that ends with it. */
+/** One run of the simulation thread, with the state that exists only during that run. */
 interface Life {
   readonly thread: Worker
   readonly requests: RequestServer
@@ -107,8 +119,9 @@ class SimulationHost {
   readonly #records: HostRecords
   readonly #volumeDirectory: string | undefined
   readonly #transports = new Map<string, Transport>()
-  readonly #reader: Transport
-  readonly #finalizers: Transport
+  /** Transports, by name, that act as the shared reader's user but allow only certain requests. */
+  readonly #limited: ReadonlyMap<string, Transport>
+  readonly #authors: StageAuthors
   readonly #firstPass = Promise.withResolvers<void>()
   /** The running thread. Undefined if the last start failed. */
   #life: Life | undefined
@@ -121,9 +134,22 @@ class SimulationHost {
     this.#options = options
     this.#parts = parts
     this.#nodes = new Set(ownNodeNames(options.nodes))
+    const whenUsed: KwokState['whenUsed'] = (type, signal) => server.whenUsed(type, signal)
     const shared = parts.within(server.transport(sharedReaderUser))
-    this.#reader = readsSimulatedState(shared, vendorOf(options.profile), parts.kwokInstalled)
-    this.#finalizers = writesFinalizers(shared)
+    this.#limited = new Map([
+      [
+        sharedReader,
+        readsSimulatedState(shared, vendorOf(options.profile), { installed: parts.kwokInstalled, whenUsed }),
+      ],
+      [kwokStatusWriter, writesKwokStatus(shared)],
+      [finalizerWriter, writesFinalizers(shared)],
+    ])
+    this.#authors = new StageAuthors({
+      client: new Client(shared, { userAgent: sharedReaderUser.name }),
+      vendor: vendorOf(options.profile),
+      clock: server.clock,
+      transport: (user) => parts.within(server.transport(user)),
+    })
     this.#records = new HostRecords(server.loopRecords)
     this.#volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
     this.#start()
@@ -208,12 +234,12 @@ class SimulationHost {
   }
 
   /**
-   * Returns the transport for a name, which identifies a node's agent, the shared reader or the finalizer writer.
+   * Returns the transport for a name, which identifies a node's agent, a limited transport or the actor of a stage.
    * Returns undefined for any other name.
    */
   #transportOf(node: string): Transport | undefined {
-    if (node === sharedReader) return this.#reader
-    if (node === finalizerWriter) return this.#finalizers
+    const limited = this.#limited.get(node) ?? this.#authors.transportOf(node)
+    if (limited !== undefined) return limited
     if (!this.#nodes.has(node)) return undefined
     const transport = this.#transports.get(node) ?? this.#parts.within(this.#server.transport(agentOf(node)))
     this.#transports.set(node, transport)
@@ -255,7 +281,9 @@ class SimulationHost {
     post(thread, { type: 'certificate', node, certificate: servingCertificate(signingAuthority, node, clock.now()) })
   }
 
-  /** Resolves the host of a forwarded port in the thread of the server, which knows the allowed addresses. */
+  /**
+   * Resolves the host of a forwarded port in the server's thread, because only this thread knows the allowed addresses.
+   */
   async #resolve({ thread }: Life, { id, host, port }: Extract<FromThread, { type: 'resolve' }>): Promise<void> {
     const outcome = await this.#server.addresses.resolve(host, port).then(
       (address) => ({ address }),
@@ -287,7 +315,7 @@ async function end({ thread, ended }: Life): Promise<void> {
   clearTimeout(late)
 }
 
-/** Returns the heap limit for the simulation thread, which does not exceed the heap limit of this thread. */
+/** Returns the heap limit for the simulation thread. It does not exceed the heap limit of this thread. */
 function heapLimitMb(nodes: number): number {
   const ownMb = Math.floor(getHeapStatistics().heap_size_limit / mib)
   return Math.max(heap.baseMb, Math.min(heap.baseMb + heap.perNodeMb * nodes, ownMb))

@@ -9,6 +9,7 @@ import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ApiObject } from '../../api/model/object.ts'
 import { type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { lowerThreadPriority } from '../../base/concurrency/thread-priority.ts'
 import { errorFields } from '../../base/telemetry/log.ts'
 import { systemClock } from '../../base/time/clock.ts'
@@ -21,15 +22,16 @@ import { localNode } from '../../cluster/node-port/local-nodes.ts'
 import { type NodePort, openNodePort } from '../../cluster/node-port/node-port.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 import { followRules } from '../../cluster/nodes/failures/follow-failures.ts'
-import { followKwokObjects } from '../../cluster/nodes/kwok/kwok-objects.ts'
+import { followKwokObjects, type KwokObjects } from '../../cluster/nodes/kwok/kwok-objects.ts'
 import { type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import type { Stage } from '../../cluster/nodes/stages/stage.ts'
+import { readActor } from '../../cluster/nodes/stages/stage-actor.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
 import { MessageBatch } from './message-batch.ts'
 import type { FromThread, RequestMessage, ResolvedHost, SimulationData, ToThread } from './messages.ts'
 import { ownNodes } from './own-nodes.ts'
-import { finalizerWriter, sharedReader } from './shared-reader.ts'
+import { finalizerWriter, kwokStatusWriter, sharedReader } from './shared-reader.ts'
 import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
@@ -40,6 +42,8 @@ import { ThreadTransport } from './thread-transport.ts'
 const pageLimit = 50
 /** Number of received bytes between two checks of the heap. */
 const bytesBetweenLooks = 1024 * 1024
+/** Maximum number of cached clients for actors of stages. */
+const maxActorClients = 100
 const idleMs = 4 * 60 * 60 * 1000
 const host = '127.0.0.1'
 
@@ -49,9 +53,11 @@ class SimulationThread {
   readonly #records: LoopRecords
   readonly #transport: ThreadTransport
   readonly #clients = new Map<string, Client>()
+  readonly #actorClients = new BoundedMap<string, Client>(maxActorClients)
   readonly #certificates = new Map<string, PromiseWithResolvers<ServingCertificate>>()
   /** Callbacks that wait for the address of a host, by the ID of the request. */
   readonly #lookups = new Map<number, (outcome: ResolvedHost) => void>()
+  readonly #kwok: KwokObjects
   readonly #simulation: Simulation
   readonly #loops: RunningLoops
   readonly #opening: Promise<NodePort>
@@ -70,8 +76,10 @@ class SimulationThread {
       (message) => requests.add(message),
       (bytes) => this.#guardHeap(bytes),
     )
+    this.#kwok = this.#followKwok()
     this.#simulation = this.#simulate(stages)
-    this.#loops = startLoops([this.#simulation.heartbeats, this.#simulation.pods], this.#records)
+    const { heartbeats, pods } = this.#simulation
+    this.#loops = startLoops([heartbeats, pods, ...this.#kwok.loops], this.#records)
     this.#loops.firstPass.finally(() => post({ type: 'first pass' })).catch(() => {})
     this.#opening = this.#openPort()
     this.#opening.catch((error: unknown) =>
@@ -108,13 +116,7 @@ class SimulationThread {
         onError: this.#onWatchError('simulationrules'),
         pageLimit,
       }),
-      kwok: followKwokObjects(this.#clientOf(sharedReader), {
-        logDirectory: this.#data.logDirectory,
-        clock: systemClock,
-        resolveAddress: (host, port) => this.#resolveAddress(host, port),
-        onError: this.#onWatchError("KWOK's kinds"),
-        pageLimit,
-      }),
+      kwok: this.#kwok,
       finalizerClientOf: () => this.#clientOf(finalizerWriter),
       speed: this.#data.speed,
       clientOf: (node) => this.#clientOf(node),
@@ -126,6 +128,21 @@ class SimulationThread {
     const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)
     removeLeftovers().catch((error: unknown) => log.warn('cannot remove old volumes', errorFields(error)))
     return simulation
+  }
+
+  #followKwok(): KwokObjects {
+    return followKwokObjects(this.#clientOf(sharedReader), {
+      logDirectory: this.#data.logDirectory,
+      clock: systemClock,
+      statusClient: this.#clientOf(kwokStatusWriter),
+      vendor: this.#vendor,
+      speed: this.#data.speed,
+      clientOf: (name) => this.#clientOf(name),
+      node: this.#data.nodes[0]!,
+      resolveAddress: (host, port) => this.#resolveAddress(host, port),
+      onError: this.#onWatchError("KWOK's kinds"),
+      pageLimit,
+    })
   }
 
   /** Returns an informer. Informers read the objects of all nodes, so they act as the shared reader. */
@@ -140,11 +157,13 @@ class SimulationThread {
     return (error) => this.#records.log.error('watch failed; will resume', { type, ...errorFields(error) })
   }
 
-  #clientOf(node: string): Client {
-    const existing = this.#clients.get(node)
+  /** Returns the client for the agent of a node, a limited transport or the actor of a stage. */
+  #clientOf(name: string): Client {
+    const clients = readActor(name) === undefined ? this.#clients : this.#actorClients
+    const existing = clients.get(name)
     if (existing !== undefined) return existing
-    const client = new Client(this.#transport.as(node), { userAgent: this.#vendor.nodeAgent })
-    this.#clients.set(node, client)
+    const client = new Client(this.#transport.as(name), { userAgent: this.#vendor.nodeAgent })
+    clients.set(name, client)
     return client
   }
 

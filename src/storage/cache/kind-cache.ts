@@ -178,6 +178,16 @@ export class KindCache {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Resolves when the cache contains an object, or when the signal aborts. */
+  async whenUsed(signal: AbortSignal): Promise<void> {
+    if (this.size > 0 || this.isLoading || signal.aborted) return
+    const used = Promise.withResolvers<void>()
+    const disconnect = this.onChange(() => used.resolve())
+    signal.addEventListener('abort', () => used.resolve(), { once: true })
+    await used.promise
+    disconnect()
+  }
+
   #notify(key: string | undefined): void {
     if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(key)
   }
@@ -298,8 +308,8 @@ export class KindCache {
    */
   prepend(earlier: EarlierEvents): void {
     if (!this.#events.prepend(earlier)) return
-    // If the kind has not changed since the snapshot, the last of these events is its last change. Without events, its
-    // last change is not after the start of the buffer.
+    // If the kind has not changed since the snapshot, the last of these events is its last change. If there are none,
+    // its last change is no later than the start of the buffer.
     if (this.changedAt === earlier.until) this.changedAt = earlier.events.at(-1)?.revision ?? this.#events.floor
   }
 

@@ -108,17 +108,38 @@ spec:
   await untilTrue(async () => (await raw('node-1', '/metrics/nodes/node-1/metrics/resource')).code !== 0)
 })
 
+test('a metrics path without a node name serves the metrics of the node that has the same name as the object', async () => {
+  const file = `
+kind: Metric
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {name: node-2}
+spec:
+  path: /metrics/plain
+  metrics: [{name: node_name, kind: gauge, labels: [{name: node, value: node.metadata.name}], value: '1'}]
+`
+  assert.equal((await kubectl(['apply', '-f', '-'], file)).stderr, '')
+  const raw = (node: string) => kubectl(['get', '--raw', `/api/v1/nodes/${node}/proxy/metrics/plain`])
+  const { stdout } = await until(
+    () => raw('node-2'),
+    ({ code }) => code === 0,
+  )
+  assert.match(stdout, /^node_name\{node="node-2"\} 1$/m)
+  assert.notEqual((await raw('node-1')).code, 0)
+})
+
 test('the Supported condition names an invalid expression', { timeout: 60_000 }, async () => {
   const file = `
 kind: Metric
 apiVersion: kwok.x-k8s.io/v1alpha1
 metadata: {name: odd}
-spec: {path: /metrics/odd, metrics: [{name: a, kind: gauge, value: 'Fly()'}]}
+spec:
+  path: '/metrics/nodes/{nodeName}/odd'
+  metrics: [{name: a, kind: gauge, value: 'Fly()'}]
 `
   await kubectl(['apply', '-f', '-'], file)
   const message = async () => (await kubectl(['get', 'metrics.kwok.x-k8s.io', 'odd', '-o', 'wide'])).stdout
   assert.match(await until(message, (text) => text.includes('False')), /spec\.metrics\[0\]\.value: .*'Fly'/s)
-  assert.notEqual((await kubectl(['get', '--raw', '/api/v1/nodes/node-1/proxy/metrics/odd'])).code, 0)
+  assert.notEqual((await kubectl(['get', '--raw', '/api/v1/nodes/node-1/proxy/metrics/nodes/node-1/odd'])).code, 0)
 })
 
 const now = Date.parse('2030-01-01T00:01:40Z')
@@ -131,7 +152,7 @@ const measurements: Measurements = {
 }
 const object = (name: string) =>
   objectSubject({ metadata: { name, creationTimestamp: '2030-01-01T00:00:00Z' } }, now, measurements)
-const scope = { node: object('n'), pod: object('p'), container: containerSubject({ name: 'c' }, now) }
+const scope = { now, node: object('n'), pod: object('p'), container: containerSubject({ name: 'c' }, now) }
 const subjects = { node: scope, pods: [scope, scope], containers: [scope] }
 
 const read = (metrics: Json) => runToCompletion(readMetric({ spec: { path: '/metrics', metrics } }))
@@ -152,7 +173,7 @@ test('metric expressions support the functions of KWOK', async () => {
     ['pod.RestartCount(container.name)', '2'],
     ['SinceSecond(pod) + node.SinceSecond()', '200'],
     ['UnixSecond(node.metadata.creationTimestamp)', '1893456000'],
-    ['UnixSecond(Now()) > 1700000000.0', '1'],
+    ['UnixSecond(Now())', '1893456100'],
     ['Quantity("1Ki").AsApproximateFloat64()', '1024'],
     ['duration("1s")', '1000000000'],
     ['1.0 / 0.0', '+Inf'],
@@ -190,7 +211,7 @@ test('metrics with the same name form one family, duplicate series appear once, 
   )
 })
 
-test('series that fail are omitted, and a comment reports the reason', async () => {
+test('metric series whose expressions fail are omitted, and a comment contains the reason', async () => {
   const text = await textOf([
     { name: 'a', kind: 'gauge', value: 'node.metadata.missing' },
     { name: 'b', kind: 'gauge', value: '1', labels: [{ name: 'l', value: '1' }] },
@@ -203,7 +224,7 @@ test('series that fail are omitted, and a comment reports the reason', async () 
   assert.match(text, /^# b: a label is not a string\n# c: the value is not a number\n# e: .*no such overload\n$/m)
 })
 
-test('a path serves only a limited number of series', async () => {
+test('a path of a Metric object serves only a limited number of series', async () => {
   const many = { ...subjects, pods: Array.from({ length: 3000 }, (_, i) => ({ ...scope, pod: object(`p${i}`) })) }
   const metrics = Array.from({ length: 20 }, (_, i) => ({
     name: `m${i}`,

@@ -231,6 +231,23 @@ test('pods that a Stage object selects follow its stage, and all other pods foll
   await deleteStages()
 })
 
+test("the simulated nodes watch each of KWOK's kinds once, and only if it has objects", async () => {
+  const watchesOf = async (kind: string) => {
+    const { text } = await server.client().get('/metrics')
+    const pattern = /^apiserver_registered_watchers\{.*group="kwok\.x-k8s\.io".*kind="(\w+)".*\} (\d+)$/gm
+    return [...text.matchAll(pattern)].find(([, each]) => each === kind)?.[2]
+  }
+  const logsType = kwokType(kwokKinds.logs)
+  // The garbage collector watches all kinds.
+  await untilTrue(async () => (await watchesOf('Logs')) === '1' && (await watchesOf('Exec')) === '1')
+  const { metadata } = await client.create(logsType, { metadata: { name: 'web', namespace }, spec: { logs: [] } })
+  await untilTrue(async () => (await watchesOf('Logs')) === '2')
+  const condition = async () => (await client.get(logsType, { namespace, name: 'web' })).status?.conditions?.[0]
+  assert.equal((await until(condition, (found) => found !== undefined))?.type, 'Supported')
+  assert.equal(await watchesOf('Exec'), '1')
+  await client.delete(logsType, { namespace, name: metadata.name! })
+})
+
 test('a Stage object that is added later also applies to pods that are already running', async () => {
   await makePod('victim', { chaos: 'true' })
   await untilPod('victim', isReady)
@@ -264,13 +281,12 @@ test('the Supported condition of a Stage object explains what is not supported, 
     `apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: ${name}}\nspec: ${spec}`
   const all = (next: string) => `{resourceRef: {kind: Pod}, selector: {}, next: ${next}}`
   const rows: readonly (readonly [string, RegExp])[] = [
-    ['{resourceRef: {apiGroup: apps/v1, kind: Deployment}}', /only stages for pods and nodes/],
+    ['{resourceRef: {apiGroup: apps, kind: Deployment}}', /apiGroup is neither v1 nor a group with its version/],
     [
       "{resourceRef: {kind: Pod}, selector: {matchExpressions: [{key: '.a | length', operator: Exists}]}}",
       /".a \| length" is not supported/,
     ],
     [all("{statusTemplate: '{{ sprigless . }}'}"), /function "sprigless" not defined/],
-    [all("{patches: [{template: 'metadata: {}'}]}"), /only the subresource "status" can be patched/],
     [all('{unknown: 1}'), /spec.next.unknown is not supported/],
   ]
   const stages = await apply(rows.map(([spec], i) => stage(`odd-${i}`, spec)).join('\n---\n'))
@@ -352,7 +368,7 @@ spec:
   await deleteStages()
 })
 
-test('stages that select each other are applied at most once a second', async () => {
+test('stages that lead to each other are applied at most once per second', async () => {
   const flip = (name: string, from: string, to: string) => `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage

@@ -9,8 +9,9 @@ import { compileQuery } from '../../../src/cluster/nodes/stages/query.ts'
 import { readStage } from '../../../src/cluster/nodes/stages/read-stage.ts'
 import { readStageFiles } from '../../../src/cluster/nodes/stages/read-stage-files.ts'
 import { chooseStage, delayOf } from '../../../src/cluster/nodes/stages/stage.ts'
-import { toPatch } from '../../../src/cluster/nodes/stages/status-patch.ts'
+import { toPatch } from '../../../src/cluster/nodes/stages/stage-patch.ts'
 import { compileTemplate } from '../../../src/cluster/nodes/stages/template.ts'
+import { assertCheap } from '../../support/effort.ts'
 
 const directory = temporaryDirectory('orch-test-stages-')
 after(() => removeTemporary(directory))
@@ -92,15 +93,20 @@ test('selectors in a Stage match pods', () => {
 
 test('unsupported fields of a Stage are reported by name', () => {
   for (const [spec, message] of [
-    [{ resourceRef: { kind: 'Service' } }, /only stages for pods and nodes/],
+    [{ resourceRef: { apiGroup: 'apps', kind: 'Deployment' } }, /apiGroup is neither v1 nor a group with its version/],
+    [{ resourceRef: { kind: 'config/maps' } }, /kind is not the name of a kind/],
+    [{ resourceRef: { kind: 'Service' }, next: { step: 'Start' } }, /only stages for pods have steps/],
     [{ resourceRef: { kind: 'Node' }, next: { delete: true } }, /stages for nodes support only/],
-    [{ next: { patches: [{ template: '' }] } }, /spec\.next\.patches\[0\]\.subresource: only the subresource "status"/],
+    [{ next: { patches: [{ template: '', subresource: '../x' }] } }, /"\.\.\/x" is not the name of a subresource/],
     [
       { next: { patches: [{ subresource: 'status', impersonation: {} }] } },
-      /patches\[0\]\.impersonation is not supported/,
+      /patches\[0\]\.impersonation\.username is not a string/,
     ],
     [{ next: { patches: [{ subresource: 'status', template: '', type: 'apply' }] } }, /type: "apply" is not one of/],
-    [{ next: { statusPatchAs: {} } }, /spec\.next\.statusPatchAs is not supported/],
+    [
+      { next: { statusTemplate: '-', statusPatchAs: { username: '' } } },
+      /username is not a name of 1 to 256 characters/,
+    ],
     [expression('.a', 'Near'), /operator "Near"/],
     [{ next: { step: 'Fly' } }, /"Fly" is not one of Start/],
     [{ delay: { durationMilliseconds: -1 } }, /not a non-negative number/],
@@ -161,13 +167,19 @@ test('the patches of a Stage fail if the object has changed, and must be objects
     toPatch({ type, root, template: () => output }, object, {})
   const metadata = { resourceVersion: '7' }
   assert.deepEqual(patchOf('strategic', 'status', { phase: 'a' }), { strategic: { status: { phase: 'a' }, metadata } })
-  assert.deepEqual(patchOf('merge', '', { status: {}, metadata: { labels: {} } }), { merge: { status: {}, metadata } })
+  assert.deepEqual(patchOf('merge', '', { metadata: { labels: {}, resourceVersion: '1' } }), {
+    merge: { metadata: { labels: {}, ...metadata } },
+  })
   const operation = { op: 'remove', path: '/status/reason' }
   const guard = { op: 'test', path: '/metadata/resourceVersion', value: '7' }
   assert.deepEqual(patchOf('json', '', [operation]), { json: [guard, operation] })
+  const moves = [{ op: 'move', from: '/a', path: '/b' }]
+  const moved = { op: 'move', from: '/status/a', path: '/status/b' }
+  assert.deepEqual(patchOf('json', 'status', moves as Json), { json: [guard, moved] })
   for (const [type, root, output] of [
     ['strategic', 'status', [1]],
     ['merge', '', 'x'],
+    ['merge', 'metadata', []],
     ['json', '', {}],
     ['json', '', [1]],
   ] as const)
@@ -218,6 +230,33 @@ test('invalid templates in a Stage are rejected when they are parsed, and the ou
     assert.throws(() => run(text), { name: 'StageError', message }, text)
 })
 
+/** Each of these templates took more than two seconds when only nodes and calls counted as steps. */
+test('a template in a Stage that processes large values many times is stopped early', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [`label-${i}`, 'v']))
+  const subject = { metadata: { labels } }
+  const long = `{{ $s := "0123456789abcdef" }}${'{{ $s = print $s $s }}'.repeat(15)}`
+  const places = new Set<string>()
+  for (const text of [
+    '{{ range .metadata.labels }}{{ range $.metadata.labels }}{{ end }}{{ end }}',
+    '{{ range .metadata.labels }}{{ $n := len $.metadata.labels }}{{ end }}',
+    `{{ range .metadata.labels }}{{ if and ${'$.metadata.labels '.repeat(500)} }}{{ end }}{{ end }}`,
+    `${long}{{ range .metadata.labels }}{{ $c := index $s 1 }}{{ end }}`,
+    `{{ $x := list "a" }}${'{{ $x = list $x $x }}'.repeat(23)}{{ len (toJson $x) }}`,
+  ]) {
+    const template = compileTemplate(text, places)
+    const message = /takes more than 100000 steps|produces a value of more than/
+    await assertCheap(1_000, () => assert.throws(() => template(subject, {}), { name: 'StageError', message }, text))
+  }
+})
+
+test('a template in a Stage that nests values or calls too deeply is rejected', () => {
+  const ifs = '{{ if .x }}'.repeat(150)
+  const nested = `{{ define "t" }}${ifs}{{ template "t" . }}${'{{ end }}'.repeat(150)}{{ end }}{{ template "t" (dict "x" 1) }}`
+  assert.throws(() => run(nested), { name: 'StageError', message: /nested too deeply/ })
+  const names = Array.from({ length: 501 }, (_, i) => `{{ $v${i} := 1 }}`).join('')
+  assert.throws(() => run(names), { name: 'StageError', message: /more than 500 variables are in scope/ })
+})
+
 test('files with Stages are parsed, and errors name the file', () => {
   const file = join(directory, 'stages.yaml')
   writeFileSync(
@@ -231,7 +270,7 @@ test('files with Stages are parsed, and errors name the file', () => {
   )
   assert.deepEqual(stages[0]!.next.patches[0]!.template({ x: 'Running' }, {}), { phase: 'Running' })
   for (const [text, message] of [
-    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: the file contains a Pod of v1 instead of a Stage/],
+    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: the file contains the kind Pod in v1 instead of Stage/],
     [JSON.stringify(stage({ next: { statusTemplate: '{{ fly }}' } }, 'two')), /stages\.yaml: stage "two": .*"fly"/],
     ['a: [', /stages\.yaml: /],
   ] as const) {

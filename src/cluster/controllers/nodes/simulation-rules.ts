@@ -7,6 +7,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { SimulationRule } from '../../../api/kinds/ops/simulation-rule.ts'
 import { simulatedNodeAnnotation } from '../../../api/model/simulated-failures.ts'
 import { apiVersionOf, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
@@ -24,22 +25,39 @@ export interface SimulationRuleParts {
 
 /** Maximum number of objects that an Event names. */
 const maxNames = 5
+/** Estimated time for comparing one rule with one object, in microseconds. */
+const matchCost = 4
+
+/** The objects for which a rule is ignored: the first names, and the number of all objects. */
+interface Ignoring {
+  readonly names: readonly string[]
+  readonly count: number
+}
 
 export function simulationRulesLoop({ recorder, vendor, rules, nodes, pods }: SimulationRuleParts): Loop {
   const simulated = vendorKey(vendor, simulatedNodeAnnotation, 'simulation')
   const isReal = (node: Node | undefined) => node !== undefined && node.metadata.annotations?.[simulated] === undefined
   const ruleNames = () => Array.from(rules.objects(), ({ metadata }) => metadata.name ?? '')
-  const ignoring = (rule: SimulationRule): string[] => {
+  const ignoring = async (rule: SimulationRule): Promise<Ignoring> => {
     const [podRule, nodeRule] = [podRuleOf(rule), nodeRuleOf(rule)]
-    const ignoredObjects: string[] = []
+    const timeSlice = new TimeSlice()
+    const names: string[] = []
+    let count = 0
+    const note = (name: string) => {
+      if (count++ < maxNames) names.push(name)
+    }
     if (nodeRule !== undefined)
-      for (const node of nodes.objects())
-        if (isReal(node) && nodeRule.matches(node)) ignoredObjects.push(`node ${node.metadata.name}`)
+      for (const node of nodes.objects()) {
+        if (timeSlice.charge(matchCost)) await timeSlice.yieldIfDue()
+        if (isReal(node) && nodeRule.matches(node)) note(`node ${node.metadata.name}`)
+      }
     if (podRule !== undefined && [...nodes.objects()].some(isReal))
-      for (const pod of pods.objects())
+      for (const pod of pods.objects()) {
+        if (timeSlice.charge(matchCost)) await timeSlice.yieldIfDue()
         if (isReal(nodes.get({ name: pod.spec?.nodeName ?? '' })) && podRule.matches(pod))
-          ignoredObjects.push(`pod ${pod.metadata.namespace}/${pod.metadata.name}`)
-    return ignoredObjects
+          note(`pod ${pod.metadata.namespace}/${pod.metadata.name}`)
+      }
+    return { names, count }
   }
   return {
     name: 'simulation-rules',
@@ -54,16 +72,15 @@ export function simulationRulesLoop({ recorder, vendor, rules, nodes, pods }: Si
     ],
     reconcile: async (key) => {
       const rule = rules.get(nameOfKey(key))
-      const ignoredObjects = rule === undefined ? [] : ignoring(rule)
-      if (rule === undefined || ignoredObjects.length === 0) return 'done'
-      const names = ignoredObjects.slice(0, maxNames).join(', ')
-      const others = ignoredObjects.length > maxNames ? ` and ${ignoredObjects.length - maxNames} more` : ''
+      const { names, count } = rule === undefined ? { names: [], count: 0 } : await ignoring(rule)
+      if (rule === undefined || count === 0) return 'done'
+      const others = count > names.length ? ` and ${count - names.length} more` : ''
       recorder.record(
         { ...rule, apiVersion: apiVersionOf(vendor, 'ops', 'v1'), kind: 'SimulationRule' },
         {
           type: 'Warning',
           reason: 'Ignored',
-          message: `ignored for ${names}${others}: only simulated nodes follow simulation rules`,
+          message: `ignored for ${names.join(', ')}${others}: only simulated nodes follow simulation rules`,
         },
       )
       return 'done'

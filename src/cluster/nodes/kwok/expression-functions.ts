@@ -1,10 +1,21 @@
 /** The functions that KWOK adds to CEL. A function that takes a pod or a node can also be called as its method. */
+import { Budget } from '../../../api/cel/budget.ts'
 import { quantityOf, quantityValue } from '../../../api/cel/functions/quantities.ts'
 import { dynamicType, JsonMap } from '../../../api/cel/json-values.ts'
 import { define, type Functions, type Implementation, joinTables, type Overload } from '../../../api/cel/overload.ts'
 import { readDateTime } from '../../../api/cel/time-text.ts'
 import { CelError, Double, Timestamp, type Value } from '../../../api/cel/values.ts'
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
+
+/** The budget of an evaluation, together with the time that `Now` returns during the evaluation. */
+export class EvaluationBudget extends Budget {
+  readonly now: number
+
+  constructor(limit: number, now: number) {
+    super(limit)
+    this.now = now
+  }
+}
 
 /** Measures a pod or a node. If a container is given, returns only that container's share. */
 export interface Measurements {
@@ -79,7 +90,12 @@ function withMethod(
 
 const instant = (millis: number) => new Timestamp(BigInt(millis) * 1_000_000n)
 const secondsIn = (time: Value | undefined) => new Double(Number((time as Timestamp).nanos) / 1e9)
-const now: readonly Overload[] = [define('() timestamp', () => instant(Date.now()))]
+const now: readonly Overload[] = [
+  define('() timestamp', ({ budget }) => {
+    if (!(budget instanceof EvaluationBudget)) throw new CelError('no such overload')
+    return instant(budget.now)
+  }),
+]
 const nameIn = (value: Value | undefined) => value as string | undefined
 
 /** The functions that are available in all expressions. */

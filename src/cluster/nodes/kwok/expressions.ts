@@ -2,17 +2,18 @@
  * Expressions in objects of KWOK's kinds: CEL with the variables `pod`, `node` and `container`, and with KWOK's
  * functions (`expression-functions.ts`). The length of an expression and the cost of an evaluation are limited.
  */
-import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
+import { BudgetExceeded } from '../../../api/cel/budget.ts'
 import { dynamicType } from '../../../api/cel/json-values.ts'
 import type { Functions } from '../../../api/cel/overload.ts'
 import { compileRule } from '../../../api/cel/program.ts'
 import { CelError, type Value } from '../../../api/cel/values.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { StageError } from '../stages/stage-error.ts'
-import type { Subject } from './expression-functions.ts'
+import { EvaluationBudget, type Subject } from './expression-functions.ts'
 
-/** The objects that an expression can refer to. */
+/** The objects that an expression can refer to, and the time that `Now` returns. */
 export interface ExpressionScope {
+  readonly now: number
   readonly pod: Subject
   readonly node: Subject
   readonly container: Subject
@@ -45,8 +46,8 @@ export function* compileExpression(text: string, ownFunctions: Functions): Slice
   })
   if (compiled.outcome === 'invalid') throw new StageError(compiled.why)
   const { program } = compiled
-  return ({ pod, node, container }) => {
-    const budget = new Budget(maxExpressionCost)
+  return ({ pod, node, container, now }) => {
+    const budget = new EvaluationBudget(maxExpressionCost, now)
     try {
       return { value: program.evaluate([pod, node, container], budget), cost: budget.cost }
     } catch (error) {

@@ -2,13 +2,16 @@
 import { Informer } from '../../../client/informers/informer.ts'
 import type { Feed } from '../../../client/reconcile/sources.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import { type KwokKind, type KwokObject, kwokType } from './kinds.ts'
+import { type KwokKind, type KwokObject, type kwokKinds, kwokType } from './kinds.ts'
 
 /** An informer of KWOK objects, and the feed that updates it. */
 export interface FollowedObjects {
   readonly informer: Informer<KwokObject>
   readonly feed: Feed
 }
+
+/** The informers of all of KWOK's kinds. */
+export type FollowedKinds = { readonly [name in keyof typeof kwokKinds]: FollowedObjects }
 
 export interface FollowOptions {
   readonly onError: (error: unknown) => void

@@ -31,7 +31,7 @@ interface MetricBucket {
   readonly le: number
   /** The number of observations in this bucket alone. */
   readonly value: Expression
-  /** Whether the bucket itself is omitted, so that its observations appear only in the following buckets. */
+  /** Whether the bucket itself is omitted. Its observations then appear only in the following buckets. */
   readonly isHidden: boolean
 }
 
@@ -58,7 +58,10 @@ export function* readMetric(value: Json): Sliced<readonly MetricRule[]> {
   return rules
 }
 
-/** The segments of the path. The segment `{nodeName}` stands for the name of the node. */
+/**
+ * The segments of the path. The segment `{nodeName}` stands for the name of the node. As in KWOK, a path without this
+ * segment serves the metrics of the node that has the same name as the object.
+ */
 function readPath(value: Json | undefined): readonly string[] {
   const path = text(value, 'spec.path')
   const segments = path.split('/').slice(1)
@@ -143,16 +146,21 @@ function oneOf<T extends string>(value: Json | undefined, where: string, allowed
 /** A Metric object whose expressions are compiled when the path is first requested. */
 class MetricPath {
   readonly #object: Json
+  /** The node whose metrics the path serves. Undefined if the path contains the name of the node. */
+  readonly #node: string | undefined
   readonly #segments: readonly string[]
   #rules: Promise<readonly MetricRule[] | undefined> | undefined
 
   /** Throws StageError if the path is invalid. */
   constructor(json: Json) {
     this.#object = json
-    this.#segments = readPath(object(object(json, 'the object').spec, 'spec').path)
+    const { metadata, spec } = object(json, 'the object')
+    this.#segments = readPath(object(spec, 'spec').path)
+    this.#node = this.#segments.includes(nodeParameter) ? undefined : text(object(metadata, 'metadata').name, 'name')
   }
 
   matches(segments: readonly string[], node: string): boolean {
+    if (this.#node !== undefined && this.#node !== node) return false
     const expected = this.#segments.map((segment) => (segment === nodeParameter ? node : segment))
     return expected.length === segments.length && expected.every((segment, i) => segment === segments[i])
   }

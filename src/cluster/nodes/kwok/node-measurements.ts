@@ -22,10 +22,10 @@ export function metricSubjects({ node, pods, usage, now }: MeasuredNode): Metric
   const scopes = pods.map((pod) => {
     const used = byUid.get(pod.metadata.uid ?? '')
     const subject = objectSubject(asJson(pod), now, measurementsOf([pod], used === undefined ? [] : [used]))
-    return { node: measured, pod: subject, container: none, spec: pod.spec }
+    return { now, node: measured, pod: subject, container: none, spec: pod.spec }
   })
   return {
-    node: { node: measured, pod: none, container: none },
+    node: { now, node: measured, pod: none, container: none },
     pods: scopes,
     containers: scopes.flatMap(({ spec, ...scope }) =>
       (spec?.containers ?? []).map((container) => ({ ...scope, container: containerSubject(asJson(container), now) })),

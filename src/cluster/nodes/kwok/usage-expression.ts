@@ -24,13 +24,14 @@ export function compileUsage(text: string): UsageExpression {
   const evaluate = runToCompletion(compileExpression(text, usageFunctions))
   return ({ pod, node, container, now }) => {
     const { value } = evaluate({
+      now,
       pod: objectSubject(pod, now),
       node: objectSubject(node, now),
       container: containerSubject(container, now),
     })
     const amount = amountOf(value)
     if (amount === undefined || !(amount >= 0 && Number.isFinite(amount)))
-      throw new StageError('the expression returned neither a quantity nor a number that is zero or positive')
+      throw new StageError('the expression returned neither a quantity nor a non-negative number')
     return amount
   }
 }

@@ -1,4 +1,7 @@
-/** Applies one stage to a pod on behalf of its node agent: finalizers, event, status and deletion, in this order. */
+/**
+ * Applies one stage to a pod: finalizers, patches, event, status and deletion, in this order. A stage from a file
+ * acts as the node's agent, and a stage from the API as its author.
+ */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -9,8 +12,9 @@ import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import type { NodeDescription } from '../node-object.ts'
-import type { FinalizerChange, Next, Stage, StageEvent } from '../stages/stage.ts'
-import { toPatch } from '../stages/status-patch.ts'
+import { applyChanges } from '../stages/apply-changes.ts'
+import type { Next, Stage, StageEvent } from '../stages/stage.ts'
+import { impersonatingActor } from '../stages/stage-actor.ts'
 import { templateFunctions } from '../stages/template-functions.ts'
 import type { PodAddresses } from './addresses.ts'
 import { podTransitions } from './pod-transitions.ts'
@@ -18,12 +22,13 @@ import { reportedStatus } from './reported-status.ts'
 
 /** The clients and functions that stages use to change pods. */
 export interface StageEffects {
-  /** Returns a client that authenticates as the agent of this node. */
+  /** Returns a client that authenticates as the agent of this node, or as the actor of a stage. */
   readonly clientOf: (node: string) => Client
   readonly nodeOf: (node: string) => NodeDescription
   readonly addressesOf: (node: string) => PodAddresses
   readonly clock: { now(): number }
-  readonly record: (pod: Pod, event: StageEvent) => void
+  /** Records an Event as the node's agent, or as the actor of a stage. */
+  readonly record: (pod: Pod, event: StageEvent, actor?: string) => void
   /**
    * Prepares the resources that containers need before they start. Returns the reason if the containers cannot start.
    */
@@ -44,21 +49,25 @@ interface Application {
 
 export async function applyStage(
   effects: StageEffects,
-  { key, pod, podJson, stage: { next } }: Application,
+  { key, pod, podJson, stage: { next, actor } }: Application,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const node = pod.spec!.nodeName!
-  const client = effects.clientOf(node)
+  const client = effects.clientOf(actor ?? node)
   const podIp = addressFor(effects, key, pod)
   const missing = await whyNotStarted(effects, { pod, next, podIp })
   if (missing !== undefined) {
     effects.record(pod, missing)
     return 'later'
   }
-  let current = pod
-  if (next.finalizers !== undefined)
-    current = await changeFinalizers(effects.finalizerClientOf(node), { pod, change: next.finalizers }, signal)
-  if (next.event !== undefined) effects.record(pod, next.event)
+  const finalizerClient = actor === undefined ? effects.finalizerClientOf(node) : client
+  const patchClient = (as: string | undefined) =>
+    as === undefined ? client : effects.clientOf(impersonatingActor(actor ?? node, as))
+  const { clock, startedAt, nodeOf } = effects
+  const functions = templateFunctions({ node: nodeOf(node), podIp: podIp ?? '', now: clock.now(), startedAt })
+  const parts = { finalizerClient, patchClient, functions }
+  let current = await applyChanges({ type: kinds.Pod, object: pod, next }, parts, signal)
+  if (next.event !== undefined) effects.record(pod, next.event, actor)
   current = await writeStatus(effects, { client, pod: current, podJson, next, podIp: podIp ?? '' }, signal)
   if (next.delete) await deleteNow(client, current, signal)
   return 'done'
@@ -106,30 +115,6 @@ async function whyNotStarted(
   return isStart ? await startBlocker(effects, pod, podIp) : undefined
 }
 
-interface FinalizerWrite {
-  readonly pod: Pod
-  readonly change: FinalizerChange
-}
-
-async function changeFinalizers(client: Client, { pod, change }: FinalizerWrite, signal: AbortSignal): Promise<Pod> {
-  const finalizers = changedFinalizers(pod.metadata.finalizers ?? [], change)
-  if (finalizers === undefined) return pod
-  const { name = '', namespace = '', resourceVersion } = pod.metadata
-  const merge = { metadata: { resourceVersion, finalizers } }
-  return await client.patch(kinds.Pod, { name, namespace }, { patch: { merge }, signal })
-}
-
-/** Returns the finalizers after a change, or undefined if the change has no effect. */
-export function changedFinalizers(
-  present: readonly string[],
-  { add, remove, empty }: FinalizerChange,
-): string[] | undefined {
-  const remaining = empty ? [] : present.filter((name) => !remove.includes(name))
-  const desired = [...new Set([...remaining, ...add])]
-  const isSame = desired.length === present.length && desired.every((name) => present.includes(name))
-  return isSame ? undefined : desired
-}
-
 interface StatusWrite {
   readonly client: Client
   readonly pod: Pod
@@ -140,7 +125,6 @@ interface StatusWrite {
 
 async function writeStatus(effects: StageEffects, write: StatusWrite, signal: AbortSignal): Promise<Pod> {
   const { client, pod, next } = write
-  if (next.patches.length > 0) return await patchStatus(effects, write, signal)
   if (next.step === undefined) return pod
   // A pod without finalizers is deleted by the next request, so it needs no final status.
   if (next.step === 'Terminate' && (pod.metadata.finalizers ?? []).length === 0) return pod
@@ -175,22 +159,6 @@ function exitCodeOf({ exitCodeFrom }: Next, podJson: JsonObject): number {
   const [exitCodeValue] = exitCodeFrom?.(podJson) ?? []
   const code = Number(exitCodeValue ?? 0)
   return Number.isInteger(code) && code >= 0 && code <= 255 ? code : 1
-}
-
-async function patchStatus(
-  { nodeOf, clock, startedAt }: StageEffects,
-  { client, pod, next, podIp }: StatusWrite,
-  signal: AbortSignal,
-): Promise<Pod> {
-  const node = nodeOf(pod.spec!.nodeName!)
-  const functions = templateFunctions({ node, podIp, now: clock.now(), startedAt })
-  const { name = '', namespace = '' } = pod.metadata
-  let current = pod
-  for (const each of next.patches) {
-    const patch = toPatch(each, current, functions)
-    current = await client.patch(kinds.Pod, { name, namespace }, { patch, subresource: 'status', signal })
-  }
-  return current
 }
 
 /**

@@ -50,8 +50,8 @@ export interface PodLoopParts extends StageEffects {
   /** Called periodically for a running pod, for example to update its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called for every change to a pod on a node of this process. `is over` means that the pod's containers will not be
-   * started again.
+   * Called for every change to a pod on a node of this process. The state `is over` means that the pod's containers
+   * will not be started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
   /** Whether the Node object is ready. If undefined, pod readiness does not depend on the Node object. */
@@ -61,7 +61,7 @@ export interface PodLoopParts extends StageEffects {
   /** Whether the node drives the containers of a pod one by one instead of through stages. */
   readonly followsContainers: (pod: Pod, failure: Annotations | undefined) => boolean
   readonly outages: NodeOutages
-  /** How many times faster than real time the containers run. */
+  /** Speed of the containers, as a multiple of real time. */
   readonly speed: number
   /** Additional event sources that trigger the reconciliation of pods. */
   readonly sources?: readonly Source[]
@@ -174,7 +174,7 @@ class PodDriver {
 
   /**
    * Whether nothing relevant has changed since the last write to the pod. The watch event of that write will trigger
-   * the pod again.
+   * another reconcile.
    */
   #isUpToDate({ actedOn, actedWith }: Progress, version: string): boolean {
     return actedOn === version && actedWith === this.#parts.stageObjects()
@@ -296,12 +296,12 @@ class PodDriver {
       const outcome = await applyStage(this.#parts, { key, pod, podJson: choice.subject.object, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
-      if (isStageFault(error)) {
+      if (isStageFault(error, stage)) {
         const message = `cannot apply stage ${stage.name}: ${messageOf(error)}`
         this.#parts.record(pod, { type: 'Warning', reason: 'StageFailed', message })
         return 'later'
       }
-      // Ignore a conflict or a 404: the change triggers the pod again, and its stage is chosen anew.
+      // Ignore a conflict or a 404: the change to the pod triggers another reconcile, which chooses a stage again.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     this.#markActedOn(progress, pod)
@@ -352,7 +352,10 @@ class PodDriver {
     return { version, now: clock.now() }
   }
 
-  /** Writes the status. Returns false on a conflict or a 404, after which the change to the pod triggers it again. */
+  /**
+   * Writes the status. Returns false on a conflict or a 404. In that case, the change to the pod triggers another
+   * reconcile.
+   */
   async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<boolean> {
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
     const reported = reportedStatus(pod, status, this.#reporterFor(pod))
@@ -390,8 +393,8 @@ function isOver({ status }: Pod): boolean {
 }
 
 /**
- * Maximum duration of one timer in milliseconds. Longer waits are split, because timers of more than 24 days fire
- * immediately.
+ * Maximum duration of one timer in milliseconds. Longer waits are split, because Node.js fires timers longer than 24
+ * days immediately.
  */
 const maxDelayMs = 60 * 60_000
 

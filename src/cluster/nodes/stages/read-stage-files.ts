@@ -8,7 +8,7 @@ import { isObject, type Json } from '../../../api/json/json.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import { kwokApiVersion } from '../kwok/kinds.ts'
 import { readTemplatedStage } from './read-templated-stage.ts'
-import type { Stage } from './stage.ts'
+import { isStageOf, type Stage } from './stage.ts'
 import { StageError } from './stage-error.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
@@ -22,13 +22,24 @@ export function readStageFiles(files: readonly string[], read: (file: string) =>
   const stages = files.flatMap((file) => {
     const text = read(file)
     try {
-      return documentsOf(text).map(readTemplatedStage)
+      return documentsOf(text).map(readFileStage)
     } catch (error) {
       throw new StageError(`${file}: ${messageOf(error)}`, { cause: error })
     }
   })
   if (stages.length > maxStages) throw new StageError(`there are more than ${maxStages} stages`)
   return stages
+}
+
+/** Reads a stage that acts as the agents of the nodes, which may write only pods and nodes. */
+function readFileStage(value: Json): Stage {
+  const stage = readTemplatedStage(value)
+  const { resource, next } = stage
+  if (!isStageOf(stage, 'Pod') && !isStageOf(stage, 'Node'))
+    throw new StageError(`stage ${stage.name}: stages in files support only pods and nodes, not ${resource.kind}`)
+  if (next.patches.some(({ subresource, impersonates }) => subresource !== 'status' || impersonates !== undefined))
+    throw new StageError(`stage ${stage.name}: patches of stages in files support only the subresource "status"`)
+  return stage
 }
 
 function documentsOf(text: string): Json[] {
@@ -46,7 +57,7 @@ function assertStage(value: Json): Json {
   const { apiVersion, kind } = isObject(value) ? value : {}
   if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith(kwokApiVersion))
     throw new StageError(
-      `the file contains a ${String(kind)} of ${String(apiVersion)} instead of a Stage of ${kwokApiVersion}`,
+      `the file contains the kind ${String(kind)} in ${String(apiVersion)} instead of Stage in ${kwokApiVersion}`,
     )
   return value
 }

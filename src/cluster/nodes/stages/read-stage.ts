@@ -9,10 +9,9 @@ import {
   type PatchTemplate,
   type Stage,
   type StageEvent,
+  type StagePatch,
   type StageResource,
-  type StatusPatch,
   type StepName,
-  stageResources,
   stepNames,
 } from './stage.ts'
 import { StageError } from './stage-error.ts'
@@ -27,7 +26,7 @@ export function readStage(value: Json, options: StageReaderOptions = {}): Stage 
   const name = nameOf(value)
   try {
     const { spec } = fields(value, 'the stage', ['apiVersion', 'kind', 'metadata', 'spec', 'status'])
-    return { name, ...readSpec(spec, options) }
+    return readSpec(name, spec, options)
   } catch (error) {
     if (error instanceof StageError) throw new StageError(`stage ${JSON.stringify(name)}: ${error.message}`)
     throw error
@@ -41,16 +40,22 @@ function nameOf(value: Json): string {
   return name
 }
 
-function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<Stage, 'name'> {
+function readSpec(name: string, value: Json | undefined, options: StageReaderOptions): Stage {
   // `immediateNextStage` is accepted but has no effect, because the next stage always follows immediately.
   const spec = fields(value, 'spec', [
     ...['resourceRef', 'selector', 'weight', 'weightFrom', 'delay', 'next', 'immediateNextStage'],
   ])
   const resource = readResource(spec.resourceRef)
-  const next = readNext(spec.next, options)
-  if (resource === 'Node' && (next.delete || next.step !== undefined))
-    throw new StageError('spec.next: stages for nodes support only event, finalizers, statusTemplate and patches')
+  const isPod = resource.apiVersion === 'v1' && resource.kind === 'Pod'
+  const isNode = resource.apiVersion === 'v1' && resource.kind === 'Node'
+  const next = readNext(spec.next, { ...options, defaultPatch: isPod || isNode ? 'strategic' : 'merge' })
+  if (!isPod && next.step !== undefined) throw new StageError('spec.next.step: only stages for pods have steps')
+  if (isNode && next.delete)
+    throw new StageError(
+      'spec.next.delete: stages for nodes support only event, finalizers, statusTemplate and patches',
+    )
   return {
+    name,
     resource,
     matches: readSelector(spec.selector),
     weight: number(spec.weight, 'spec.weight') ?? 0,
@@ -60,14 +65,18 @@ function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<St
   }
 }
 
+/** Matches `v1` or a group with a version, such as `apps/v1`. */
+const apiVersionPattern = /^(?:[a-z0-9][a-z0-9.-]{0,251}\/)?v\d[a-z0-9]{0,20}$/
+const kindPattern = /^[A-Za-z][A-Za-z0-9]{0,62}$/
+
 function readResource(value: Json | undefined): StageResource {
-  const { apiGroup = 'v1', kind } = fields(value, 'spec.resourceRef', ['apiGroup', 'kind'])
-  const resource = stageResources.find((each) => each === kind)
-  if (resource === undefined || (apiGroup !== 'v1' && apiGroup !== ''))
-    throw new StageError(
-      `spec.resourceRef: only stages for pods and nodes (apiGroup v1, kind Pod or Node) are supported, not for ${String(apiGroup)} ${String(kind)}`,
-    )
-  return resource
+  const { apiGroup, kind } = fields(value, 'spec.resourceRef', ['apiGroup', 'kind'])
+  const apiVersion = text(apiGroup || 'v1', 'spec.resourceRef.apiGroup')
+  if (!apiVersionPattern.test(apiVersion))
+    throw new StageError('spec.resourceRef.apiGroup is neither v1 nor a group with its version, such as apps/v1')
+  const name = text(kind, 'spec.resourceRef.kind')
+  if (!kindPattern.test(name)) throw new StageError('spec.resourceRef.kind is not the name of a kind')
+  return { apiVersion, kind: name }
 }
 
 /**
@@ -149,11 +158,16 @@ function expression(value: Json | undefined, where: string): Query | undefined {
 }
 
 const nextFields = [
-  ...['step', 'exitCodeFrom', 'reason', 'message', 'statusTemplate', 'statusSubresource', 'patches'],
-  ...['event', 'finalizers', 'delete'],
+  ...['step', 'exitCodeFrom', 'reason', 'message', 'statusTemplate', 'statusSubresource', 'statusPatchAs'],
+  ...['patches', 'event', 'finalizers', 'delete'],
 ]
 
-function readNext(value: Json | undefined, options: StageReaderOptions): Next {
+interface NextReaderOptions extends StageReaderOptions {
+  /** Type of the patches that do not specify their type. */
+  readonly defaultPatch: StagePatch['type']
+}
+
+function readNext(value: Json | undefined, options: NextReaderOptions): Next {
   const next = fields(value ?? {}, 'spec.next', nextFields)
   const { step, delete: isDeletion } = next
   const patches = readPatches(next, options)
@@ -177,37 +191,45 @@ function isGiven(field: Json | undefined): boolean {
   return field !== undefined && field !== null && field !== ''
 }
 
-/** Reads `statusTemplate`, which is a strategic merge patch of the field `status`, and `patches`. */
+/** Reads `statusTemplate`, which is a patch of the field `status`, and `patches`. */
 function readPatches(
-  { statusTemplate, statusSubresource, patches }: JsonObject,
-  options: StageReaderOptions,
-): StatusPatch[] {
-  assertStatus(statusSubresource, 'spec.next.statusSubresource')
+  { statusTemplate, statusSubresource, statusPatchAs, patches }: JsonObject,
+  options: NextReaderOptions,
+): StagePatch[] {
   const list = array(patches, 'spec.next.patches')
   if (list.length > maxPatches) throw new StageError(`spec.next.patches has more than ${maxPatches} patches`)
-  const statusPatch = { subresource: 'status', root: 'status', template: statusTemplate! }
+  const subresource = statusSubresource ?? 'status'
+  const statusPatch = { subresource, root: 'status', template: statusTemplate!, impersonation: statusPatchAs ?? null }
   return [
     ...(isGiven(statusTemplate) ? [readPatch(statusPatch, 'spec.next.statusTemplate', options)] : []),
     ...list.map((patch, i) => readPatch(patch, `spec.next.patches[${i}]`, options)),
   ]
 }
 
-const patchTypes: readonly StatusPatch['type'][] = ['json', 'merge', 'strategic']
+const patchTypes: readonly StagePatch['type'][] = ['json', 'merge', 'strategic']
+const subresourcePattern = /^[a-z]{0,63}$/
 
-function readPatch(value: Json, where: string, { compileTemplate }: StageReaderOptions): StatusPatch {
-  const patch = fields(value, where, ['subresource', 'root', 'template', 'type'])
-  assertStatus(patch.subresource ?? '', `${where}.subresource`)
-  const type = patchTypes.find((each) => each === (patch.type ?? 'strategic'))
+function readPatch(value: Json, where: string, { compileTemplate, defaultPatch }: NextReaderOptions): StagePatch {
+  const patch = fields(value, where, ['subresource', 'root', 'template', 'type', 'impersonation'])
+  const subresource = text(patch.subresource ?? '', `${where}.subresource`)
+  if (!subresourcePattern.test(subresource))
+    throw new StageError(`${where}.subresource: ${JSON.stringify(subresource)} is not the name of a subresource`)
+  const type = patchTypes.find((each) => each === (patch.type ?? defaultPatch))
   if (type === undefined)
     throw new StageError(`${where}.type: ${JSON.stringify(patch.type)} is not one of ${patchTypes.join(', ')}`)
   const root = text(patch.root ?? '', `${where}.root`)
-  if (type === 'json' && root !== '') throw new StageError(`${where}.root must be empty for a JSON patch`)
-  return { type, root, template: compileTemplate!(text(patch.template, `${where}.template`)) }
+  const impersonates = readImpersonation(patch.impersonation, where)
+  const template = compileTemplate!(text(patch.template, `${where}.template`))
+  return { type, subresource, root, template, impersonates }
 }
 
-function assertStatus(value: Json | undefined, where: string): void {
-  if (value !== undefined && value !== null && value !== 'status')
-    throw new StageError(`${where}: only the subresource "status" can be patched, not ${JSON.stringify(value)}`)
+function readImpersonation(value: Json | undefined, where: string): string | undefined {
+  if (!isGiven(value)) return undefined
+  const { username } = fields(value, `${where}.impersonation`, ['username'])
+  const name = text(username, `${where}.impersonation.username`)
+  if (name === '' || name.length > 256)
+    throw new StageError(`${where}.impersonation.username is not a name of 1 to 256 characters`)
+  return name
 }
 
 function readEvent(value: Json | undefined): StageEvent {

@@ -5,7 +5,17 @@ export class StageError extends Error {
   override readonly name = 'StageError'
 }
 
-/** Whether an error shows that the stage itself is invalid: its template fails, or the server rejects its patch. */
-export function isStageFault(error: unknown): boolean {
-  return error instanceof StageError || (error instanceof StatusError && (error.code === 400 || error.code === 422))
+/**
+ * Whether an error shows that the stage itself is invalid: its template fails, or the server rejects its patch. A stage
+ * from the API also fails if its author lacks a permission, or if it patches a subresource that does not exist.
+ */
+export function isStageFault(error: unknown, { actor }: { readonly actor?: string | undefined }): boolean {
+  if (error instanceof StageError) return true
+  if (!(error instanceof StatusError)) return false
+  const { code, status } = error
+  const isMissingPath = code === 404 && status.details?.name === undefined
+  return invalidCodes.has(code) || (actor !== undefined && (code === 403 || isMissingPath))
 }
+
+/** Status codes for patches that are invalid, not allowed on the resource, or of an unsupported type. */
+const invalidCodes: ReadonlySet<number> = new Set([400, 405, 415, 422])

@@ -1,6 +1,6 @@
 /**
- * Stages describe the next change to a pod or node as data. A stage has a selector, a delay, and an effect: patches of
- * the status, an event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
+ * Stages describe the next change to an object as data. A stage has a selector, a delay, and an effect: patches, an
+ * event, a change to the finalizers, or a deletion. Stages have the format of KWOK's Stage objects
  * (`kwok.x-k8s.io/v1alpha1`). Unsupported fields cause a StageError rather than being ignored.
  *
  * There are two extensions: `next.step` names a built-in step (`pods/pod-transitions.ts`) instead of a template, and
@@ -15,25 +15,35 @@ import type { PlaceFunctions } from './template.ts'
 /** A Stage object after validation and compilation. */
 export interface Stage {
   readonly name: string
-  /** Whether the stage applies to pods or to nodes. */
   readonly resource: StageResource
+  /**
+   * Names the user on whose behalf the stage acts, for `clientOf`. Undefined for a stage from a file, which acts as the
+   * agent of the node.
+   */
+  readonly actor?: string
   readonly matches: (object: JsonObject) => boolean
   readonly weight: number
-  /** Query for a number in the object that overrides `weight`. */
+  /** Query for a number in the object. The number overrides `weight`. */
   readonly weightFrom?: Query
   readonly delay: Delay
   readonly next: Next
 }
 
-/** The kinds to which stages can apply. */
-export const stageResources = ['Pod', 'Node'] as const
+/** The kind of the objects to which a stage applies. */
+export interface StageResource {
+  readonly apiVersion: string
+  readonly kind: string
+}
 
-export type StageResource = (typeof stageResources)[number]
+/** Whether a stage applies to objects of the given kind. */
+export function isStageOf({ resource }: Stage, kind: 'Pod' | 'Node'): boolean {
+  return resource.apiVersion === 'v1' && resource.kind === kind
+}
 
 /** The delay of a stage, which starts when the stage first applies to the object. */
 export interface Delay {
   readonly durationMs: number
-  /** Query for a duration or a point in time in the object that overrides `durationMs`. */
+  /** Query for a duration or a point in time in the object. The result overrides `durationMs`. */
   readonly durationFrom?: Query
   /**
    * Upper bound in milliseconds for a random delay above the duration. If it is less than the duration, it replaces the
@@ -56,17 +66,21 @@ export interface Next {
   /** Reason that the statuses of waiting or ended containers report. Used by the steps Wait and End. */
   readonly reason?: string
   readonly message?: string
-  /** Patches of the status, in the order in which they are applied. */
-  readonly patches: readonly StatusPatch[]
+  /** Patches in the order in which they are applied. */
+  readonly patches: readonly StagePatch[]
   readonly event?: StageEvent
   readonly finalizers?: FinalizerChange
   readonly delete: boolean
 }
 
-/** A patch of an object's `status` subresource. */
-export interface StatusPatch {
+/** A patch of an object or of one of its subresources. */
+export interface StagePatch {
+  /** Name of the subresource, or '' for the object itself. */
+  readonly subresource: string
+  /** Name of the user to impersonate. Undefined if the patch is written as the stage's own user. */
+  readonly impersonates: string | undefined
   readonly type: 'json' | 'merge' | 'strategic'
-  /** Name of the field that the output replaces, or '' if the output is the complete patch. */
+  /** Name of the field to which the output applies, or '' if the output is the complete patch. */
   readonly root: string
   readonly template: PatchTemplate
 }
@@ -101,7 +115,7 @@ export interface FinalizerChange {
 }
 
 const maxBackoffMs = 300_000
-/** Maximum delay in milliseconds, because timers of more than 24 days fire immediately. */
+/** Maximum delay in milliseconds, because Node.js fires timers longer than 24 days immediately. */
 const maxDelayMs = 24 * 86_400_000
 
 /** Returns the delay of a stage for this object, in milliseconds. */

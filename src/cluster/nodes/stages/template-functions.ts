@@ -1,11 +1,12 @@
-/** The functions of stage templates that depend on the node and the pod. */
+/** The functions of stage templates that depend on the node and the pod. Templates for other kinds have no node. */
 import { timestamp } from '../../../api/model/object.ts'
 import { type NodeDescription, nodeConditions } from '../node-object.ts'
+import { StageError } from './stage-error.ts'
 import type { PlaceFunctions } from './template.ts'
 
 /** The node, pod address and times that template functions return. */
 export interface TemplatePlace {
-  readonly node: NodeDescription
+  readonly node: NodeDescription | undefined
   /** Address of the pod, or '' in templates for nodes. */
   readonly podIp: string
   readonly now: number
@@ -18,12 +19,17 @@ const functionsByName: { readonly [name: string]: (place: TemplatePlace) => Retu
   Now: ({ now }) => timestamp(now),
   StartTime: ({ startedAt }) => timestamp(startedAt),
   NodeConditions: () => nodeConditions.map(([type, status, reason, message]) => ({ type, status, reason, message })),
-  NodeIP: ({ node }) => node.address,
-  NodeIPWith: ({ node }) => node.address,
-  NodeName: ({ node }) => node.name,
-  NodePort: ({ node }) => node.port(),
+  NodeIP: (place) => nodeOf(place).address,
+  NodeIPWith: (place) => nodeOf(place).address,
+  NodeName: (place) => nodeOf(place).name,
+  NodePort: (place) => nodeOf(place).port(),
   PodIP: ({ podIp }) => podIp,
   PodIPWith: ({ podIp }) => podIp,
+}
+
+function nodeOf({ node }: TemplatePlace): NodeDescription {
+  if (node === undefined) throw new StageError('template: only templates for pods and nodes have a node')
+  return node
 }
 
 export const templateFunctionNames: ReadonlySet<string> = new Set(Object.keys(functionsByName))
