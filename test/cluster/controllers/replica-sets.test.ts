@@ -1,5 +1,5 @@
 /**
- * Tests ReplicaSets and ReplicationControllers: pod counts, adoption and release of pods, no duplicates, and
+ * Tests ReplicaSets and ReplicationControllers: pod counts, adoption and release of pods, absence of duplicates, and
  * deletion order.
  */
 
@@ -63,7 +63,7 @@ test('a ReplicaSet creates, deletes and counts its pods', async () => {
   })
   const counts = { replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 1, availableReplicas: 1 }
   assert.deepEqual(told.status, { ...counts, observedGeneration: 1 })
-  // The ready pod remains. Among the other pods, the pod with the lower deletion cost is deleted.
+  // The ready pod remains. Of the other pods, the one with the lower deletion cost is deleted.
   const annotations = { 'controller.orch.io/pod-deletion-cost': '-1' }
   const patch = { merge: { metadata: { annotations } } }
   await server.client.patch(kinds.Pod, { namespace, name: made[2]!.metadata.name! }, { patch })
@@ -206,7 +206,30 @@ test('a ReplicaSet never creates or deletes a pod twice while the watch lags', a
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('if the manager is killed at any write, the next manager finishes scaling a ReplicaSet', async () => {
+test('while the watch lags, the status of a ReplicaSet already counts the pods that it created', async () => {
+  const lag = laggingWatch()
+  server.run(['replicaset'], { through: lag.through })
+  await makeSet('unseen', 0)
+  const countsAt = async (generation: number) => {
+    const wanted = ({ status }: ReplicaSet) => status?.observedGeneration === generation
+    const { status } = await untilObject(server.client, kinds.ReplicaSet, { name: 'unseen', wanted })
+    return [status?.replicas, status?.fullyLabeledReplicas, status?.readyReplicas ?? 0]
+  }
+  await countsAt(1)
+  lag.close()
+  try {
+    await scale('unseen', 3)
+    assert.deepEqual(await countsAt(2), [3, 3, 0])
+    await scale('unseen', 1)
+    assert.deepEqual(await countsAt(3), [3, 3, 0])
+  } finally {
+    lag.open()
+  }
+  await untilPods(server.client, 'unseen', 1)
+  await untilObject(server.client, kinds.ReplicaSet, { name: 'unseen', wanted: ({ status }) => status?.replicas === 1 })
+})
+
+test('if the manager is killed during any write, the next manager finishes scaling a ReplicaSet', async () => {
   const ways = deaths(4)
   for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`

@@ -68,6 +68,11 @@ export class Expectations {
     return 0
   }
 
+  /** Returns the number of created objects that the informer has not delivered yet. */
+  pendingCreations(owner: string): number {
+    return this.#open.get(owner)?.creations ?? 0
+  }
+
   /** Drops the expectations of a deleted owner. */
   forget(owner: string): void {
     this.#open.delete(owner)

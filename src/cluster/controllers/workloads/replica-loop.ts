@@ -4,7 +4,7 @@
  *
  * A step claims the pods that the owner selects, creates or deletes the difference (at most 500 pods, creates in
  * growing batches), and writes the status. It neither creates nor deletes pods until the informer has delivered all
- * earlier writes.
+ * earlier writes. The status counts created pods even before the informer delivers them.
  */
 
 import type { ReplicaSet } from '../../../api/kinds/apps/replica-set.ts'
@@ -116,18 +116,20 @@ async function step<O extends ReplicaOwner>(
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<StepOutcome> {
   const { clock, spacing, expectations } = state
-  // Must be read before the list of pods. Otherwise a write that is delivered in between might be missing from the list
-  // of pods.
-  const expectedMs = expectations.waitMs(owner.metadata.uid ?? '')
+  // Check the expectations before listing the pods. Otherwise, a write that is delivered in between might be missing
+  // from the list although it is no longer expected.
+  const { uid = '' } = owner.metadata
+  const expectedMs = expectations.waitMs(uid)
+  const pendingBefore = expectations.pendingCreations(uid)
   const pods = await claimedPods(state, owner, signal)
   spacing.looked(key, pods.length)
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
-  const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
+  const { failure, created = 0 } = mayWrite ? await manage(state, { owner, pods, signal }) : {}
   // With many pods, the passes so far have taken a long time, so yield before the next one.
   await slice.yieldIfDue()
   const now = clock.now()
-  const facts = { failure, terminating: terminatingPods(state, owner), now }
+  const facts = { failure, undelivered: pendingBefore + created, terminating: terminatingPods(state, owner), now }
   const isWritten = await writeStatus(state, owner, { status: replicaStatus(owner, pods, facts), signal })
   if (failure !== undefined) return afterRefusal(failure.error)
   return isWritten ? lookAgain(expectedMs, nextAvailableMs(pods, owner.spec?.minReadySeconds ?? 0, now)) : 'later'
@@ -157,21 +159,24 @@ interface Present<O> {
   readonly signal: AbortSignal
 }
 
-async function manage<O extends ReplicaOwner>(
-  state: State<O>,
-  present: Present<O>,
-): Promise<ReplicaFailure | undefined> {
+/** The writes of one step: the number of created pods, and why other pods could not be created or deleted. */
+interface Managed {
+  readonly created?: number
+  readonly failure?: ReplicaFailure | undefined
+}
+
+async function manage<O extends ReplicaOwner>(state: State<O>, present: Present<O>): Promise<Managed> {
   const { replicas = 1 } = present.owner.spec ?? {}
   const missing = replicas - present.pods.length
   if (missing > 0) return await createPods(state, present, Math.min(missing, maxBurst))
-  return missing < 0 ? await deletePods(state, present, Math.min(-missing, maxBurst)) : undefined
+  return missing < 0 ? { failure: await deletePods(state, present, Math.min(-missing, maxBurst)) } : {}
 }
 
 async function createPods<O extends ReplicaOwner>(
   state: State<O>,
   { owner, signal }: Present<O>,
   count: number,
-): Promise<ReplicaFailure | undefined> {
+): Promise<Managed> {
   const { uid = '' } = owner.metadata
   const pod = podFromTemplate(owner.spec?.template, owner)
   state.expectations.expectCreations(uid, count)
@@ -179,8 +184,9 @@ async function createPods<O extends ReplicaOwner>(
     await createPod(state, owner, { pod, signal })
   })
   state.expectations.settleCreation(uid, count - outcome.succeeded)
-  if (!('error' in outcome) || isNamespaceEnding(outcome.error)) return undefined
-  return { reason: 'FailedCreate', error: outcome.error }
+  const created = outcome.succeeded
+  if (!('error' in outcome) || isNamespaceEnding(outcome.error)) return { created }
+  return { created, failure: { reason: 'FailedCreate', error: outcome.error } }
 }
 
 async function deletePods<O extends ReplicaOwner>(

@@ -42,6 +42,8 @@ export interface ReplicaFailure {
 /** Results of a reconcile that the status reports, in addition to the counts of active pods. */
 export interface ReplicaFacts {
   readonly failure: ReplicaFailure | undefined
+  /** Number of pods that were created but that the informer has not delivered yet. */
+  readonly undelivered: number
   /** Number of terminating pods. Undefined if this Kubernetes version does not report the number. */
   readonly terminating: number | undefined
   readonly now: number
@@ -51,7 +53,7 @@ export interface ReplicaFacts {
 export function replicaStatus(
   owner: ReplicaOwner,
   pods: readonly Pod[],
-  { failure, terminating, now }: ReplicaFacts,
+  { failure, undelivered, terminating, now }: ReplicaFacts,
 ): Status | undefined {
   const { spec = {}, status = {}, metadata } = owner
   const { minReadySeconds = 0, template } = spec
@@ -59,8 +61,8 @@ export function replicaStatus(
   const ready = pods.filter(isReady)
   const conditions = conditionsAfter(status.conditions, failure, now)
   const next: Status = {
-    replicas: pods.length,
-    fullyLabeledReplicas: countOf(pods, ({ metadata: { labels } }) => fullLabels.matches(labels)),
+    replicas: pods.length + undelivered,
+    fullyLabeledReplicas: undelivered + countOf(pods, ({ metadata: { labels } }) => fullLabels.matches(labels)),
     readyReplicas: ready.length,
     availableReplicas: countOf(ready, (pod) => minReadySeconds === 0 || isAvailable(pod, minReadySeconds, now)),
     ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
