@@ -1,12 +1,13 @@
 /**
- * Reads metrics at regular intervals from the URL in `--metrics-url`. The same rules apply as to all other servers that
- * flags specify: HTTPS only, no redirects, and limits on time and size. If the URL fails for a while, its metrics are
- * removed, so that autoscalers do not act on old values.
+ * Reads metrics at regular intervals from the URL in `--metrics-url`. The rules are the same as for all other servers
+ * specified by flags: HTTPS only, no redirects, and limits on time and size. If requests to the URL fail for a while,
+ * its metrics are removed, so that autoscalers do not act on old values.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'
 import { type MetricsFile, noMetrics, readMetricsFile } from '../../apiserver/file-metrics/metrics-file.ts'
-import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import { messageOf } from '../../base/text/errors.ts'
 import type { TimerClock } from '../../base/time/clock.ts'
 import { getJson } from '../identity/openid-connect.ts'
 
@@ -39,7 +40,7 @@ export function followMetricsUrl({ url, authority, vendor, clock, log, replace }
       replace(metrics)
     } catch (error) {
       if (isStopped) return
-      log.warn('cannot read metrics from --metrics-url; will retry', errorFields(error))
+      log.warn('cannot read metrics from --metrics-url; will retry', { error: messageOf(error) })
       if (clock.now() - lastSuccess >= maxAgeMs) replace(noMetrics)
     }
     cancel = clock.after(intervalMs, () => void readOnce())

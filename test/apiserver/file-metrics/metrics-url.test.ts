@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import type { MetricsFile } from '../../../src/apiserver/file-metrics/metrics-file.ts'
 import { removeTemporary, temporaryDirectory } from '../../../src/base/files/temporary-directory.ts'
-import type { Log } from '../../../src/base/telemetry/log.ts'
+import { type Log, openLog } from '../../../src/base/telemetry/log.ts'
 import { followMetricsUrl } from '../../../src/server/assembly/metrics-url.ts'
 import { serve } from '../../support/in-process.ts'
 import { recordingServer } from '../../support/recording-server.ts'
@@ -17,7 +17,7 @@ after(() => removeTemporary(directory))
 
 const content = (value: string) => JSON.stringify({ external: [{ metric: 'queue_depth', value }] })
 
-test('autoscalers read the metrics of --metrics-url', async (t) => {
+test('autoscalers read metrics from --metrics-url', async (t) => {
   const backend = await recordingServer(t, (_, response) => response.end(content('30')))
   const file = join(directory, 'ca.pem')
   writeFileSync(file, backend.authority)
@@ -32,7 +32,7 @@ test('autoscalers read the metrics of --metrics-url', async (t) => {
   assert.deepEqual([backend.requests[0]!.method, backend.requests[0]!.path], ['GET', '/metrics.json'])
 })
 
-test('--metrics-url and --metrics-file exclude each other', async (t) => {
+test('--metrics-url and --metrics-file are mutually exclusive', async (t) => {
   const flags = ['--metrics-url=https://127.0.0.1', '--metrics-file=/none']
   await assert.rejects(serve(t, flags), /--metrics-url cannot be combined with --metrics-file/)
 })
@@ -67,7 +67,7 @@ function manualClock() {
   }
 }
 
-test('metrics are kept for a minute after the last successful request, and return with the next one', async (t) => {
+test('metrics are kept for a minute after the last successful request, and return after the next successful request', async (t) => {
   let answer = content('1')
   const backend = await recordingServer(t, (_, response) => response.end(answer))
   const clock = manualClock()
@@ -94,4 +94,20 @@ test('metrics are kept for a minute after the last successful request, and retur
   assert.deepEqual(values, ['1', undefined, '2'])
   stop()
   assert.equal(clock.isWaiting, false)
+})
+
+test('an unreachable server is logged in one line without a stack trace', async (t) => {
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const lines: string[] = []
+    const log = openLog({ write: (line) => lines.push(line) })
+    const url = `https://${host}:1/metrics.json`
+    const [clock, vendor] = [manualClock(), vendorOf('kubernetes')]
+    t.after(followMetricsUrl({ url, authority: undefined, vendor, clock, log, replace: () => {} }))
+    await until(async () => clock.isWaiting, Boolean)
+    assert.equal(lines.length, 1)
+    assert.match(
+      lines[0]!,
+      /^\S+ warning cannot read metrics from --metrics-url; will retry error="connect ECONNREFUSED [^"]+"\n$/,
+    )
+  }
 })

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exposer } from '../../../src/base/telemetry/exposition.ts'
 import { Gauge, Histogram } from '../../../src/base/telemetry/metrics.ts'
+import { processMetrics } from '../../../src/base/telemetry/process-metrics.ts'
 import { assertBrief } from '../../support/effort.ts'
+import { until } from '../../support/until.ts'
 
 test('a metrics scrape with the maximum number of series yields to other tasks, and concurrent scrapes share its result', async () => {
   const histogram = new Histogram({ name: 'h', help: 'a "b"\\\n', labels: ['a'] }, [1, 2, 5, 10, 20, 50, 100, 200, 500])
@@ -46,4 +48,18 @@ test('process metrics have the names that Node.js dashboards expect', async () =
   assert.ok(values.get('process_cpu_seconds_total')! <= process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6)
   assert.ok(values.get('process_open_fds')! > 2 && values.get('process_open_fds')! <= values.get('process_max_fds')!)
   assert.match(text, /^nodejs_heap_space_size_used_bytes\{space="old"\} \d+$/m)
+})
+
+test('metrics of event loop delays have no value before the first delay is recorded', async () => {
+  const metrics = processMetrics().filter(({ name }) => /^nodejs_eventloop_lag_\w+_seconds$/.test(name))
+  const read = () => metrics.flatMap((metric) => [...metric.samples()].map(({ value }) => value))
+  // Reading the metrics starts a new measurement period.
+  read()
+  assert.deepEqual(read(), [])
+  const values = await until(
+    async () => read(),
+    ({ length }) => length > 0,
+  )
+  assert.equal(values.length, 7)
+  for (const value of values) assert.ok(value >= 0 && value < 600, `${values}`)
 })
