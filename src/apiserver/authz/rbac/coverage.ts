@@ -6,7 +6,7 @@
  * checked only if no rule covers several of them at once. The search yields to other requests and stops at a limit, in
  * which case the decision remains open.
  */
-import { HeldRules, hasWord, type Part } from './held-rules.ts'
+import { HeldRules, matchesValue, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
 /**
@@ -94,8 +94,8 @@ function* coversFrom(
   const [part] = rest
   if (part === undefined) return false
   // No single rule covers the whole list, so check each of its values.
-  for (const word of rule[part] ?? [undefined])
-    if (!(yield* coversFrom(userRules.having(part, word), rule, { at: at + 1, effort }))) return false
+  for (const value of rule[part] ?? [undefined])
+    if (!(yield* coversFrom(userRules.having(part, value), rule, { at: at + 1, effort }))) return false
   return true
 }
 
@@ -111,26 +111,26 @@ function coversAtOnce(
 
 function coversPart(own: Rule, rule: Rule, { part, effort }: { part: Part; effort: Effort }): boolean {
   const has = own[part]
-  const grantedWords = rule[part]
+  const grantedValues = rule[part]
   effort.spend(1)
   if (has === undefined) return true
-  if (grantedWords === undefined) return false
-  for (const word of grantedWords) {
+  if (grantedValues === undefined) return false
+  for (const value of grantedValues) {
     effort.spend(1)
-    if (effort.isOver || !hasWord(own, part, word)) return false
+    if (effort.isOver || !matchesValue(own, part, value)) return false
   }
   return true
 }
 
 function* coversPaths(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
   const { nonResourceURLs = [], verbs = [] } = rule.stored
-  const grantedWords = [...new Set(verbs)]
+  const grantedVerbs = [...new Set(verbs)]
   for (const path of nonResourceURLs) {
     const having = userRules.allowingPath(path)
-    effort.spend(having.length * grantedWords.length)
+    effort.spend(having.length * grantedVerbs.length)
     if (effort.isTurn) yield
     if (effort.isOver) return false
-    if (!grantedWords.every((verb) => having.some((own) => own.verbs === undefined || own.verbs.has(verb))))
+    if (!grantedVerbs.every((verb) => having.some((own) => own.verbs === undefined || own.verbs.has(verb))))
       return false
   }
   return true

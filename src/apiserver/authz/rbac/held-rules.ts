@@ -12,7 +12,7 @@ export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
 /** Rules by the entries in one of their lists. */
 interface Index {
-  readonly byWord: ReadonlyMap<string, readonly Rule[]>
+  readonly byEntry: ReadonlyMap<string, readonly Rule[]>
   /** Rules that match any value, because their list contains a wildcard. */
   readonly every: HeldRules
   /** Cached results of `having`, by value. */
@@ -34,15 +34,15 @@ export class HeldRules {
    * Returns the rules that match a value in one of their lists. Without a value, returns the rules that match any
    * value.
    */
-  having(part: Part, word: string | undefined): HeldRules {
-    const { byWord, every, answers } = this.#index(part)
-    if (word === undefined) return every
-    const cachedRules = answers.get(word)
+  having(part: Part, value: string | undefined): HeldRules {
+    const { byEntry, every, answers } = this.#index(part)
+    if (value === undefined) return every
+    const cachedRules = answers.get(value)
     if (cachedRules !== undefined) return cachedRules
-    const named = wordsThatHold(part, word).flatMap((each) => byWord.get(each) ?? [])
+    const named = matchingEntries(part, value).flatMap((each) => byEntry.get(each) ?? [])
     this.#spend(named.length + 1)
     const answer = named.length === 0 ? every : this.#setOf([...new Set([...named, ...every.rules])])
-    answers.set(word, answer)
+    answers.set(value, answer)
     return answer
   }
 
@@ -58,27 +58,27 @@ export class HeldRules {
   #index(part: Part): Index {
     const cachedIndex = this.#indexes.get(part)
     if (cachedIndex !== undefined) return cachedIndex
-    const { byWord, every } = this.#byWords((rule) => rule[part])
-    const index = { byWord, every: this.#setOf(every), answers: new Map() }
+    const { byEntry, every } = this.#byEntries((rule) => rule[part])
+    const index = { byEntry, every: this.#setOf(every), answers: new Map() }
     this.#indexes.set(part, index)
     return index
   }
 
   #indexPaths(): PathIndex {
-    const { byWord, every } = this.#byWords(({ paths }) => paths)
-    return { byPath: byWord, open: [...every, ...this.rules.filter(({ beginnings }) => beginnings.length > 0)] }
+    const { byEntry, every } = this.#byEntries(({ paths }) => paths)
+    return { byPath: byEntry, open: [...every, ...this.rules.filter(({ beginnings }) => beginnings.length > 0)] }
   }
 
-  #byWords(wordsOf: (rule: Rule) => ReadonlySet<string> | undefined) {
-    const byWord = new Map<string, Rule[]>()
+  #byEntries(entriesOf: (rule: Rule) => ReadonlySet<string> | undefined) {
+    const byEntry = new Map<string, Rule[]>()
     const every: Rule[] = []
     for (const rule of this.rules) {
-      const words = wordsOf(rule)
-      this.#spend(1 + (words?.size ?? 0))
-      if (words === undefined) every.push(rule)
-      else for (const word of words) add(byWord, word, rule)
+      const entries = entriesOf(rule)
+      this.#spend(1 + (entries?.size ?? 0))
+      if (entries === undefined) every.push(rule)
+      else for (const entry of entries) add(byEntry, entry, rule)
     }
-    return { byWord, every }
+    return { byEntry, every }
   }
 
   #setOf(rules: readonly Rule[]): HeldRules {
@@ -93,23 +93,23 @@ interface PathIndex {
   readonly open: readonly Rule[]
 }
 
-function add(byWord: Map<string, Rule[]>, word: string, rule: Rule): void {
-  const rules = byWord.get(word)
-  if (rules === undefined) byWord.set(word, [rule])
+function add(byEntry: Map<string, Rule[]>, entry: string, rule: Rule): void {
+  const rules = byEntry.get(entry)
+  if (rules === undefined) byEntry.set(entry, [rule])
   else rules.push(rule)
 }
 
 /** Whether a rule matches a value in one of its lists. */
-export function hasWord(rule: Rule, part: Part, word: string): boolean {
-  const words = rule[part]
-  return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
+export function matchesValue(rule: Rule, part: Part, value: string): boolean {
+  const entries = rule[part]
+  return entries === undefined || entries.has(value) || matchingEntries(part, value).some((each) => entries.has(each))
 }
 
 /**
  * Returns the rule entries that match the given value. For the resource `pods/log`, these are `pods/log`, and `*`
  * followed by `/log`.
  */
-function wordsThatHold(part: Part, word: string): string[] {
-  const slash = part === 'resources' ? word.indexOf('/') : -1
-  return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]
+function matchingEntries(part: Part, value: string): string[] {
+  const slash = part === 'resources' ? value.indexOf('/') : -1
+  return slash === -1 ? [value] : [value, `*${value.slice(slash)}`]
 }

@@ -7,7 +7,7 @@
  *   /logs/*          every path with the given prefix
  *
  * Rules can only allow requests, never deny them. A rule with resource names does not apply to requests without a name,
- * such as lists.
+ * such as list requests.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
@@ -22,18 +22,18 @@ export interface PolicyRule {
 }
 
 /** The entries of a list in a rule. Undefined matches any value. */
-type Words = ReadonlySet<string> | undefined
+type Entries = ReadonlySet<string> | undefined
 
 /** A rule of a role, in a form that is fast to check. */
 export interface Rule {
   readonly stored: PolicyRule
-  readonly verbs: Words
-  readonly groups: Words
-  readonly resources: Words
+  readonly verbs: Entries
+  readonly groups: Entries
+  readonly resources: Entries
   /** Resource names that the rule allows. If undefined, the rule allows all names and also requests without a name. */
-  readonly names: Words
+  readonly names: Entries
   /** Non-resource paths that the rule matches exactly. */
-  readonly paths: Words
+  readonly paths: Entries
   /** Prefixes of non-resource paths. */
   readonly beginnings: readonly string[]
 }
@@ -43,17 +43,17 @@ export function ruleOf(stored: PolicyRule): Rule {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = stored
   return {
     stored,
-    verbs: wordsOf(verbs),
-    groups: wordsOf(apiGroups),
-    resources: wordsOf(resources),
+    verbs: entriesOf(verbs),
+    groups: entriesOf(apiGroups),
+    resources: entriesOf(resources),
     names: resourceNames.length === 0 ? undefined : new Set(resourceNames),
-    paths: wordsOf(nonResourceURLs),
+    paths: entriesOf(nonResourceURLs),
     beginnings: nonResourceURLs.filter((path) => path.endsWith('*')).map(beginningOf),
   }
 }
 
-function wordsOf(words: readonly string[]): Words {
-  return words.includes('*') ? undefined : new Set(words)
+function entriesOf(list: readonly string[]): Entries {
+  return list.includes('*') ? undefined : new Set(list)
 }
 
 function beginningOf(path: string): string {
@@ -70,7 +70,7 @@ function allowsResource({ groups, resources, names }: Rule, attributes: Resource
   return has(groups, group) && hasResource(resources, plural, subresource) && has(names, name)
 }
 
-function hasResource(resources: Words, plural: string, subresource: string): boolean {
+function hasResource(resources: Entries, plural: string, subresource: string): boolean {
   if (resources === undefined) return true
   if (subresource === '') return resources.has(plural)
   return resources.has(`${plural}/${subresource}`) || resources.has(`*/${subresource}`)
@@ -80,6 +80,6 @@ export function allowsPath({ paths, beginnings }: Rule, path: string): boolean {
   return has(paths, path) || beginnings.some((beginning) => path.startsWith(beginning))
 }
 
-function has(words: Words, word: string): boolean {
-  return words === undefined || words.has(word)
+function has(entries: Entries, value: string): boolean {
+  return entries === undefined || entries.has(value)
 }
