@@ -33,16 +33,23 @@ const files = [...chosen, ...atLaterVersions(chosen)].map((file) => join(root, f
 
 /** Maximum number of files per process, to limit what the files can leave behind. */
 const maxFilesPerProcess = 200
+/**
+ * Sizes in megabytes of the part of the heap for new objects. These sizes exceed the defaults, so each collection of
+ * this part covers many more objects, most of which are already garbage, and fewer objects reach the part whose
+ * collection is expensive.
+ */
+const heapFlags = ['--min-semi-space-size=32', '--max-semi-space-size=64']
 // Every process is checked for modified prototypes.
 const args = [
+  ...heapFlags,
   ...['--import', join(root, 'test/support/light-tests.mjs')],
   ...['--import', join(root, 'test/support/prototypes.mjs')],
   ...['--test-reporter', join(root, 'test/support/reporter.mjs'), '--test-reporter-destination', 'stdout'],
   join(root, 'test/support/batch.mjs'),
 ]
 /**
- * Time limit in minutes for a file, and for a process to exit after its last file, which may be delayed by what the
- * files left behind.
+ * Time limits in minutes: for a file, and for a process to exit after its last file. Whatever the files left behind may
+ * delay the exit.
  */
 const fileMinutes = long ? 20 : 4
 const endMinutes = 1
@@ -62,7 +69,9 @@ interface Free {
   readonly next: true
 }
 
-/** Numbers of passed and failed tests, either in a file or outside of files, such as the checks. */
+/**
+ * Numbers of passed and failed tests in one file. Checks, and other tests that belong to no file, are counted together.
+ */
 interface Count {
   passed: number
   failed: number
@@ -129,9 +138,9 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Starts a process for a file, which then runs further files, and counts all of their tests. A file without tests
- * counts as a failure, and so does a file that does not finish. A process that exits with an error although no test
- * failed also counts as a failure.
+ * Starts a process that runs a file and then further files, and counts the tests of all these files. A file without
+ * tests counts as a failure, and so does a file that does not finish. A process that exits with an error although no
+ * test failed also counts as a failure.
  */
 async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
