@@ -4,9 +4,13 @@
  *
  *   bin/node scripts/sample-texts.ts --seed=7                   30 texts of every category
  *   bin/node scripts/sample-texts.ts --seed=7 --category=logs   30 log messages
+ *   bin/node scripts/sample-texts.ts --seed=7 --recordings=DIR  leave out errors whose words Kubernetes chose
  *
- * The same seed draws the same texts as long as the sources do not change.
+ * A directory of recordings contains JSON files with Kubernetes responses, whose messages this repository repeats
+ * verbatim. The same seed draws the same texts as long as the sources do not change.
  */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { categories, type Text } from './texts.ts'
 
@@ -15,17 +19,33 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     category: { type: 'string' },
     count: { type: 'string', default: '30' },
+    recordings: { type: 'string', multiple: true, default: [] },
   },
 })
 const { category } = values
+const recorded = [...new Set(values.recordings.flatMap(readStrings))].join('\n')
 if (category !== undefined && categories[category] === undefined)
   throw new Error(`unknown category ${category}; known are ${Object.keys(categories).join(', ')}`)
 
 for (const name of category === undefined ? Object.keys(categories) : [category]) {
   console.log(`## ${name}, seed ${values.seed}`)
-  for (const { file, text } of sample(categories[name]!(), Number(values.count), `${values.seed}/${name}`))
+  const texts = categories[name]!().filter(({ text }) => name !== 'errors' || !isRecorded(text))
+  for (const { file, text } of sample(texts, Number(values.count), `${values.seed}/${name}`))
     console.log(`${file}: ${text}`)
   console.log()
+}
+
+/** Returns all multi-word strings in the JSON files of a directory. */
+function readStrings(directory: string): readonly string[] {
+  const files = globSync('**/*.json', { cwd: directory }).sort()
+  const strings = files.flatMap((file) => readFileSync(join(directory, file), 'utf8').match(/"(?:[^"\\]|\\.)*"/g) ?? [])
+  return strings.filter((text) => text.includes(' ')).map((text) => text.replaceAll('\\"', '"'))
+}
+
+/** Whether the words around the placeholders of a text occur in the recordings. */
+function isRecorded(text: string): boolean {
+  const parts = text.split(/<\w+>/).map((part) => part.trim())
+  return recorded !== '' && parts.every((part) => recorded.includes(part))
 }
 
 /** Draws texts without repetition. */
