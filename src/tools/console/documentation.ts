@@ -1,7 +1,7 @@
 /**
- * Serves the documentation site (`npm run docs`) under `/docs/`. As for the console, this pipeline step runs before
- * authentication, because the files are public and contain no cluster data. They are part of the npm package and of the
- * single executable.
+ * Serves the documentation site (`npm run docs`) under `/docs/`. Like the console's step, this pipeline step runs
+ * before authentication, because the files are public and contain no cluster data. They are part of the npm package and
+ * of the single executable.
  */
 import { hash } from 'node:crypto'
 import { notAllowed } from '../../apiserver/http/dispatch.ts'
@@ -30,7 +30,7 @@ export async function openDocumentation(
   const site = new Site(dist)
   if ((await site.read(indexName)) !== undefined) return serveSite(site)
   if (when === 'auto') return undefined
-  throw new UsageError('--docs: the documentation site is not built: run "npm run docs" in the checkout')
+  throw new UsageError('--docs: the documentation site has not been built: run "npm run docs" in the checkout')
 }
 
 /** Returns the directory that contains `site/`. Tests run from sources and use the site of the checkout. */

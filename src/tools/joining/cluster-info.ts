@@ -4,8 +4,9 @@
  * signed kubeconfig contains the CA. The client then reads `cluster-info` again over a connection verified with that
  * CA. The two responses must be equal.
  *
- * The signature must be HS256 with the token. Any other algorithm, an embedded payload, an entry for another token or a
- * modified text is rejected. The part of the token that was used as the key reveals the profile of the cluster.
+ * The signature must use HS256 with the token as the key. Any other algorithm, an embedded payload, an entry for
+ * another token or a modified text is rejected. The part of the token that was used as the key reveals the profile of
+ * the cluster.
  */
 
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
@@ -52,7 +53,7 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   const again = await readInfo({ server, authority }, signal)
   if (verified(again, token).kubeconfig !== kubeconfig)
     throw new JoinError(
-      'cluster-info differs over a verified connection: the first connection may have been intercepted',
+      'cluster-info has different content over a verified connection: the first connection may have been intercepted',
     )
   return { vendor, authority }
 }

@@ -32,7 +32,7 @@ export const joinFlags = {
     name: 'ca-cert-hash',
     value: 'HASH',
     read: readPin,
-    help: 'hash of the public key of a cluster CA, as sha256:<hex>; the command then trusts only CAs with this hash, so that an attacker who knows the token cannot impersonate the cluster',
+    help: 'hash of the public key of a cluster CA, as sha256:<hex>; the command trusts only CAs with this hash, so an attacker who knows the token cannot impersonate the cluster',
   }),
   nodeName: flag({
     name: 'node-name',
@@ -87,7 +87,7 @@ function readServer(value: string): string {
 /** Parses a token. The error message does not repeat an invalid token, because it may be a valid token with a typo. */
 function readToken(value: string): string {
   if (value !== '' && !tokenForm.test(value))
-    throw new UsageError('a token must have the form abcdef.0123456789abcdef: 6 and 16 characters of a-z and 0-9')
+    throw new UsageError('a token must have the form abcdef.0123456789abcdef: 6 and 16 characters from a-z and 0-9')
   return value
 }
 

@@ -45,19 +45,24 @@ const createFlags = {
     read: readLife,
     help: 'lifetime of the token; with 0s, the token never expires',
   }),
-  description: flag({ name: 'description', value: 'TEXT', read: text, help: "description of the token's purpose" }),
+  description: flag({
+    name: 'description',
+    value: 'TEXT',
+    read: text,
+    help: 'description of the purpose of the token',
+  }),
   groups: flag({
     name: 'groups',
     value: 'NAMES',
     default: joinGroup,
     read: readGroups,
-    help: 'groups to which users of the token belong, separated by commas',
+    help: 'groups of the users who authenticate with the token, separated by commas',
   }),
   nodeName: flag({
     name: 'node-name',
     value: 'NAME',
     read: readNodeName,
-    help: 'name of the only node that can join with the token; by default, any node can use the token',
+    help: 'name of the node that may join with the token; by default, any node may join',
   }),
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the token instead of the join command' }),
 }
@@ -202,7 +207,7 @@ function printable(value: string): string {
 /** Deletes the token with the given ID. The whole token can also be given. */
 async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
   const id = tokenForm.exec(word)?.[1] ?? word
-  if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('a token ID must have 6 characters of a-z and 0-9')
+  if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('a token ID must consist of 6 characters from a-z and 0-9')
   try {
     await client.delete(kinds.Secret, { namespace, name: tokenSecretName(id) })
     print(`deleted token ${id}`)

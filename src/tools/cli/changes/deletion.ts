@@ -22,7 +22,7 @@ export const deletionFlags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: "grace period in seconds for the object to terminate; -1 uses the object's own grace period; 0 requires --force and otherwise counts as 1",
+    help: "grace period in seconds; -1 uses the object's own grace period; 0 deletes the object immediately if --force is set, and is treated as 1 otherwise",
   }),
   wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are deleted' }),
   timeout: flag({

@@ -17,7 +17,7 @@ import { report, requestOptions, type writeFlags } from './report-write.ts'
 
 export const localFlag = toggle({
   name: 'local',
-  help: 'patch the object in the file and print the result without contacting a server',
+  help: 'patch the object in the file and print the result, without contacting a server',
 })
 export const resourceVersionFlag = flag({
   name: 'resource-version',
@@ -29,7 +29,7 @@ export const resourceVersionFlag = flag({
 export interface Change {
   /** The patch to send. Undefined if the object needs no change. */
   readonly patch: Patch | undefined
-  /** Participle for the report line, such as `labeled`. */
+  /** Participle, such as `labeled`, for the report line. */
   readonly done: string
   /** The object after the change, for a client-side dry run. */
   readonly next: ApiObject
@@ -107,7 +107,7 @@ export async function changeLocally(
 
 type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filename' | 'recursive'>
 
-/** Returns the object as the server has it now. */
+/** Returns the object in its current state on the server. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
   // An object that was found by a list request is recent enough.
   if (object !== undefined && origin === undefined) return object

@@ -72,7 +72,7 @@ export const validateFlag = withBare(
     value: 'strict|warn|ignore',
     default: 'strict',
     read: oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
-    help: 'handling of unknown fields: strict rejects the object, warn drops the fields with a warning, ignore drops the fields silently',
+    help: 'how to handle unknown fields: strict rejects the object, warn drops the fields with a warning, ignore drops them silently',
   }),
   'strict',
 )

@@ -37,7 +37,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
       },
       {
         name: 'set-last-applied',
-        summary: 'record files as the last applied configuration',
+        summary: 'record the contents of files as the last applied configuration',
         load: async () => (await import('./apply/set-last-applied.ts')).setLastAppliedCommand,
       },
       {
@@ -58,7 +58,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     commands: [
       {
         name: 'test',
-        summary: 'evaluate admission policies from files without a server',
+        summary: 'evaluate admission policies from files, without a server',
         load: async () => (await import('./policy/test.ts')).policyTestCommand,
       },
     ],
@@ -71,7 +71,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'kustomize',
-    summary: 'print the objects in a kustomization',
+    summary: 'print the objects that a kustomization generates',
     load: async () => (await import('./kustomize.ts')).kustomizeCommand,
   },
   {
@@ -202,7 +202,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
       },
       {
         name: 'server',
-        summary: 'show how busy the server is',
+        summary: 'show the load of the server',
         load: async () => (await import('./top/server.ts')).topServerCommand,
       },
     ],
@@ -234,7 +234,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'simulate',
-    summary: 'make simulated pods and nodes fail, for tests',
+    summary: 'make simulated pods and nodes fail, for testing',
     commands: [
       {
         name: 'pod',

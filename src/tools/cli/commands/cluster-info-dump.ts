@@ -48,8 +48,8 @@ type Options = OptionsOf<typeof flags>
 export const clusterInfoDumpCommand = defineCommand({
   name: 'cluster-info dump',
   forms: ['[flags]'],
-  about: `Print information for debugging a cluster: nodes, and the events, services, workloads, pods and pod logs in
-namespaces. Secrets and ConfigMaps are excluded.`,
+  about: `Print information for debugging a cluster: its nodes, and the events, services, workloads, pods and pod logs
+in each namespace. Secrets and ConfigMaps are excluded.`,
   examples: ['orchctl cluster-info dump -A --output-directory=dump', 'orchctl cluster-info dump --namespaces=shop'],
   flags,
   run: async (context, { options, words }) => {

@@ -21,14 +21,14 @@ import { defineCommand } from '../program/command.ts'
 const flags = {
   ...subjectFlags,
   ...deletionFlags,
-  now: toggle({ name: 'now', help: 'terminate pods quickly, the same as --grace-period=1' }),
+  now: toggle({ name: 'now', help: 'terminate pods quickly; the same as --grace-period=1' }),
   force: toggle({
     name: 'force',
-    help: 'with --grace-period=0: delete a pod without waiting for its node to confirm that it has stopped',
+    help: 'with --grace-period=0: delete a pod without waiting for its node to confirm that the pod has stopped',
   }),
   raw: rawFlag,
   interactive: refusedFlag('i,interactive', 'not implemented: --dry-run=server lists what would be deleted'),
-  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'treat missing objects as deleted' }),
+  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'treat objects that do not exist as deleted' }),
   dryRun: writeFlags.dryRun,
   output: flag({
     name: 'output',
@@ -133,8 +133,8 @@ function deleteOptions(options: Options): DeleteOptions {
 }
 
 /**
- * Returns the grace period in seconds. A grace period of zero requires --force, which skips the confirmation. Without
- * --force, a pod gets one second to stop.
+ * Returns the grace period in seconds. A grace period of zero requires --force, because a pod is then deleted before
+ * its node confirms that it has stopped. Without --force, a period of zero becomes one second.
  */
 function graceSeconds({ now, force, gracePeriod }: Options): number {
   if (force) return 0

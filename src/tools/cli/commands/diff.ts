@@ -42,7 +42,7 @@ const flags = {
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'compare the named object with its state at a past revision, at a time, or a duration ago such as 90m',
+    help: 'compare the named object with its state in the past, specified as a revision, a time or an age such as 90m',
   }),
   ...connectionFlags,
 }
@@ -55,7 +55,7 @@ export const diffCommand = defineCommand({
   about: `Show what \`orchctl apply\` would change. With --at, show how an object has changed since a past revision or time. Nothing
 is modified.
 
-The exit code is 0 without differences, 1 with differences, and greater than 1 after an error.
+The exit code is 0 if there are no differences, 1 if there are differences, and greater than 1 if an error occurs.
 To use a program other than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the command with its arguments.`,
   examples: [
     'orchctl diff -f manifests/',

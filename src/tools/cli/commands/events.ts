@@ -21,7 +21,7 @@ const flags = {
     read: text,
     help: 'list only events of the given types: Normal, Warning',
   }),
-  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, and then print new events until you press Ctrl-C' }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, and then print new events; press Ctrl-C to stop' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }
@@ -31,7 +31,7 @@ type Options = OptionsOf<typeof flags>
 export const eventsCommand = defineCommand({
   name: 'events',
   forms: ['[flags]'],
-  about: 'List recent events in a namespace, latest last.',
+  about: 'List recent events in a namespace, newest last.',
   examples: ['orchctl events', 'orchctl events -A --types=Warning', 'orchctl events --for=pod/web -w'],
   flags,
   run: async (context, { options, words }) => {

@@ -85,7 +85,7 @@ const flags = {
     value: 'service/v1|service/v2',
     default: 'service/v2',
     read: oneOf(['service/v1', 'service/v2']),
-    help: 'name of the generator, for compatibility; service/v1 names a single port "default"',
+    help: 'name of the generator, for compatibility with kubectl; service/v1 names a single port "default"',
   }),
   ...creationFlags,
   record: recordFlag,
@@ -133,7 +133,7 @@ interface Exposed extends ApiObject {
 }
 
 async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
-  // Use the object from the file if there is one, because it may not exist on the server yet.
+  // Use the object from the file, if any, because the object may not exist on the server yet.
   const live: Exposed = subject.object ?? (await liveOf(session, subject))
   const ports = portsIn(live, subject)
   const selector = options.selector === '' ? selectorOf(live) : readPairs(options.selector, '--selector')

@@ -18,7 +18,7 @@ const flags = {
     read: readLimit,
     help: 'maximum number of changes to show',
   }),
-  all: toggle({ name: 'all', help: 'also show changes that only affect the status' }),
+  all: toggle({ name: 'all', help: 'also show changes that affect only the status' }),
   values: toggle({ name: 'values', help: 'show each changed field with its old and new value' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
@@ -29,7 +29,7 @@ export const historyCommand = defineCommand({
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
   about: `Show the changes to an object, newest first: revision, time, user, field manager, verb and changed fields.
 
-Changes that only affect the status are hidden unless --all is set. You can also show deleted objects. The server's
+Changes that affect only the status are hidden unless --all is set. You can also show deleted objects. The server's
 --history-retention limits the age of the history. For Secrets, only the changed keys are shown, not their values.`,
   examples: [
     'orchctl history deployment/web',
@@ -105,6 +105,6 @@ function valueText(value: unknown): string {
 }
 
 function readLimit(value: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of changes`)
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a valid number of changes`)
   return Number(value)
 }

@@ -13,9 +13,9 @@ export const kustomizeCommand = defineCommand({
   forms: ['[DIR]'],
   about: `Print the objects in a kustomization, a directory with a kustomization.yaml file.
 
-The command supports resources, bases, components, patches (strategic, JSON, with targets), ConfigMap and Secret generators,
-names, namespaces, labels, annotations, images, replicas and vars. All other fields are rejected. The command loads
-nothing from the network or from outside the named directories, and runs no programs.`,
+The command supports resources, bases, components, patches (strategic merge and JSON, with or without targets), ConfigMap
+and Secret generators, names, namespaces, labels, annotations, images, replicas and vars. All other fields are rejected.
+The command loads nothing from the network or from outside the named directories, and runs no programs.`,
   examples: ['orchctl kustomize overlays/production', 'orchctl apply -k overlays/production', 'orchctl diff -k .'],
   flags: {
     output: flag({
@@ -23,7 +23,7 @@ nothing from the network or from outside the named directories, and runs no prog
       letter: 'o',
       value: 'FILE',
       read: text,
-      help: 'file to write to, or directory to write one file per object to',
+      help: 'output file, or directory in which to write one file per object',
     }),
     ...connectionFlags,
   },

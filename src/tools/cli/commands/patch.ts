@@ -48,7 +48,7 @@ export const patchCommand = defineCommand({
   about: `Update fields of an object with a patch.
 
 A strategic patch merges lists whose elements have a merge key. A merge patch replaces lists. A JSON patch is a list of
-operations. Custom resources only support merge and JSON patches.`,
+operations. Custom resources support only merge and JSON patches.`,
   examples: [
     `orchctl patch configmap greeting -p '{"data":{"hello":"all"}}'`,
     `orchctl patch deployment web --type=json -p '[{"op":"replace","path":"/spec/replicas","value":3}]'`,

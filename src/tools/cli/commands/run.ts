@@ -86,7 +86,7 @@ const flags = {
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'port on the node that forwards to the container port set with --port; 0 for none',
+    help: 'port on the node that is forwarded to the container port in --port; 0 for none',
   }),
   privileged: toggle({ name: 'privileged', help: 'run the container in privileged mode' }),
   overrides: flag({

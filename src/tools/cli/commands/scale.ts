@@ -39,7 +39,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait for the new number of replicas; 0 returns immediately',
+    help: 'maximum time to wait for the desired number of replicas; 0 to return immediately',
   }),
   ...chosenBy,
   ...writeFlags,

@@ -102,7 +102,7 @@ export const connectionFlags = {
   }),
   matchServerVersion: toggle({
     name: 'match-server-version',
-    help: 'require the server to have the same version as orchctl',
+    help: 'fail if the versions of the server and orchctl differ',
   }),
   verbosity: flag({
     name: 'v',
@@ -131,7 +131,7 @@ function readRequestTimeout(value: string): number {
 }
 
 function readLevel(value: string): number {
-  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a level from 0 to 10`)
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a log level from 0 to 10`)
   return Number(value)
 }
 
@@ -139,6 +139,6 @@ function readLevel(value: string): number {
 function readServer(value: string): string {
   const address = value === '' || /^\w+:\/\//.test(value) ? value : `https://${value}`
   if (address !== '' && !(URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol)))
-    throw new UsageError(`${JSON.stringify(value)} is not an address such as https://127.0.0.1:6443`)
+    throw new UsageError(`${JSON.stringify(value)} is not a URL such as https://127.0.0.1:6443`)
   return address
 }

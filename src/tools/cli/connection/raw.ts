@@ -17,7 +17,7 @@ export const rawFlag = flag({
   name: 'raw',
   value: 'PATH',
   read: text,
-  help: 'send the file to the given path on the server, and print the response',
+  help: 'send the file to this path on the server, and print the response',
 })
 
 export interface RawCall {

@@ -67,7 +67,8 @@ class Builder {
 
   #enter({ root, name }: RootFiles, enclosingRoots: readonly string[]): readonly string[] {
     if (enclosingRoots.includes(root)) throw new UsageError(`${name} includes itself as a base`)
-    if (enclosingRoots.length >= maxDepth) throw new UsageError(`${name}: more than ${maxDepth} nested kustomizations`)
+    if (enclosingRoots.length >= maxDepth)
+      throw new UsageError(`${name}: kustomizations are nested more than ${maxDepth} levels deep`)
     return [...enclosingRoots, root]
   }
 

@@ -46,7 +46,9 @@ export class RootFiles {
     try {
       const real = realpathSync(path)
       if (!real.startsWith(this.root + sep) && this.root !== sep)
-        throw new UsageError(`${this.nameOf(file)} is outside of ${this.name}: only base directories may be outside`)
+        throw new UsageError(
+          `${this.nameOf(file)} is outside of ${this.name}: only base directories may be outside of it`,
+        )
       const { size } = statSync(real)
       if (size > maxBytes) throw new UsageError(`${this.nameOf(file)} is longer than ${maxBytes} bytes`)
       return await readFile(real)

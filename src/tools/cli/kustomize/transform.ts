@@ -127,7 +127,7 @@ export function setReplicas(resources: readonly Resource[], { replicas, file }: 
     const name = textIn(entry, 'name', place)
     const count = own(entry, 'count')
     if (typeof count !== 'number' || !Number.isInteger(count) || count < 0)
-      throw new UsageError(`${place}.count is not a number of replicas`)
+      throw new UsageError(`${place}.count is not a valid number of replicas`)
     const matchingResources = resources.filter(
       (resource) => scalable.has(resource.kind) && resource.identities.some((one) => one.name === name),
     )

@@ -24,7 +24,7 @@ export async function editedManifests(
   const manifests = await manifestsIn(source)
   const edited = before.map((object) => manifests.filter((manifest) => isSame(manifest.object, object)))
   if (edited.some((matchingManifests) => matchingManifests.length > 1))
-    throw new UsageError('the edited file must contain each object exactly once')
+    throw new UsageError('the edited file must contain every object exactly once')
   if (edited.flat().length < manifests.length) throw new UsageError(unlike)
   return edited.map(([manifest]) => manifest)
 }

@@ -76,7 +76,8 @@ export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
 /** Returns an object embedded in another document, such as the object of a test case. */
 export function manifestOf(value: Json, origin: Origin): Manifest {
   const [manifest, ...more] = objectsIn(value, origin)
-  if (manifest === undefined || more.length > 0) throw new UsageError(`${placeName(origin)}: a list is not an object`)
+  if (manifest === undefined || more.length > 0)
+    throw new UsageError(`${placeName(origin)}: expected an object, not a list`)
   return manifest
 }
 

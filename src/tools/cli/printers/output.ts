@@ -149,7 +149,7 @@ function columnsOf(text: string): { heading: string; path: string }[] {
 function columnsOfFile(text: string): { heading: string; path: string }[] {
   const [headings = [], paths = []] = text.split('\n').map((line) => line.trim().split(/\s+/))
   if (headings.length !== paths.length)
-    throw new UsageError(`the template file has ${headings.length} headings, but ${paths.length} paths`)
+    throw new UsageError(`the template file has ${headings.length} headings but ${paths.length} paths`)
   return headings.map((heading, i) => ({ heading, path: paths[i]! }))
 }
 
@@ -172,7 +172,7 @@ export async function customRows(
   }
 }
 
-/** Formats a value in a cell as kubectl does, in Go syntax, such as `map[a:1 b:[x y]]`. */
+/** Formats a value in a cell in Go syntax, as kubectl does. An example is `map[a:1 b:[x y]]`. */
 function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`

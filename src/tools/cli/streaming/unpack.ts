@@ -87,6 +87,6 @@ function refuseLinks(target: string, path: string): void {
   for (const step of steps) {
     here = join(here, step)
     if (lstatSync(here, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new UsageError(`${here} is a link and is not followed`)
+      throw new UsageError(`${here} is a link, which orchctl does not follow`)
   }
 }

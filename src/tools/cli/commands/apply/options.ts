@@ -65,7 +65,7 @@ export const applyFlags = {
     name: 'prune-whitelist',
     value: 'GROUP/VERSION/KIND',
     read: readType,
-    help: 'deprecated alias of --prune-allowlist',
+    help: 'deprecated alias for --prune-allowlist',
   }),
   applySet: refusedFlag('applyset', 'not implemented: --prune selects objects by label', { value: 'NAME' }),
   ...connectionFlags,

@@ -40,7 +40,7 @@ type Options = OptionsOf<typeof flags>
 export const whyCommand = defineCommand({
   name: 'auth why',
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
-  about: `Explain why an action is allowed or denied. Shows the closest rules, and the smallest rule that would allow the action.
+  about: `Explain why an action is allowed or denied. Shows the rules that come closest to matching, and the narrowest rule that would allow the action.
 
 Users who may create accessexplanations also see the roles and bindings. All other users see only their own rules.`,
   examples: [
@@ -66,8 +66,8 @@ Users who may create accessexplanations also see the roles and bindings. All oth
 })
 
 /**
- * Explains an action to a user who may not create an `AccessExplanation`. Uses only reviews that every user may create,
- * and the user's own rules.
+ * Explains an action to a user who may not create an `AccessExplanation`. Uses only the reviews that every user may
+ * create and the user's own rules.
  */
 async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
   const attributes = attributesOf(question)

@@ -41,7 +41,8 @@ const booleans = ['insecure-skip-tls-verify', 'disable-compression']
 export const setPropertyCommand = defineCommand({
   name: 'config set',
   forms: ['PATH VALUE [flags]'],
-  about: 'Set one value in the kubeconfig. PATH is current-context, or clusters|contexts|users.NAME.FIELD.',
+  about:
+    'Set one value in the kubeconfig. PATH is current-context, clusters.NAME.FIELD, contexts.NAME.FIELD or users.NAME.FIELD.',
   examples: ['orchctl config set contexts.test.namespace shop', 'orchctl config set current-context test'],
   flags: setFlags,
   run: async (context, { options, words }) => {
@@ -68,7 +69,7 @@ function readValue(field: string, value: string, { setRawBytes }: { setRawBytes:
   if (setRawBytes) return Buffer.from(value).toString('base64')
   const encoded = value.replaceAll(/[\r\n]/g, '')
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded))
-    throw new UsageError(`${field} must be base64-encoded; with --set-raw-bytes, orchctl encodes the value`)
+    throw new UsageError(`${field} must be base64-encoded; set --set-raw-bytes to let orchctl encode the value`)
   return encoded
 }
 

@@ -32,7 +32,7 @@ const flags = {
     read: text,
     help: 'label selector for objects in the files',
   }),
-  edit: toggle({ name: 'edit', help: 'open the objects in an editor before creating them' }),
+  edit: toggle({ name: 'edit', help: 'edit the objects in an editor before creating them' }),
   windowsLineEndings: windowsLineEndingsFlag,
   raw: rawFlag,
   ...writeFlags,

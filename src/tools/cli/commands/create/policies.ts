@@ -52,7 +52,7 @@ export const createPriorityClassCommand = defineGenerator({
     }),
     globalDefault: toggle({
       name: 'global-default',
-      help: 'use the new priority class for pods that specify no priority class',
+      help: 'use the new priority class for pods that do not specify one',
     }),
     description: flag({
       name: 'description',

@@ -18,7 +18,7 @@ const ruleFlags = {
     name: 'resource-name',
     value: 'NAME',
     read: text,
-    help: 'restrict the rule to the object with this name',
+    help: 'name of the object to which the rule is restricted',
   }),
 }
 
@@ -60,7 +60,7 @@ export const createClusterRoleCommand = defineGenerator({
       if (
         [options.verb, options.resource, options.nonResourceUrl, options.resourceName].some((list) => list.length > 0)
       )
-        throw new UsageError('--aggregation-rule cannot be combined with --verb, --resource and other flags for rules')
+        throw new UsageError('--aggregation-rule cannot be combined with --verb, --resource or other rule flags')
       const matchLabels = readPairs(options.aggregationRule, '--aggregation-rule')
       return { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } }
     }

@@ -39,7 +39,7 @@ export const createSecretTlsCommand = defineGenerator({
   type: kinds.Secret,
   make: async ({ cert, key }, { context, vendor }) => {
     if (cert === '' || key === '')
-      throw new UsageError('--cert and --key are required: the files with the certificate and the private key')
+      throw new UsageError('--cert and --key are required: specify the files with the certificate and the private key')
     const certificate = read(context, cert)
     const privateKey = read(context, key)
     const parsed = inPem(`--cert: ${cert} contains no certificate`, () => new X509Certificate(certificate))

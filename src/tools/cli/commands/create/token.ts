@@ -28,7 +28,7 @@ const flags = {
     name: 'bound-object-kind',
     value: 'KIND',
     read: text,
-    help: 'kind of the object to bind the token to: Pod or Secret; the token becomes invalid when the object is deleted',
+    help: 'kind of object to bind the token to: Pod or Secret; the token becomes invalid when this object is deleted',
   }),
   boundName: flag({
     name: 'bound-object-name',
@@ -67,7 +67,7 @@ export const createTokenCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     const [name = '', ...more] = words
-    if (name === '' || more.length > 0) throw new UsageError('exactly one service account must be named')
+    if (name === '' || more.length > 0) throw new UsageError('specify exactly one service account')
     if ((options.boundKind === '') !== (options.boundName === ''))
       throw new UsageError('--bound-object-kind and --bound-object-name must be specified together')
     await withSession(context, options, async (session) => {

@@ -41,10 +41,10 @@ export const getFlags = {
     read: text,
     help: 'with -o: fetch only the given fields of each object, such as metadata.name,spec.containers.image',
   }),
-  watch: toggle({ name: 'watch', letter: 'w', help: 'list objects, and then print changes until you press Ctrl-C' }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'list objects, and then print changes; press Ctrl-C to stop' }),
   watchOnly: toggle({
     name: 'watch-only',
-    help: 'print only changes, without the initial list, until you press Ctrl-C',
+    help: 'print changes without listing the objects first; press Ctrl-C to stop',
   }),
   outputWatchEvents: toggle({
     name: 'output-watch-events',
@@ -58,7 +58,7 @@ export const getFlags = {
   }),
   count: toggle({ name: 'count', help: 'print only the number of objects, counted by the server if possible' }),
   chunkSize: chunkSizeFlag,
-  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'ignore missing objects' }),
+  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'ignore objects that do not exist' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   showKind: toggle({ name: 'show-kind', help: 'prefix each name with its type' }),
   showLabels: toggle({ name: 'show-labels', help: 'add a column with all labels' }),
@@ -83,7 +83,7 @@ export const getFlags = {
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'show the objects as they were at a past resourceVersion, at a time, or a duration ago such as 90m',
+    help: 'show the objects as they were in the past, specified as a resourceVersion, a time or an age such as 90m',
   }),
   raw: flag({
     name: 'raw',

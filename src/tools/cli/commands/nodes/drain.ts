@@ -29,7 +29,7 @@ const flags = {
     name: 'delete-emptydir-data',
     help: 'also evict pods with emptyDir volumes, whose data is lost',
   }),
-  deleteLocalData: toggle({ name: 'delete-local-data', help: 'deprecated alias of --delete-emptydir-data' }),
+  deleteLocalData: toggle({ name: 'delete-local-data', help: 'deprecated alias for --delete-emptydir-data' }),
   disableEviction: toggle({
     name: 'disable-eviction',
     help: 'delete pods instead of evicting them, bypassing pod disruption budgets',
@@ -66,7 +66,7 @@ export const drainCommand = defineCommand({
   name: 'drain',
   forms: ['(NODE... | -l SELECTOR) [flags]'],
   about:
-    'Prepare nodes for maintenance: mark the nodes unschedulable and evict their pods. To make the nodes schedulable again, run `orchctl uncordon`.',
+    'Prepare nodes for maintenance: mark the nodes as unschedulable and evict their pods. To make the nodes schedulable again, run `orchctl uncordon`.',
   examples: ['orchctl drain n1 --ignore-daemonsets', 'orchctl drain n1 --force --grace-period=30 --timeout=5m'],
   flags,
   run: async (context, { options, words }) => {

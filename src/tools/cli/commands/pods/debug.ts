@@ -59,7 +59,7 @@ const flags = {
   }),
   argumentsOnly: toggle({
     name: 'arguments-only',
-    help: 'pass the arguments after -- to the container as arguments instead of as the command',
+    help: 'use the arguments after -- as the arguments of the container instead of as its command',
   }),
   replace: toggle({ name: 'replace', help: 'with --copy-to: delete the original pod first' }),
   sameNode: toggle({ name: 'same-node', help: 'with --copy-to: schedule the copy on the same node' }),

@@ -36,7 +36,7 @@ export const execCommand = defineCommand({
   forms: ['POD [flags] -- COMMAND [arguments]', 'TYPE/NAME [flags] -- COMMAND [arguments]'],
   about: `Run a command in a container of a pod, and exit with its exit code.
 
-If the object has several pods, as a deployment does, orchctl picks a pod that is ready.`,
+For an object with several pods, such as a deployment, orchctl picks one that is ready.`,
   examples: ['orchctl exec web -- date', 'orchctl exec -it deploy/web -c app -- sh'],
   flags: { ...interactiveFlags, filename: fileFlags.filename, ...connectionFlags },
   run: async (context, { options, words }) => {

@@ -37,7 +37,7 @@ const flags = {
     read: text,
     help: 'label selector for pods',
   }),
-  follow: toggle({ name: 'follow', letter: 'f', help: 'follow the logs until you press Ctrl-C' }),
+  follow: toggle({ name: 'follow', letter: 'f', help: 'follow the logs; press Ctrl-C to stop' }),
   previous: toggle({ name: 'previous', letter: 'p', help: "print the logs of the container's previous instance" }),
   tail: flag({
     name: 'tail',
@@ -170,7 +170,7 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
   return items
 }
 
-/** Returns the pod whose log is shown, which is the first pod of the target. Waits if the target has no pods yet. */
+/** Returns the pod whose log is shown: the first pod of the target. Waits if the target has no pods yet. */
 async function podsOfTarget(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
   const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
   if (pods.length === 0) throw new UsageError(`${owner} has no pods`)

@@ -32,7 +32,7 @@ const flags = {
 export const portForwardCommand = defineCommand({
   name: 'port-forward',
   forms: ['POD [LOCAL_PORT:]REMOTE_PORT... [flags]', 'TYPE/NAME [LOCAL_PORT:]REMOTE_PORT... [flags]'],
-  about: `Forward local ports to ports of a pod until you press Ctrl-C. The local port defaults to the remote port. If the local port is 0 or empty, orchctl picks a free port. For a service, orchctl picks one of its pods and forwards to the target port.`,
+  about: `Forward local ports to ports of a pod. The local port defaults to the remote port. If the local port is 0 or empty, orchctl picks a free port. For a service, orchctl picks one of its pods and forwards to the target port. Press Ctrl-C to stop.`,
   examples: ['orchctl port-forward web 8080:80', 'orchctl port-forward svc/web :http'],
   flags,
   run: async (context, { options, words }) => {
@@ -80,7 +80,9 @@ function readPorts(text: string, { service, pod }: { service: Service | undefine
   const local =
     second === undefined ? (/^\d+$/.test(remoteText) ? Number(remoteText) : remote) : Number(first === '' ? '0' : first)
   if (more.length > 0 || remote === undefined || !isPort(local, 0))
-    throw new UsageError(`${JSON.stringify(text)} is not [LOCAL_PORT:]REMOTE_PORT, such as 8080:80, :80, 80 or http`)
+    throw new UsageError(
+      `${JSON.stringify(text)} does not have the form [LOCAL_PORT:]REMOTE_PORT, such as 8080:80, :80, 80 or http`,
+    )
   return { local: local!, remote }
 }
 

@@ -101,11 +101,11 @@ type Options = OptionsOf<typeof flags>
 export const proxyCommand = defineCommand({
   name: 'proxy',
   forms: ['[flags]'],
-  about: `Serve the API on a local port without TLS, as the kubeconfig user, until you press Ctrl-C.
+  about: `Serve the API on a local port without TLS, as the kubeconfig user. Press Ctrl-C to stop.
 
 Anyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
-you from web pages, orchctl rejects requests whose host name is not a name of this machine, and writes from pages
-of another origin. Protocol upgrades are not forwarded.`,
+you from web pages, orchctl rejects requests for host names other than those of this machine, and writes from
+pages with another origin. Protocol upgrades are not forwarded.`,
   examples: [
     'orchctl proxy',
     'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
@@ -300,7 +300,7 @@ async function requestBody(request: IncomingMessage): Promise<Buffer | undefined
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > maxBody) throw new UsageError(`a body must not exceed ${maxBody} bytes`)
+    if (size > maxBody) throw new UsageError(`the request body must not exceed ${maxBody} bytes`)
     chunks.push(chunk)
   }
   return size === 0 ? undefined : Buffer.concat(chunks)

@@ -55,7 +55,7 @@ function vendorOfPolicies(manifests: readonly Manifest[]) {
   if (vendor === undefined) throw new UsageError(noPolicy)
   if (vendors.length > 1)
     throw new UsageError(
-      `the policies use several groups: ${vendors.map((each) => groupName(each, 'admissionregistration')).join(', ')}`,
+      `all policies must use the same API group, but the files contain ${vendors.map((each) => groupName(each, 'admissionregistration')).join(', ')}`,
     )
   return vendor
 }

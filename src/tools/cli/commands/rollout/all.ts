@@ -4,7 +4,7 @@ import type { CommandEntry } from '../entry.ts'
 export const rolloutCommands: readonly CommandEntry[] = [
   {
     name: 'status',
-    summary: 'show the progress of a rollout until it finishes',
+    summary: 'show the progress of a rollout, and wait for it to finish',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {

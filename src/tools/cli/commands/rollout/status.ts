@@ -17,7 +17,7 @@ const flags = {
     letter: 'w',
     default: 'true',
     read: readBoolean,
-    help: 'wait until the rollout finishes; if false, print the current progress and exit',
+    help: 'wait for the rollout to finish; if false, print the current progress and exit',
   }),
   timeout: flag({
     name: 'timeout',
@@ -40,7 +40,7 @@ const flags = {
 export const statusCommand = defineCommand({
   name: 'rollout status',
   forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
-  about: 'Show the progress of deployment, daemon set and stateful set rollouts until they finish.',
+  about: 'Show the progress of deployment, daemon set and stateful set rollouts, and wait for them to finish.',
   examples: ['orchctl rollout status deployment/web', 'orchctl rollout status deployment/web --timeout=60s'],
   flags,
   run: async (context, { options, words }) => {

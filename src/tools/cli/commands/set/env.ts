@@ -22,7 +22,7 @@ export const envFlags = {
     value: 'NAME',
     default: '*',
     read: text,
-    help: 'names of the containers to change; * matches any sequence of characters',
+    help: 'names of the containers to change; * is a wildcard',
   }),
   env: repeated({
     name: 'env',

@@ -21,7 +21,7 @@ export const setResourcesCommand = defineCommand({
       value: 'NAME',
       default: '*',
       read: text,
-      help: 'names of the containers to change; * matches any sequence of characters',
+      help: 'names of the containers to change; * is a wildcard',
     }),
     limits: flag({
       name: 'limits',

@@ -13,7 +13,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { type Command, defineCommand } from '../../program/command.ts'
 
-/** The argument that, in place of a failure, ends all simulated failures. */
+/** The argument that ends all simulated failures. It is used instead of the name of a failure. */
 const recover = 'recover'
 
 const flags = {
@@ -58,7 +58,7 @@ function simulateCommand({ word, failures, about, examples }: Target): Command {
     run: async (context, { options, words }) => {
       const [name, failure, ...more] = words
       if (name === undefined || failure === undefined || more.length > 0)
-        throw new UsageError(`specify the ${word} and one of the failures ${choices.join(', ')}`)
+        throw new UsageError(`specify the name of the ${word} and one of these failures: ${choices.join(', ')}`)
       if (!choices.includes(failure))
         throw new UsageError(`${JSON.stringify(failure)} is not one of ${choices.join(', ')}`)
       const delaySeconds = readDelay(options)
