@@ -25,15 +25,15 @@ export function openCaches(store: Store, { failed, log, eventRetention, sharing 
     ended = true
   })
   const onError = (error: unknown) => {
-    if (!ended) log.error('the caches lost their watch on the store; resuming', errorFields(error))
+    if (!ended) log.error('the object caches lost their watch on the store; resuming', errorFields(error))
   }
   return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { eventRetention, sharing, mayLoadLater })
 }
 
 /**
- * Built-in kinds whose objects may be loaded after the server becomes ready if there are many of them. The server does
- * not need these objects to authenticate, authorize or admit requests. Objects of all other kinds must be loaded before
- * the first request.
+ * Built-in kinds whose objects, if there are many, may be loaded after the server becomes ready. The server does not
+ * need these objects to authenticate, authorize or admit requests. Objects of all other kinds must be loaded before the
+ * first request.
  */
 const loadedLater = new Set(
   [
@@ -47,7 +47,10 @@ const loadedLater = new Set(
   ].flatMap(([group, plurals]) => (plurals as string[]).map((plural) => prefixOf(group as string, plural))),
 )
 
-/** Whether the objects of a kind may be loaded later. This includes custom kinds, whose group ends in a dot. */
+/**
+ * Whether the objects of a kind may be loaded later. This also applies to custom kinds. In a key prefix, their groups
+ * end in a dot.
+ */
 function mayLoadLater(prefix: string): boolean {
   return loadedLater.has(prefix) || prefix.includes('./')
 }

@@ -1,6 +1,6 @@
 /**
- * Connects to node agents as configured by flags, with the client certificate of this server and the CAs that verify
- * agents.
+ * Connects to node agents as configured by flags, using the client certificate of this server and the CAs that verify
+ * the agents.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -30,7 +30,8 @@ export interface NodeConnectionDependencies {
 }
 
 /**
- * Reads the client certificate for node agents from the files that flags name. Throws UsageError if a file is invalid.
+ * Reads the client certificate for node agents from the files specified by flags. Throws UsageError if a file is
+ * invalid.
  */
 export function followNodeClient(options: ServerOptions, reloading: Reloading, log: Log): CertificateFiles {
   const nodeClientFiles = followCertificateFiles(
@@ -46,13 +47,13 @@ export function followNodeClient(options: ServerOptions, reloading: Reloading, l
 
 /**
  * Warns if the certificate belongs to a superuser. API servers reject it as a client certificate, but any other service
- * that trusts the CA would grant its holder all permissions.
+ * that trusts the CA would grant all permissions to the holder of the certificate.
  */
 function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
   if (organizations.includes(superusers))
     log.warn(
-      `the certificate in --kubelet-client-certificate belongs to the group ${superusers}: issue one with CN=${nodeClientName} instead`,
+      `the --kubelet-client-certificate certificate belongs to the group ${superusers}: issue one with CN=${nodeClientName} instead`,
     )
 }
 

@@ -28,7 +28,9 @@ export async function migrate(options: MigrateOptions, terminal: Terminal): Prom
   if (options.fromKubernetes && from.dataDir !== '')
     throw new UsageError('--from-kubernetes requires --from-etcd-servers')
   if (!options.fromKubernetes && options.emulatedVersion !== undefined)
-    throw new UsageError('--emulated-version requires --from-kubernetes: other copies keep the version of the store')
+    throw new UsageError(
+      '--emulated-version requires --from-kubernetes: any other copy keeps the version recorded in the store',
+    )
   await using source = options.fromKubernetes
     ? await ofKubernetes(from, options.emulatedVersion ?? oldestVersion)
     : await ofStore(from, terminal)

@@ -21,8 +21,8 @@ const namePattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup$/
 const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp$/
 
 /**
- * Minimum age of a partial file before it may be deleted, in milliseconds. Another server that uses the same directory
- * may still be writing a newer file.
+ * Age in milliseconds after which a partial file may be deleted. A newer file may still be in use by another server
+ * that writes to the same directory.
  */
 const untouchedMs = 600_000
 
@@ -110,7 +110,7 @@ export class ScheduledBackups {
     } catch (error) {
       if (this.#stopped) return
       this.#failure = messageOf(error)
-      this.#log.error(`cannot make a backup: ${this.#failure}; will retry after --backup-interval`, { file })
+      this.#log.error(`backup failed: ${this.#failure}; will retry after --backup-interval`, { file })
     }
   }
 

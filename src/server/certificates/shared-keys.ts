@@ -120,6 +120,6 @@ function readPair(value: Buffer, { what, key: storeKey }: SharedAuthority): Cert
 
 function damaged(what: string, key: string): StoreError {
   return new StoreError(
-    `the value stored as ${what} (${key}) is invalid: restore it, or delete it; if it is encrypted, start with --encryption-provider-config`,
+    `the value stored as ${what} (${key}) is invalid: restore or delete it; if the value is encrypted, start with --encryption-provider-config`,
   )
 }

@@ -8,7 +8,7 @@ export const admissionFlags = {
     name: 'enable-admission-plugins',
     value: 'NAMES',
     read: readControls,
-    help: `admission plugins to run in addition to the default plugins (${defaultControls.join(', ')}; in orch up also NodeRestriction), separated by commas; all plugins, in the order in which they run: ${controlNames.join(', ')}`,
+    help: `admission plugins to enable in addition to the default plugins (${defaultControls.join(', ')}; in orch up also NodeRestriction), separated by commas; available plugins, in execution order: ${controlNames.join(', ')}`,
   }),
   disableAdmissionPlugins: flag({
     name: 'disable-admission-plugins',

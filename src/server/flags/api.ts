@@ -17,14 +17,14 @@ export const apiFlags = {
     value: 'NAME',
     default: 'orch',
     read: readProfile,
-    help: `names of the API groups: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. The profile of an existing store cannot be changed`,
+    help: `naming profile of the API groups: ${profileNames.join(' or ')}; kubectl and client-go require kubernetes; the profile of an existing store cannot be changed`,
   }),
   emulatedVersion: ifGiven(
     flag({
       name: 'emulated-version',
       value: 'VERSION',
       read: readEmulatedVersion,
-      help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29; defaults to the version that the store records; a new store gets ${newestVersion} with --profile=kubernetes and ${oldestVersion} with --profile=orch`,
+      help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29; defaults to the version recorded in the store; for a new store, the default is ${newestVersion} with --profile=kubernetes and ${oldestVersion} with --profile=orch`,
     }),
   ),
   allowVersionDowngrade: toggle({
@@ -41,7 +41,7 @@ export const apiFlags = {
     name: 'feature-gates',
     value: 'PAIRS',
     read: readPairs,
-    help: `Kubernetes feature gates to enable or disable, as NAME=true or NAME=false, separated by commas: the gates of the emulated version that affect this server. ${featureGateHelp}`,
+    help: `Kubernetes feature gates to enable or disable, as NAME=true or NAME=false, separated by commas; the following gates of the emulated version affect this server: ${featureGateHelp}`,
   }),
   extensions: flag({
     name: 'extensions',
@@ -73,7 +73,7 @@ export const apiFlags = {
     name: 'metrics-url',
     value: 'URL',
     read: readMetricsUrl,
-    help: 'https URL of custom and external metrics, in the JSON form of --metrics-file, which the server reads every 15 seconds; cannot be combined with --metrics-file',
+    help: 'https URL from which the server reads custom and external metrics every 15 seconds, in the JSON format of --metrics-file; cannot be combined with --metrics-file',
   }),
   metricsCaFile: flag({
     name: 'metrics-ca-file',

@@ -25,7 +25,7 @@ export const auditFlags = {
     name: 'audit-policy-file',
     value: 'FILE',
     read: text,
-    help: 'audit policy file, which selects the requests to record and the level of detail; without a file, the server keeps recent writes in memory only',
+    help: 'audit policy file, which selects the requests to record and the level of detail; without a policy file, the server records only recent writes, in memory',
   }),
   auditLogPath: flag({
     name: 'audit-log-path',
@@ -148,7 +148,7 @@ type GivenLimits = { readonly [limit in keyof AuditLogLimits]?: number | undefin
   readonly emulatedVersion: EmulatedVersion
 }
 
-/** Returns the limits set by flags. For other limits, the defaults depend on the Kubernetes version. */
+/** Returns the limits set by flags. The defaults of all other limits depend on the Kubernetes version. */
 export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbackup }: GivenLimits): AuditLogLimits {
   const isLimited = isAtLeast(emulatedVersion, '1.36')
   return {
@@ -158,7 +158,7 @@ export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbac
 }
 
 /**
- * Returns the truncation flags of an audit sink, which are the same for both sinks. Truncation removes the bodies from
+ * Returns the truncation flags of an audit sink. Both sinks have the same flags. Truncation removes the bodies from
  * long events and annotates these events.
  */
 function truncation<S extends 'log' | 'webhook'>(sink: S) {

@@ -47,7 +47,7 @@ export const authenticationFlags = {
     name: 'requestheader-username-headers',
     value: 'HEADERS',
     read: readHeaderNames,
-    help: 'proxy headers with the user name, such as X-Remote-User, separated by commas; the server uses the first header that is not empty',
+    help: 'comma-separated list of proxy headers that contain the user name, such as X-Remote-User; the server uses the first header that is not empty',
   }),
   requestheaderUidHeaders: flag({
     name: 'requestheader-uid-headers',
@@ -168,7 +168,7 @@ function readIssuerUrl(value: string): string {
 }
 
 function readClaim(value: string): string {
-  if (value === '') throw new UsageError('a claim name is required')
+  if (value === '') throw new UsageError('the name of a claim is required')
   return value
 }
 

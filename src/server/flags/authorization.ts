@@ -65,7 +65,7 @@ export function authorizationModesOf(options: {
 
 function readModes(value: string): AuthorizationMode[] {
   const modes = list(value)
-  if (modes.length === 0) throw new UsageError(`at least one mode is required: ${authorizationModes.join(', ')}`)
+  if (modes.length === 0) throw new UsageError(`specify at least one mode: ${authorizationModes.join(', ')}`)
   return modes.map((mode, index) => {
     if (modes.indexOf(mode) < index) throw new UsageError(`${mode} is specified twice`)
     const knownMode = authorizationModes.find((candidate) => candidate === mode)

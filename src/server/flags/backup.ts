@@ -13,7 +13,7 @@ const placeFlags = {
     name: 'data-dir',
     value: 'DIR',
     read: text,
-    help: 'directory of an embedded store that no running server uses',
+    help: 'directory of an embedded store; no running server may use the directory',
   }),
   etcdServers: flag({
     name: 'etcd-servers',
@@ -46,7 +46,7 @@ const eventTtl = flag({
   value: 'TIME',
   default: '1h0m0s',
   read: readTtl,
-  help: 'time after which the copied events expire',
+  help: 'lifetime of the copied events',
 })
 
 /** The flags of `orch backup`. */
@@ -87,13 +87,13 @@ export const checkFlags = {
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'EncryptionConfiguration file that the servers use; needed to check encrypted objects in a store',
+    help: 'EncryptionConfiguration file of the servers; required to check encrypted objects in a store',
   }),
   setAside: flag({
     name: 'set-aside',
     value: 'FILE',
     read: text,
-    help: 'file to which the command moves damaged objects from the store',
+    help: 'file to which damaged objects are moved from the store',
   }),
 }
 
@@ -103,7 +103,7 @@ export const migrateFlags = {
     name: 'from-data-dir',
     value: 'DIR',
     read: text,
-    help: 'directory of the embedded store to copy, which no running server may use',
+    help: 'directory of the embedded store to copy; it must not be in use by a running server',
   }),
   fromEtcdServers: flag({
     name: 'from-etcd-servers',
@@ -204,6 +204,7 @@ function readInterval(value: string): number {
 
 function readKeep(value: string): number {
   const count = /^\d{1,6}$/.test(value) ? Number(value) : 0
-  if (count < 1) throw new UsageError(`${JSON.stringify(value)} is not a number of backups: use a number such as 24`)
+  if (count < 1)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid number of backups: use a number such as 24`)
   return count
 }

@@ -47,14 +47,14 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '12500',
     read: readCount,
-    help: 'maximum number of terminated pods to keep, above which the oldest terminated pods are deleted; 0 keeps all terminated pods',
+    help: 'maximum number of terminated pods to keep; the oldest terminated pods in excess are deleted; 0 keeps all terminated pods',
   }),
   legacyTokenCleanUpPeriod: flag({
     name: 'legacy-service-account-token-clean-up-period',
     value: 'TIME',
     default: '8760h',
     read: readTime,
-    help: 'time after which an unused token Secret of a service account is marked as invalid, and after which an invalid token Secret is deleted',
+    help: 'time after which an unused service account token Secret is marked as invalid, and then deleted after the same time again',
   }),
   nodeMonitorGracePeriod: flag({
     name: 'node-monitor-grace-period',
@@ -75,14 +75,14 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'rate in nodes per second at which pods are evicted from unready nodes, separately for each zone',
+    help: 'maximum number of unready nodes per second from which pods are evicted, separately for each zone',
   }),
   secondaryNodeEvictionRate: flag({
     name: 'secondary-node-eviction-rate',
     value: 'N',
     default: '0.01',
     read: readDecimal,
-    help: 'rate in nodes per second at which pods are evicted from unready nodes in a large unhealthy zone; in a small unhealthy zone, evictions stop',
+    help: 'maximum number of nodes per second from which pods are evicted in a large unhealthy zone; in a small unhealthy zone, evictions stop',
   }),
   unhealthyZoneThreshold: flag({
     name: 'unhealthy-zone-threshold',
@@ -117,7 +117,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'relative difference between a metric and its target that the autoscaler ignores',
+    help: 'maximum relative difference between a metric and its target at which the autoscaler does not scale',
   }),
   allocateNodeCidrs: flag({
     name: 'allocate-node-cidrs',
@@ -162,7 +162,9 @@ export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   if (!allocateNodeCidrs) return undefined
   if (ranges.length === 0) throw new UsageError('--allocate-node-cidrs requires --cluster-cidr')
   if (bits > 0 && ranges.length > 1)
-    throw new UsageError('--node-cidr-mask-size: with two ranges use --node-cidr-mask-size-ipv4 and -ipv6')
+    throw new UsageError(
+      '--node-cidr-mask-size: with two ranges, use --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6',
+    )
   const ipv4Bits = bits || options.nodeCidrMaskSizeIpv4
   const ipv6Bits = bits || options.nodeCidrMaskSizeIpv6
   for (const range of ranges) checkBits(range, range.family === 'IPv4' ? ipv4Bits : ipv6Bits)
@@ -220,7 +222,8 @@ function readPodRanges(value: string): IpRange[] {
 }
 
 function readDecimal(value: string): number {
-  if (!/^\d{1,6}(\.\d{1,6})?$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number such as 0.1`)
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(value))
+    throw new UsageError(`${JSON.stringify(value)} is not a valid number: use a number such as 0.1`)
   return Number(value)
 }
 

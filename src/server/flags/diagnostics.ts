@@ -12,6 +12,6 @@ export const diagnosticsFlags = {
     name: 'tracing-config-file',
     value: 'FILE',
     read: text,
-    help: 'TracingConfiguration file; the server sends request spans as OTLP/HTTP with JSON to the endpoint in the file',
+    help: 'TracingConfiguration file; the server exports request spans over OTLP/HTTP as JSON to the endpoint in the file',
   }),
 }

@@ -60,13 +60,13 @@ const joinFlags = {
     name: 'bootstrap-kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig with the API server and a bootstrap token, used to join the cluster if --kubeconfig has no valid certificate',
+    help: 'kubeconfig with the address of the API server and a bootstrap token, used to join the cluster if --kubeconfig has no valid certificate',
   }),
   kubeconfig: flag({
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of the node with its client certificate, which the agent renews; defaults to kubeconfig in the root directory',
+    help: 'kubeconfig of the node with its client certificate, which the agent renews; defaults to the file kubeconfig in --root-dir',
   }),
   rootDir: flag({
     name: 'root-dir',

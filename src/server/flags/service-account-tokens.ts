@@ -9,7 +9,7 @@ export const serviceAccountFlags = {
     name: 'service-account-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM keys (private, public or in certificates) that verify service account tokens; defaults to the --tls-private-key-file key, or to a key that the server generates once and stores. The first private key signs tokens unless --service-account-signing-key-file is set',
+    help: 'PEM files with private keys, public keys or certificates that verify service account tokens; defaults to the --tls-private-key-file key, or to a key that the server generates once and stores. The first private key signs tokens unless --service-account-signing-key-file is set',
   }),
   serviceAccountSigningKeyFile: flag({
     name: 'service-account-signing-key-file',
@@ -52,7 +52,7 @@ export const serviceAccountFlags = {
     name: 'service-account-jwks-uri',
     value: 'URL',
     read: readKeysAddress,
-    help: 'https URL at which another server publishes the public keys of the issuer',
+    help: 'https URL at which another server publishes the public keys of the token issuer',
   }),
 }
 
@@ -60,7 +60,7 @@ export const serviceAccountFlags = {
 function readIssuer(value: string): string {
   if (value.includes(':') && !URL.canParse(value))
     throw new UsageError(
-      `${JSON.stringify(value)} has a colon but is not a URL: use a URL such as https://tokens.example.com`,
+      `${JSON.stringify(value)} contains a colon but is not a URL: use a URL such as https://tokens.example.com`,
     )
   return value
 }

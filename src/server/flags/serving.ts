@@ -138,7 +138,7 @@ export const servingFlags = {
     value: 'NAME',
     default: 'orch',
     read: oneOf(httpEngineNames),
-    help: 'HTTP implementation: orch, or node, which uses the slower Node.js modules',
+    help: 'HTTP implementation: orch, or node for the slower implementation in Node.js',
   }),
   strictTransportSecurity: flag({
     name: 'strict-transport-security-directives',

@@ -48,11 +48,11 @@ export const storeFlags = {
     name: 'history-retention',
     value: 'TIME[,SIZE]',
     read: readRetention,
-    help: 'maximum age and size of the object history, 0 to keep none; defaults to 24h,256Mi, and to none on etcd',
+    help: 'maximum age and size of the object history; 0 disables the history; defaults to 24h,256Mi, or to 0 with etcd',
   }),
   historySecretValues: toggle({
     name: 'history-secret-values',
-    help: 'keep and show Secret values in the object history',
+    help: 'include Secret values in the object history',
   }),
   eventTtl: flag({
     name: 'event-ttl',
@@ -64,7 +64,7 @@ export const storeFlags = {
 }
 
 function readDirectory(value: string): string {
-  if (value === '') throw new UsageError('a directory is required')
+  if (value === '') throw new UsageError('the name of a directory is required')
   return value
 }
 
@@ -74,7 +74,9 @@ export function readServers(value: string): string[] {
     const url = URL.canParse(item) ? new URL(item) : undefined
     // Do not quote the URL in this error, because it contains the password.
     if (url !== undefined && (url.username !== '' || url.password !== ''))
-      throw new UsageError(`the etcd endpoint ${url.host} has a user or a password: use --etcd-certfile instead`)
+      throw new UsageError(
+        `the etcd endpoint ${url.host} contains a user name or a password: use --etcd-certfile instead`,
+      )
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search !== '') {
       throw new UsageError(`${JSON.stringify(item)} is not an etcd endpoint: use a URL such as https://10.0.0.1:2379`)
     }

@@ -38,8 +38,8 @@ export interface Identity {
   /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
   /**
-   * Returns whether only authentication may read a header, so that it is removed from the request afterwards. Undefined
-   * unless an authenticating proxy is configured.
+   * Returns whether a header must be visible only to authentication. Such a header is removed from the request
+   * afterwards. Undefined unless an authenticating proxy is configured.
    */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
@@ -55,8 +55,8 @@ export type Identify = (
 ) => Promise<Identity>
 
 /**
- * Reads the files that flags name. Returns a function that creates the authenticators once the emulated version and the
- * stored objects are known. Throws UsageError for invalid flags or files.
+ * Reads the files specified by flags. Returns a function that creates the authenticators once the emulated version and
+ * the stored objects are known. Throws UsageError for invalid flags or files.
  */
 export async function readIdentity(options: ServerOptions, parts: IdentityParts): Promise<Identify> {
   const { authorities } = parts
@@ -112,7 +112,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
     const changed = stillGranted(users, readTokenFile(file, log))
     users = changed.users
     if (changed.added > 0)
-      log.warn('new and changed tokens in the token file take effect after a restart', {
+      log.warn('new and changed tokens in the token file take effect only after a restart', {
         flag: '--token-auth-file',
         tokens: changed.added,
       })
@@ -124,7 +124,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
 function readTokenFile(file: string, log: Log): TokenUsers {
   const csv = readFlagFile('token-auth-file', file)
   const skipped = (line: number) =>
-    log.warn('skipped a line of the token file that has no token', { flag: '--token-auth-file', file, line })
+    log.warn('skipped a line without a token in the token file', { flag: '--token-auth-file', file, line })
   try {
     return readTokens(csv, skipped)
   } catch (error) {
@@ -171,11 +171,11 @@ function proxyOf(
 function checkVersionOfFlags(options: EmulatedOptions): void {
   if (options.requestheaderUidHeaders.length > 0 && !emulationFrom(options).gates.has('RemoteRequestHeaderUID'))
     throw new UsageError(
-      '--requestheader-uid-headers requires the feature gate RemoteRequestHeaderUID, which exists since 1.32',
+      '--requestheader-uid-headers requires the feature gate RemoteRequestHeaderUID, which was added in Kubernetes 1.32',
     )
 }
 
-/** Checks that flags that work only together are set together. */
+/** Checks that flags that depend on each other are set together. */
 function checkProxyFlags(options: ServerOptions): void {
   const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
   const others = {

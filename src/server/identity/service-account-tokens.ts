@@ -31,13 +31,15 @@ import { tokenKeyIn } from '../certificates/shared-keys.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** Service account token keys from the files that flags name. */
+/** Service account token keys from the files specified by flags. */
 export interface GivenKeys {
   readonly signing: SigningKey | undefined
   readonly verifying: readonly (VerifyingKey | SigningKey)[]
 }
 
-/** Reads the keys for service account tokens from the files that flags name. Throws UsageError if a file is invalid. */
+/**
+ * Reads the keys for service account tokens from the files specified by flags. Throws UsageError if a file is invalid.
+ */
 export function readGivenKeys(options: ServerOptions): GivenKeys {
   const { serviceAccountKeyFile: files, serviceAccountSigningKeyFile: signingFile } = options
   const verifying = files.flatMap((file) => keysIn('service-account-key-file', file))
@@ -48,7 +50,7 @@ export function readGivenKeys(options: ServerOptions): GivenKeys {
   const signing = signer ?? verifying.find(isSigning)
   if (signing === undefined && verifying.length > 0)
     throw new UsageError(
-      '--service-account-key-file: no file contains a private key to sign tokens: add a private key, or set --service-account-signing-key-file',
+      '--service-account-key-file: none of the files contains a private key for signing tokens: add a private key, or set --service-account-signing-key-file',
     )
   return { signing, verifying }
 }
@@ -63,8 +65,8 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
 }
 
 /**
- * Determines the keys for service account tokens. If no flag names a key file, the serving key or a key in the store is
- * used. Must be called after the serving key has been validated.
+ * Determines the keys for service account tokens. If no flag specifies a key file, the serving key or a key in the
+ * store is used. Must be called after the serving key has been validated.
  */
 export async function settleKeys(
   { signing, verifying }: GivenKeys,
@@ -80,7 +82,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
   try {
     return keysIn('tls-private-key-file', file)
   } catch (error) {
-    throw new UsageError(`${messageOf(error)}; set another key for tokens with --service-account-key-file`)
+    throw new UsageError(`${messageOf(error)}; set a key for tokens with --service-account-key-file`)
   }
 }
 

@@ -35,7 +35,7 @@ export async function installEnvtest(args: readonly string[], launcher: string):
   const { version, dir } = parseFlags(installFlags, args)
   const programs = join(dirname(realpathSync(launcher)), 'envtest')
   if (!existsSync(join(programs, 'kube-apiserver')))
-    throw new UsageError(`cannot install: ${programs} does not contain this package's programs`)
+    throw new UsageError(`cannot install: the programs of this package are not in ${programs}`)
   const directory = dir === '' ? defaultDirectory(version) : resolve(dir)
   await makeDirectory(directory)
   await writeProgram(join(directory, 'etcd'), [join(programs, 'etcd')])
@@ -46,7 +46,7 @@ export async function installEnvtest(args: readonly string[], launcher: string):
   return directory
 }
 
-/** Returns the directory for a version, which has the same name as in setup-envtest. */
+/** Returns the directory for a version. The directory has the same name as in setup-envtest. */
 function defaultDirectory(version: EmulatedVersion): string {
   const { major, minor, patch } = releaseOf(version)
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

@@ -21,7 +21,7 @@ const etcdFlags = {
     value: 'URLS',
     default: 'http://127.0.0.1:2379',
     read: text,
-    help: 'URLs to serve /health on',
+    help: 'URLs at which to serve /health',
   }),
   advertiseClientUrls: flag({
     name: 'advertise-client-urls',

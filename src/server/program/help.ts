@@ -16,7 +16,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** Description of the command in a few sentences, which precedes the flags in the help text. */
+  /** Description of the command in a few sentences. It precedes the flags in the help text. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }
@@ -38,7 +38,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   'controller-manager': {
     form: 'controller-manager [flags]',
     summary: 'run the control loops for an API server',
-    about: 'If several managers run, only the manager that holds the leader-election Lease runs the loops.',
+    about: 'If several managers are running, only the manager that holds the leader-election Lease runs the loops.',
     flagGroups: async () => (await import('../flags/controller-manager.ts')).managerFlagGroups,
   },
   token: {
@@ -61,7 +61,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   },
   encryption: {
     form: 'encryption rewrite [flags]',
-    summary: 'encrypt the existing data of a store while no server runs',
+    summary: 'encrypt the existing data in a store while no server is running',
     about: 'The command encrypts the data with the first key in the --encryption-provider-config file.',
     flagGroups: async () => ({ Storage: serverFlagGroups.Storage }),
   },
@@ -71,7 +71,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   migrate: backupCommand('migrate [flags]', 'copy a store into an empty store'),
   envtest: {
     form: 'envtest etcd|kube-apiserver|install [flags]',
-    summary: 'replace the etcd and kube-apiserver binaries that envtest starts',
+    summary: 'replace the etcd and kube-apiserver binaries in envtest',
     about:
       "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory, or to the directory that orch envtest install prints.",
     flagGroups: async () => ({ Install: (await import('./envtest-install.ts')).installFlags }),
@@ -79,7 +79,8 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   config: {
     form: 'config defaults | check FILE [flags]',
     summary: 'print or check a configuration file for the --config flag',
-    about: 'The file has a field for every flag of orch up or orch apiserver. See docs/operate/configuration.md.',
+    about:
+      'The file has a field for every flag of orch up or orch apiserver, and - stands for standard input. See docs/operate/configuration.md.',
     flagGroups: async () => ({ Config: (await import('./config-command.ts')).configFlags }),
   },
   status: {
@@ -90,7 +91,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   },
   reset: {
     form: 'reset [flags]',
-    summary: 'delete the data of a stopped server and its kubeconfig',
+    summary: 'delete the data and the kubeconfig of a stopped server',
     about:
       'The command asks for confirmation before deleting anything. To keep a copy of the data, run orch backup first.',
     flagGroups: async () => ({ Reset: (await import('./reset-command.ts')).resetFlags }),

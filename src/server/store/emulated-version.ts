@@ -65,7 +65,7 @@ function recordedVersion(entry: Entry | undefined): EmulatedVersion {
   const version = emulatedVersions.find((candidate) => candidate === text)
   if (version !== undefined) return version
   throw new UsageError(
-    `the store records Kubernetes version ${JSON.stringify(text)}, but this program emulates only ${oldestVersion} to ${newestVersion}: use the release of this program that last used the store`,
+    `the store records Kubernetes version ${JSON.stringify(text)}, but this program emulates only ${oldestVersion} to ${newestVersion}: use the release of this program that last opened the store`,
   )
 }
 

@@ -33,7 +33,7 @@ export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void 
   return ({ key, revision, why }) => {
     reports++
     if (reports <= loggedKeys)
-      log.error('cannot read a stored object; clients do not receive it', { key, revision, why })
+      log.error('cannot read a stored object; responses omit the object', { key, revision, why })
     if (reports === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts them')
   }
 }

@@ -42,7 +42,9 @@ export async function openAudit(options: EmulatedOptions, dependencies: AuditDep
   const { vendor, opened } = dependencies
   const hasPolicyFile = options.auditPolicyFile !== ''
   if (!hasPolicyFile && (options.auditLogPath !== '' || options.auditWebhookConfigFile !== ''))
-    throw new UsageError(`--${policyFlag} is required for audit logs: it selects the events to record`)
+    throw new UsageError(
+      `--${policyFlag} is required for audit logs: specify a policy that selects the events to record`,
+    )
   const policy = hasPolicyFile
     ? await readPolicyFile(options.auditPolicyFile, vendor)
     : writesOnly((id) => groupName(vendor, id))
@@ -105,9 +107,7 @@ interface BatchedLogParts {
   readonly clock: Clock
 }
 
-/**
- * Returns a sink for which requests never have to wait. Events that do not fit into its buffer are dropped and counted.
- */
+/** Returns a sink that never makes requests wait. Events that do not fit into its buffer are dropped and counted. */
 function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogParts): Sink {
   const send = (lines: readonly string[]) => output.append(Buffer.from(`${lines.join('\n')}\n`))
   const batches = new Batches(batch, { send, faults, clock })
@@ -213,7 +213,7 @@ function faultsOf(sink: string, { log, metrics }: Pick<AuditDependencies, 'log' 
       const now = performance.now()
       if (now - lastLoggedAt < quietMs) return
       lastLoggedAt = now
-      log.error('audit events were lost', { sink, error: messageOf(error) })
+      log.error('lost audit events', { sink, error: messageOf(error) })
     },
   }
 }
