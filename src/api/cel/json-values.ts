@@ -69,7 +69,7 @@ function fromText(text: string, { form }: DeclaredType): Value {
 }
 
 function mismatch({ form }: DeclaredType): never {
-  throw new CelError(`invalid data, expected a value of the form ${form}`)
+  throw new CelError(`invalid data: expected a value of type ${form}`)
 }
 
 export class JsonList extends CelList {

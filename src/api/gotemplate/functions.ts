@@ -40,7 +40,7 @@ function ofTwo(call: (a: Value, b: Value) => Value): TemplateFunction {
 }
 
 function some(args: readonly Value[]): readonly Value[] {
-  if (args.length === 0) throw new TypeError('arguments are missing')
+  if (args.length === 0) throw new TypeError('missing arguments')
   return args
 }
 
@@ -76,7 +76,7 @@ function lengthOf(value: Value): number {
   throw new TypeError(value == null ? 'len of nil' : `len of type ${typeName(value)}`)
 }
 
-/** Returns the element of a list at an index, or the element of a map with a key. */
+/** Returns the element of a list at an index, or the value of a key in a map. */
 export function elementOf(item: Value, key: Value): Value {
   if (isObject(item)) {
     if (typeof key !== 'string') throw new TypeError(`a map key must be a string, not ${typeName(key)}`)

@@ -114,7 +114,7 @@ function fillPart(part: Part, scope: Scope): string {
 /** Adds text to the output and counts its length, to stop templates that print a large object repeatedly. */
 function print(text: string, { printed }: Scope): string {
   printed.length += text.length
-  if (printed.length > maxTextLength) throw new UsageError('jsonpath: the template prints more than 512 MiB')
+  if (printed.length > maxTextLength) throw new UsageError('jsonpath: the template output exceeds 512 MiB')
   return text
 }
 

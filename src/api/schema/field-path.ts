@@ -34,7 +34,7 @@ function parsePath(text: string, start: number, parameter: string): { steps: Fie
     const match = step.exec(text)
     if (match === null) throw malformed(text.slice(start), parameter)
     steps.push(match[1] ?? match[2] ?? match[3]!)
-    if (steps.length > maxSteps) throw badRequest(`${parameter}: a path has at most ${maxSteps} fields`)
+    if (steps.length > maxSteps) throw badRequest(`${parameter}: a path may have at most ${maxSteps} fields`)
     at += match[0].length
     const [first, ...rest] = steps
     if (at === text.length || text[at] === ',') return { steps: [first!, ...rest], end: at }

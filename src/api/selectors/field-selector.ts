@@ -16,12 +16,12 @@ export interface FieldRequirement {
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
-/** Returns the requirements of a selector, in order. Throws 400 if the selector is invalid. */
+/** Returns the requirements of a selector, in order. Throws error 400 if the selector is invalid. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   if (text.length > maxLength) throw badRequest(`the field selector is longer than ${maxLength} characters`)
   const terms = splitTerms(text).filter((term) => term !== '')
   if (terms.length > maxRequirements)
-    throw badRequest(`the field selector has ${terms.length} requirements, more than ${maxRequirements}`)
+    throw badRequest(`the field selector has ${terms.length} requirements, but at most ${maxRequirements} are allowed`)
   return terms.map(parseTerm)
 }
 

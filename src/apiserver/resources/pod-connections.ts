@@ -1,7 +1,7 @@
 /**
  * Connects clients to pods (`pods/exec`, `attach`, `portforward` and `proxy`). The server forwards the first three to
- * the agent of the pod's node, which communicates with the client directly after the protocol upgrade. Proxied requests
- * are forwarded to the pod itself.
+ * the agent of the pod's node, which exchanges data with the client over the upgraded connection. Proxied requests are
+ * forwarded to the pod itself.
  */
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { badRequest, notFound } from '../../api/model/api-error.ts'
@@ -145,5 +145,5 @@ async function throughProxy(means: Means, request: EndpointRequest): Promise<For
 function portOf({ spec }: Pod, asked: string): number | undefined {
   if (asked === '') return spec?.containers?.flatMap(({ ports = [] }) => ports)[0]?.containerPort
   if (/^\d{1,5}$/.test(asked) && Number(asked) >= 1 && Number(asked) <= 0xffff) return Number(asked)
-  throw badRequest(`the port ${JSON.stringify(asked.slice(0, 50))} of a pod must be a number from 1 to 65535`)
+  throw badRequest(`invalid pod port ${JSON.stringify(asked.slice(0, 50))}: must be a number from 1 to 65535`)
 }

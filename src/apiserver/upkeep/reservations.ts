@@ -22,10 +22,10 @@ export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
       if (freed.length > 0) log.warn('released orphaned IP address and port allocations', summary(freed))
       if (taken.length > 0) log.warn('restored missing IP address and port allocations', summary(taken))
       if (shared.length > 0)
-        log.error('several objects use the same reserved value; delete all but one of them', summary(shared))
+        log.error('several objects use the same IP address or port; delete all but one of them', summary(shared))
       const { created, deleted } = await repairAddressRecords(catalogue)
-      if (created.length > 0) log.warn('created missing IPAddresses of Services', summary(created))
-      if (deleted.length > 0) log.warn('deleted IPAddresses that belong to no Service', summary(deleted))
+      if (created.length > 0) log.warn('created missing IPAddresses for Services', summary(created))
+      if (deleted.length > 0) log.warn('deleted IPAddresses that do not belong to a Service', summary(deleted))
       return 'done'
     },
   }

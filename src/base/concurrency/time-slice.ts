@@ -20,7 +20,7 @@ const clock = performance
 const { nodeTiming } = clock
 
 /**
- * Time budget of one event-loop turn in milliseconds. Clients do not notice the usual budget. The budget is longer
+ * Time budget of one event-loop turn in milliseconds. The usual budget is too short for clients to notice. It is longer
  * while a server starts.
  */
 const stretches = { usual: 2, starting: 25 }
@@ -121,7 +121,7 @@ export function beginStart(): Disposable {
 /** The turn of the event loop in which the current measurement began, and the time of its start. */
 const stretch = { turn: -1, began: 0 }
 
-/** Returns when long work was first detected in this turn of the event loop. */
+/** Returns the time at which long work was first detected in this turn of the event loop. */
 function stretchBegan(now: number): number {
   const turn = nodeTiming.uvMetricsInfo.loopCount
   if (turn !== stretch.turn) beginStretch(turn, now)
@@ -232,7 +232,7 @@ export function runToCompletion<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    if (step.value instanceof Promise) throw new TypeError('this task must wait and cannot run synchronously')
+    if (step.value instanceof Promise) throw new TypeError('cannot run a task synchronously if it has to wait')
   }
 }
 

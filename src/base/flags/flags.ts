@@ -6,7 +6,7 @@
  * error names the flag and, if the flag is misspelled, suggests the most similar flag.
  */
 
-/** A usage error, whose message is a single line. */
+/** A usage error. Its message is a single line, or one line for each error in a configuration file. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -52,7 +52,7 @@ export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>
   return flag({ ...spec, read: (text) => text !== '' && readBoolean(text) })
 }
 
-/** Returns a copy of a flag without a default. The flag is undefined unless the user sets it. */
+/** Returns a copy of a flag without its default. The flag is undefined unless the user sets it. */
 export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
   return { ...baseFlag, mayLack: true }
 }
@@ -65,7 +65,8 @@ export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'
 }
 
 /**
- * Returns a copy of a flag whose value is optional. The help lists the possible values, such as `none|client|server`.
+ * Returns a copy of a flag in which the value is optional. The help lists the possible values, such as
+ * `none|client|server`.
  */
 export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
   return { ...flag, bare }
@@ -96,7 +97,8 @@ const untruths = new Set(['false', 'False', 'FALSE', 'f', 'F', '0'])
 
 /** Parses a boolean value in any spelling that Go accepts. */
 export function readBoolean(value: string): boolean {
-  if (!truths.has(value) && !untruths.has(value)) throw new UsageError(`${JSON.stringify(value)} is not true or false`)
+  if (!truths.has(value) && !untruths.has(value))
+    throw new UsageError(`${JSON.stringify(value)} is neither true nor false`)
   return truths.has(value)
 }
 

@@ -49,7 +49,7 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
     end += setsFor(keys) * waysFor(keys) * bucketBytes
   }
   if (end > maxBytes)
-    throw new RangeError(`the rate-limit buckets for this number of keys need more than ${maxBytes} bytes`)
+    throw new RangeError(`the rate-limit buckets for this number of keys would need more than ${maxBytes} bytes`)
   if (memory.byteLength < end) growTo(memory, end)
   return rates.map((rate, i) => new RateBuckets(memory, { ...rate, start: starts[i]! }, now))
 }

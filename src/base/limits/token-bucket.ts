@@ -32,7 +32,7 @@ export class TokenBucket {
    */
   constructor(limit: RateLimit, now: () => number) {
     if (!(limit.perSecond > 0) || !(limit.burst >= 1))
-      throw new RangeError('a rate limit needs perSecond above 0 and a burst of at least 1')
+      throw new RangeError('a rate limit requires perSecond above 0 and a burst of at least 1')
     this.#limit = limit
     this.#now = now
     this.#tokens = limit.burst
@@ -40,8 +40,8 @@ export class TokenBucket {
   }
 
   /**
-   * Removes a token and returns 0. If the bucket is empty, instead returns the number of milliseconds until the next
-   * token.
+   * Removes a token and returns 0. If the bucket is empty, returns the number of milliseconds until the next token
+   * instead.
    */
   take(): number {
     this.#refill()

@@ -31,10 +31,7 @@ let observed: readonly Metric[] | undefined
 
 const startTime = Math.round(Date.now() / 1000 - process.uptime())
 
-/**
- * Returns a gauge without labels. The gauge has no value if `read` returns undefined because the operating system does
- * not report one.
- */
+/** Returns a gauge without labels. The gauge has no value if `read` returns undefined. */
 function one(name: string, help: string, read: () => number | undefined): Metric {
   return new Gauge({ name, help, labels: [] }, () => {
     const value = read()
@@ -110,7 +107,7 @@ const nanosecond = 1e-9
 
 /**
  * Returns metrics of the event loop delay since the last scrape. The first of these metrics is a delay that was
- * measured at the previous scrape.
+ * measured at the previous scrape. The other metrics have no value if nothing has been recorded since then.
  */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })
@@ -124,7 +121,7 @@ function eventLoopMetrics(): Metric[] {
     return lag
   }
   const delay = (part: string, help: string, read: () => number) =>
-    one(`nodejs_eventloop_lag_${part}_seconds`, help, () => read() * nanosecond)
+    one(`nodejs_eventloop_lag_${part}_seconds`, help, () => (delays.count === 0 ? undefined : read() * nanosecond))
   const percentile = (part: number) =>
     delay(`p${part}`, `The ${part}th percentile of the recorded event loop delays.`, () => delays.percentile(part))
   const last = () => {
@@ -145,7 +142,7 @@ function eventLoopMetrics(): Metric[] {
   ]
 }
 
-/** Functions of Node.js that are undocumented and may be missing. */
+/** Undocumented functions of Node.js, any of which may be missing. */
 interface ActiveObjects {
   _getActiveHandles?(): readonly object[]
   _getActiveRequests?(): readonly object[]

@@ -31,7 +31,7 @@ export function optionalText(entry: Entry, field: string): string | undefined {
 
 export function optionalFlag(entry: Entry, field: string): boolean {
   const value = optional(entry, field) ?? false
-  if (typeof value !== 'boolean') throw fault(entry, field, 'is not true or false')
+  if (typeof value !== 'boolean') throw fault(entry, field, 'is neither true nor false')
   return value
 }
 

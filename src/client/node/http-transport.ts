@@ -55,7 +55,7 @@ export class HttpTransport {
   constructor(options: HttpTransportOptions) {
     const { server, certificate, token, credentials } = options
     if (!isSecure(server) && (certificate ?? token ?? credentials) !== undefined)
-      throw new TransportError(`credentials are not sent to ${server} because it does not use https`)
+      throw new TransportError(`refusing to send credentials to ${server}, which does not use https`)
     this.#options = options
     this.#prefix = new URL(options.server).pathname.replace(/\/$/, '')
   }
@@ -189,7 +189,9 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** Reads the body of a 401 response, to free its connection. Its size is limited, because errors are short. */
+/**
+ * Reads the body of a 401 response to free the connection. The size of the body is limited, because errors are short.
+ */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

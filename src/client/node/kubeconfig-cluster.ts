@@ -15,7 +15,7 @@ import type { HttpTransportOptions } from './http-transport.ts'
 
 /**
  * Returns the options for a connection to the cluster. `server` overrides the server of the cluster. With `plain`, the
- * server may be an http URL.
+ * server may have an http URL.
  */
 export function clusterOptions(
   cluster: Entry,
@@ -68,7 +68,7 @@ function pluginConfig(cluster: Entry): Json | undefined {
 function serverOf(cluster: Entry, { plain }: { readonly plain: boolean }): string {
   const server = requiredText(cluster, 'server')
   const plainToo = plain && URL.canParse(server) && new URL(server).protocol === 'http:'
-  if (!plainToo && !isServer(server)) throw fault(cluster, 'server', 'is not an address such as https://127.0.0.1:6443')
+  if (!plainToo && !isServer(server)) throw fault(cluster, 'server', 'is not a URL such as https://127.0.0.1:6443')
   return server
 }
 
@@ -81,10 +81,6 @@ function proxyOf(cluster: Entry): string | undefined {
   const proxy = optionalText(cluster, 'proxy-url')
   if (proxy === undefined) return undefined
   if (!URL.canParse(proxy) || !['http:', 'https:'].includes(new URL(proxy).protocol))
-    throw fault(
-      cluster,
-      'proxy-url',
-      'is not an address such as http://127.0.0.1:3128; only http and https are supported',
-    )
+    throw fault(cluster, 'proxy-url', 'is not a URL such as http://127.0.0.1:3128; only http and https are supported')
   return proxy
 }

@@ -27,7 +27,7 @@ export interface ConfigChoice {
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean
-  /** Fields that override those of the cluster or user entry, for example from flags. */
+  /** Overriding values for fields of the cluster or user entry, for example from flags. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
   /** The directory that relative paths in these fields refer to. */
@@ -232,7 +232,8 @@ const namedAtMost = 10
 function findEntry(sources: readonly Source[], sort: EntrySort, name: string): Entry {
   for (const { file, content } of sources) {
     const matches = entriesOf(file, content, `${sort}s`).filter((entry) => own(entry, 'name') === name)
-    if (matches.length > 1) throw new ConfigError(`${file}: ${sort}s contains ${JSON.stringify(name)} more than once`)
+    if (matches.length > 1)
+      throw new ConfigError(`${file}: the list ${sort}s contains ${JSON.stringify(name)} more than once`)
     if (matches.length === 0) continue
     const inner = own(matches[0]!, sort) ?? {}
     const title = `${sort} ${JSON.stringify(name)}`

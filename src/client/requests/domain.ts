@@ -41,6 +41,6 @@ export class ServerDomain {
       const domain = name.slice(first.length)
       if (name.startsWith(first) && names.has(`${second}${domain}`)) return domain
     }
-    throw new TransportError('the server has no API groups for built-in kinds: is it an API server?')
+    throw new TransportError('the server has no API groups with built-in kinds: is it an API server?')
   }
 }

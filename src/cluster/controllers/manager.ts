@@ -41,7 +41,7 @@ export function startControlLoops(controlLoops: readonly ControlLoop[], parts: M
       const newLoop = makeLoop(entry, parts, { recorder, informer })
       if (!('notRunning' in newLoop)) return newLoop
       const fields = { loop: entry.name, reason: newLoop.notRunning }
-      if (newLoop.isUsual !== true) log.warn('control loop not started', fields)
+      if (newLoop.isUsual !== true) log.warn('cannot start control loop', fields)
       return []
     })
   const running = startLoops(loops, parts.records)

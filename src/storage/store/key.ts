@@ -41,7 +41,8 @@ export function assertWrite(write: Write): void {
     if (guard.revision !== 'present') assertRevision(guard.revision)
   }
   assertReservations(write)
-  if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
+  if ((write.note?.text.length ?? 0) > maxNoteBytes)
+    throw new StoreError(`the note of a write is longer than ${maxNoteBytes} bytes`)
 }
 
 /**

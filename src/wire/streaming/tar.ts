@@ -1,6 +1,6 @@
 /**
- * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for `cp` and its counterpart in
- * simulated containers. Entries that are read are untrusted: the caller must check their names.
+ * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for the `cp` command and its
+ * counterpart in simulated containers. Entries read from an archive are untrusted: the caller must check their names.
  */
 import { UsageError } from '../../base/flags/flags.ts'
 
@@ -57,7 +57,10 @@ function octal(header: Buffer, { value, at, length }: { value: number; at: numbe
   )
 }
 
-/** Sets the checksum of a header, which is the sum of all its bytes. The checksum field itself counts as blanks. */
+/**
+ * Sets the checksum of a header. The checksum is the sum of all bytes of the header. The checksum field itself counts
+ * as blanks.
+ */
 function sealed(header: Buffer): Buffer {
   header.fill(' ', 148, 156)
   const sum = header.reduce((total, byte) => total + byte, 0)
@@ -167,7 +170,7 @@ export class TarReader {
 
   /** Reads an extension header, for example a long name for the next entry. */
   #extension(letter: string, size: number): boolean {
-    if (size > maxHeader) throw new UsageError('the archive has a header that is too long')
+    if (size > maxHeader) throw new UsageError('a header in the archive is too long')
     const whole = block + size + padding(size).length
     if (this.#buffer.length < whole) return false
     const text = this.#buffer.toString('utf8', block, block + size)
@@ -199,6 +202,6 @@ function numberAt(header: Buffer, at: number, length: number): number {
   if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
   const text = textAt(header, at, length).trim()
   if (text === '') return 0
-  if (!/^[0-7]+$/.test(text)) throw new UsageError('this is not a valid tar archive')
+  if (!/^[0-7]+$/.test(text)) throw new UsageError('not a valid tar archive')
   return Number.parseInt(text, 8)
 }

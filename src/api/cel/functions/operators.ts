@@ -23,7 +23,7 @@ import {
 } from '../values.ts'
 
 const notCalled: Implementation = () => {
-  throw new TypeError('the evaluator implements this operator, so the operator has no function')
+  throw new TypeError('this operator is built into the evaluator and cannot be called as a function')
 }
 
 /** The cost of comparing two values, which depends on the size of the smaller value. */

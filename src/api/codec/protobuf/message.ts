@@ -2,9 +2,9 @@
  * The Protobuf message of an object schema, with its fields by number. The message is derived from the schema once and
  * used for writing (`write.ts`) and reading (`read.ts`).
  *
- * The structure of a message differs from JSON in two cases. Fields that are inline in JSON may be in a separate
- * message (`within`), such as the source of a volume. A list that is the value of a map, or that is marked `wrapped`,
- * is encoded as a message whose field 1 contains the elements, because a Protobuf map cannot contain lists.
+ * The structure of a message differs from JSON in two cases. Fields that are inline in JSON, such as the source of a
+ * volume, may be in a separate message (`within`). A list that is the value of a map, or that is marked `wrapped`, is
+ * encoded as a message whose field 1 contains the elements, because a Protobuf map cannot contain lists.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -101,6 +101,6 @@ function isAlwaysWritten({ type }: Schema, zeroValue: Field['zeroValue']): boole
  */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema
-  if (vendor === undefined) throw new TypeError(`the message of ${schema.name} depends on the vendor`)
+  if (vendor === undefined) throw new TypeError(`cannot choose the Protobuf message of ${schema.name} without a vendor`)
   return schema.described(vendor)
 }

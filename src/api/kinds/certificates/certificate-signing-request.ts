@@ -233,7 +233,9 @@ function prepareStatus(
   next.status = { ...next.status, conditions: withTimes(withDecisions(next, previous), previous, now) }
 }
 
-/** Restores the stored decisions, unless the client added or removed a decision, which validation rejects. */
+/**
+ * Restores the stored decisions. Does not undo the addition or removal of a decision, so that validation can reject it.
+ */
 function withDecisions(next: CertificateSigningRequest, previous: CertificateSigningRequest): Condition[] {
   const conditions = next.status?.conditions ?? []
   const stored = decisions
@@ -285,7 +287,7 @@ function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
 /** Rejects the legacy signer, which exists only for requests that were created before signers had names. */
 function checkSigner(name: string, vendor: Vendor): FieldError[] {
   const path = 'spec.signerName'
-  if (name === vendor.signers.legacyUnknown) return [invalid(path, name, 'this signer accepts no new requests')]
+  if (name === vendor.signers.legacyUnknown) return [invalid(path, name, 'this signer does not accept new requests')]
   return checkSignerName(path, name)
 }
 

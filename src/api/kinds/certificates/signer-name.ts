@@ -13,7 +13,7 @@ export function checkSignerName(path: FieldPath, name: string): FieldError[] {
   if (name === '') return [required(path, 'signerName must be provided')]
   const [domain = '', local, ...rest] = name.split('/')
   if (local === undefined || rest.length > 0)
-    return [invalid(path, name, "must be a domain and a path of the form 'example.com/signer-name'")]
+    return [invalid(path, name, "must have the form 'example.com/signer-name'")]
   return [
     ...(domain.length > maxDomain ? [tooLong(path, maxDomain)] : []),
     ...checkLabels(path, domain, checkDnsLabel),

@@ -270,7 +270,7 @@ function checkSeries({ count = 0, lastObservedTime }: NonNullable<Event['series'
 }
 
 function wrongNamespace(namespace: string): FieldError {
-  return invalid('involvedObject.namespace', namespace, 'must be the namespace of the event')
+  return invalid('involvedObject.namespace', namespace, 'must equal the namespace of the event')
 }
 
 function checkWord(path: string, word = ''): FieldError[] {

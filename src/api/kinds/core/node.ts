@@ -268,11 +268,13 @@ function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
   const path = child('metadata.annotations', key)
   const entries = avoidedPods(text)
   if (entries === undefined)
-    return [invalid('metadata.annotations.AvoidPods', key, 'must be a JSON list of pods to avoid')]
+    return [invalid('metadata.annotations.AvoidPods', key, 'must be a JSON document that lists the pods to avoid')]
   return entries.slice(0, maxFaults).flatMap((entry, i) => checkAvoided(entry, child(at(path, i), 'PodSignature')))
 }
 
-/** Parses the preferAvoidPods annotation. Returns undefined if the text is not valid JSON of the expected structure. */
+/**
+ * Parses the preferAvoidPods annotation. Returns undefined if the text is not valid JSON with the expected structure.
+ */
 function avoidedPods(text: string): Json[] | undefined {
   try {
     const value = JSON.parse(text) as Json

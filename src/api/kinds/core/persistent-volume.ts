@@ -131,7 +131,7 @@ function currentTime({ now }: PrepareContext): string {
   return timestamp(now)
 }
 
-/** Sets the transition time when the phase changes, unless the client sets it. */
+/** Sets the transition time when the phase changes, unless the client has set the time. */
 function keepSpecAndRecordTransition(
   next: PersistentVolume,
   previous: PersistentVolume,
@@ -171,7 +171,7 @@ function checkCapacity(capacity: ResourceList = {}): FieldError[] {
     ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, names, ['storage'])]),
     ...Object.entries(capacity)
       .filter(([, amount]) => quantitySign(parseQuantity(amount)!) <= 0 || !isStorageSize(amount))
-      .map(([name, amount]) => invalid(at(path, name), amount, 'must be greater than zero and fit in 64 bits')),
+      .map(([name, amount]) => invalid(at(path, name), amount, 'must be a positive number that fits in 64 bits')),
   ]
 }
 
@@ -184,7 +184,7 @@ function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: Per
 function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
   const { iscsi = {} } = spec ?? {}
   if (fitsInterface(metadata.name ?? '', iscsi)) return []
-  return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long in combination with the volume name')]
+  return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long when combined with the volume name')]
 }
 
 /** The volume sources that support the mount options annotation, which is older than the field `mountOptions`. */

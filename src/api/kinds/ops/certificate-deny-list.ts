@@ -77,9 +77,9 @@ function checkCertificate(value: InferFields<typeof certificateFields>, path: Fi
   if (serialNumber !== '' && fingerprint !== '')
     return [invalid(path, serialNumber, 'must have either a serialNumber or a fingerprint')]
   if (fingerprint !== '' && !isHex(fingerprint, 64, 64))
-    return [invalid(path, fingerprint.slice(0, 100), 'must have 64 hexadecimal digits')]
+    return [invalid(path, fingerprint.slice(0, 100), 'must consist of 64 hexadecimal digits')]
   if (serialNumber !== '' && !isHex(serialNumber, 1, 40))
-    return [invalid(path, serialNumber.slice(0, 100), 'must have 1 to 40 hexadecimal digits')]
+    return [invalid(path, serialNumber.slice(0, 100), 'must consist of 1 to 40 hexadecimal digits')]
   return []
 }
 

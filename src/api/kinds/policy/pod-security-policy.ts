@@ -1,6 +1,6 @@
 /**
  * A PodSecurityPolicy defines the security settings that pods may request. The kind is deprecated, and only the
- * admission control of the same name uses it.
+ * admission plugin of the same name uses it.
  */
 
 import type { Json } from '../../json/json.ts'
@@ -303,7 +303,7 @@ function checkEscalation(
   path: FieldPath,
 ) {
   if (!preset || may) return []
-  return [invalid(path, true, 'cannot be true unless allowPrivilegeEscalation is')]
+  return [invalid(path, true, 'cannot be true unless allowPrivilegeEscalation is also true')]
 }
 
 /** Validates the paths. The check stops at the first path without a prefix. */

@@ -176,7 +176,7 @@ const perDevice = 'exactly one of `nodeName`, `nodeSelector` and `allNodes` is r
 function checkDeviceLocation(value: Device, { perDeviceNodeSelection }: Spec, path: string): FieldError[] {
   if (perDeviceNodeSelection) return checkLocation(value, path, { names: locations, text: perDevice })
   return locations.some((name) => value[name] !== undefined)
-    ? [invalid(path, undefined, 'the location of a device requires `perDeviceNodeSelection`')]
+    ? [invalid(path, undefined, 'the device may specify its nodes only if `perDeviceNodeSelection` is set')]
     : []
 }
 

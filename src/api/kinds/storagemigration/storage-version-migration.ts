@@ -1,5 +1,5 @@
 /**
- * A StorageVersionMigration requests that all objects of a resource are written again in their current stored form, for
+ * A StorageVersionMigration requests that all objects of a resource be rewritten in their current stored form, for
  * example after the storage version of a custom resource or the key that encrypts Secrets has changed.
  */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
@@ -108,7 +108,7 @@ function checkStatus(next: Status, previous: Status): FieldError[] {
   return [
     ...(resourceVersion === '' || /^\d{1,20}$/.test(resourceVersion)
       ? []
-      : [invalid('status.resourceVersion', resourceVersion, 'must be a resource version of this server')]),
+      : [invalid('status.resourceVersion', resourceVersion, 'must be a resource version that this server returned')]),
     ...checkConditions(conditions, path),
     ...(previous.resourceVersion
       ? immutableField('status.resourceVersion', resourceVersion, previous.resourceVersion)

@@ -1,5 +1,5 @@
 /**
- * ImagePolicyWebhook: sends an ImageReview to a backend, which decides whether a pod may use its images. The control
+ * ImagePolicyWebhook: sends an ImageReview to a backend, which decides whether a pod may use its images. The plugin
  * caches decisions for a configured time. The configuration also determines whether pods are admitted while the backend
  * does not respond.
  */
@@ -44,7 +44,7 @@ const fields = {
     1,
     s.object({
       kubeConfigFile: field(1, s.string(), { required: true, doc: 'Kubeconfig file for the backend.' }),
-      allowTTL: field(2, s.int32(), { doc: 'Seconds to cache an allowed result; -1 disables caching.' }),
+      allowTTL: field(2, s.int32(), { doc: 'Seconds to cache an approval; -1 disables caching.' }),
       denyTTL: field(3, s.int32(), { doc: 'Seconds to cache a denied result; -1 disables caching.' }),
       retryBackoff: field(4, s.int32(), { doc: 'Milliseconds to wait before the first retry of a failed call.' }),
       defaultAllow: field(5, s.boolean(), { doc: 'Whether pods are admitted while the backend does not respond.' }),

@@ -93,14 +93,17 @@ function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]
   return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
 }
 
-/** Maximum number of toleration pairs to compare. Bounds the time that hostile pods and namespaces can take. */
+/** Maximum number of toleration pairs to compare. Bounds the CPU time that hostile pods and namespaces can consume. */
 const maxCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {
   if (whitelist.length === 0) return
   const { tolerations = [] } = specOf(request)
   if (tolerations.length * whitelist.length > maxCompared)
-    throw refusal(request, `${tolerations.length} tolerations are too many to compare with the ${whose} whitelist`)
+    throw refusal(
+      request,
+      `${tolerations.length} tolerations cannot be compared with the ${whose} whitelist: too many combinations`,
+    )
   const other = tolerations.find((one) => !whitelist.some((allowed) => covers(allowed, one)))
   if (other !== undefined)
     throw refusal(

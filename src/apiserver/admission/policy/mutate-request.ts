@@ -207,7 +207,7 @@ function* readResultSliced(form: ObjectForm, result: JsonObject, base: ApiObject
   try {
     return yield* form.read(result, base)
   } catch (error) {
-    if (error instanceof ApiError) throw new MutationError(`the changed object is invalid: ${error.message}`)
+    if (error instanceof ApiError) throw new MutationError(`the mutated object is invalid: ${error.message}`)
     throw error
   }
 }

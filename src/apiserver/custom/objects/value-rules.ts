@@ -50,7 +50,10 @@ export function isPrecise(context: RuleContext): boolean {
 /** The path in errors that name no field, as kube-apiserver prints a nil path. */
 export const nowhere: FieldPath = '<nil>'
 
-/** A keyword's requirement: the text for the error message, and the specific error reason if the version has them. */
+/**
+ * A keyword's requirement: the text for the error message, and the error reason for versions that report a specific
+ * one.
+ */
 interface Demand {
   readonly rule: string
   readonly precise?: FieldFault
@@ -101,7 +104,7 @@ const ofMembers =
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
-// Whether a text has at most the given number of characters. Some characters take two UTF-16 units, so the number of
+// Whether a string has at most the given number of characters. Some characters take two UTF-16 units, so the number of
 // characters is between half of `text.length` and `text.length`.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
@@ -149,7 +152,7 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Whether numbers must fit their format, such as int32. Kubernetes checks this since 1.35. */
+/** Whether numbers must fit their format, such as int32. Kubernetes has checked this since 1.35. */
 const checksNumbers = (context: RuleContext) => isSince('1.35', context)
 
 function wrongNumber(path: FieldPath, format: string): FieldError {
@@ -216,7 +219,7 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
 const maxMatchSteps = 1_000_000
 
 function tooLong(path: FieldPath, maxLength: number): FieldError {
-  return forbidden(path, `must have at most ${maxLength} characters to be matched against its pattern`)
+  return forbidden(path, `must have at most ${maxLength} characters, because the schema specifies a pattern`)
 }
 
 /** Returns the rule for a schema's keywords, except logic keywords. Returns undefined if the schema has none. */
@@ -274,8 +277,8 @@ function typesOf(schema: JsonObject, prefix: string): string[] {
 }
 
 /**
- * Returns the rule for the type of a value. As in kube-apiserver, the rule depends on the format too. If a schema that
- * is not numeric has a format, it accepts strings and lists, and errors for other values contain the format.
+ * Returns the rule for the type of a value. As in kube-apiserver, the rule depends on the format too. A non-numeric
+ * schema that has a format accepts strings and lists, and errors for other values contain the format.
  */
 export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix'>): TypeRule | undefined {
   const types = typesOf(schema, prefix)

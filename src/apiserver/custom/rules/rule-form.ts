@@ -56,7 +56,7 @@ export function formFaults(rule: Rule, schema: JsonObject, path: FieldPath): Fie
   return [
     ...textFaults(rule, path),
     ...(rule.messageExpression !== '' && rule.messageExpression.trim() === ''
-      ? [required(child(path, 'messageExpression'), 'must not consist of blanks only')]
+      ? [required(child(path, 'messageExpression'), 'must contain more than whitespace')]
       : []),
     ...(rule.reason !== undefined && !reasons.includes(rule.reason as RuleReason)
       ? [notSupported(child(path, 'reason'), rule.reason, reasons)]
@@ -81,7 +81,7 @@ function textFaults({ rule, message, messageExpression }: Rule, path: FieldPath)
 function fieldPathFaults({ fieldPath }: Rule, schema: JsonObject, path: FieldPath): FieldError[] {
   if (fieldPath === '') return []
   return [
-    ...(fieldPath.trim() === '' ? [invalid(path, fieldPath, 'must not consist of blanks only')] : []),
+    ...(fieldPath.trim() === '' ? [invalid(path, fieldPath, 'must contain more than whitespace')] : []),
     ...(fieldPath.includes('\n') ? [invalid(path, fieldPath, 'must not contain line breaks')] : []),
     ...(resolveFieldPath(fieldPath, schema) === undefined
       ? [invalid(path, fieldPath, 'must be the path of a field in the schema')]

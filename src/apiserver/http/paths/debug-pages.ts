@@ -41,7 +41,7 @@ export function debugPages(): PathHandler {
     const take = pages.get(name)
     if (take === undefined) return name === '' ? sendText(exchange, 200, index) : sendPageNotFound(exchange)
     const seconds = secondsIn(query)
-    if (isTaking) throw tooManyRequests('another profile is in progress; try again when it is complete', seconds)
+    if (isTaking) throw tooManyRequests('another profile is already being recorded; try again later', seconds)
     isTaking = true
     return withSession((session) => take(session, exchange, seconds)).finally(() => {
       isTaking = false

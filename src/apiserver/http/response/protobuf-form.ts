@@ -1,6 +1,7 @@
 /**
  * Responses in Protobuf. Generated documents are converted from their JSON. Stored objects are written from messages
- * that all readers share (apiserver/registry/reads/messages.ts), each in the envelope of the object or of its metadata.
+ * that all readers share (apiserver/registry/reads/messages.ts), each in an envelope for the whole object or for only
+ * its metadata.
  */
 
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -79,7 +80,7 @@ function formOf(vendor: Vendor, own: Types): Form {
     streamType: `${mediaType};stream=watch`,
     encode: async (json) => documentOf(types, parseOwnJson(json) as JsonObject, vendor),
     openList: () => {
-      throw new TypeError('Protobuf lists must be encoded from shared messages')
+      throw new TypeError('Protobuf lists must be built from cached Protobuf messages')
     },
     view: undefined,
     shared: undefined,
@@ -100,7 +101,7 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
 }
 
 /**
- * Returns how to encode only the metadata of objects. `as` is the kind that the client requests: a single
+ * Returns the form that encodes only the metadata of objects. `as` is the kind that the client requests: a single
  * PartialObjectMetadata or a list.
  */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {

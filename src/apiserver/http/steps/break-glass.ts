@@ -1,6 +1,6 @@
 /**
  * Break-glass: a request with the header `Break-Glass: <reason>` skips all admission webhooks, but not the built-in
- * admission controls. The header is meant for emergencies, such as a broken webhook that locks out all users. A flag
+ * admission plugins. The header is meant for emergencies, such as a broken webhook that locks out all users. A flag
  * must enable the feature. The user needs permission to `create` `admissionbypasses` in the group `ops`, in the
  * namespace of the request. Every use is logged, regardless of the outcome of the request.
  */
@@ -43,7 +43,7 @@ export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassPar
     const use = () => {
       exchange.bypass = reason.slice(0, maxReason)
       exchange.audit?.annotate(`${type.group}/break-glass`, exchange.bypass)
-      log.warn('a request bypasses the admission webhooks', { ...whoOf(exchange), reason: exchange.bypass })
+      log.warn('request bypassed the admission webhooks', { ...whoOf(exchange), reason: exchange.bypass })
     }
     const allowed = assertAllowed(authorizer, { user, attributes })
     return allowed instanceof Promise ? allowed.then(use) : use()

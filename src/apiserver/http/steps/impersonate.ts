@@ -59,8 +59,8 @@ function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
   const groups = headers.all('impersonate-group').map(decodeHeader)
   const extra = readExtra(headers)
   // Reject incomplete headers. Otherwise, the client would act as itself, or with only part of the intended identity.
-  if (name === '') throw badRequest('impersonation requires a user: send the header Impersonate-User as well')
-  if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: name a group or omit the header')
+  if (name === '') throw badRequest('impersonation requires a user: also send the header Impersonate-User')
+  if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: specify a group or omit the header')
   if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)
   return { name, uid, groups, extra }
 }
@@ -145,8 +145,8 @@ class ImpersonationModes {
 }
 
 /**
- * Returns the user, with the groups of service accounts and with either `system:authenticated` or
- * `system:unauthenticated`.
+ * Returns the user. A service account without requested groups gets the groups of service accounts. Every user is in
+ * `system:authenticated` or `system:unauthenticated`.
  */
 function userOf({ name, uid, groups, extra }: RequestedIdentity): User {
   const account = readServiceAccount(name)

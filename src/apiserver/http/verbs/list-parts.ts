@@ -55,8 +55,8 @@ export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] 
 }
 
 /**
- * Returns the length of the type fields at the start of an object, which list items do not have. The length is cached
- * for stored bytes, because comparing the bytes takes longer than copying an object.
+ * Returns the length of the type fields at the start of an object. List items do not have these fields. The length is
+ * cached for stored bytes, because comparing the bytes takes longer than copying an object.
  */
 export function typeLength(object: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   if (json !== object.json) return lengthOfType(object, json, types)
@@ -66,7 +66,7 @@ export function typeLength(object: CachedObject, json: Buffer, types: readonly B
 
 function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
-  throw new TypeError(`the key ${key} stores an object of a different kind`)
+  throw new TypeError(`the object stored under the key ${key} has a different kind`)
 }
 
 /** Returns the list without items, with its members in the required order. */

@@ -52,7 +52,7 @@ export class ContinueTokens {
     const expected = this.#sign(payload ?? Buffer.alloc(0), scope)
     const isOurs = signature?.length === expected.length && timingSafeEqual(signature, expected)
     if (payload === undefined || !isOurs) {
-      throw badRequest('invalid continue token: send the token that the server returned, with the same list request')
+      throw badRequest('invalid continue token: repeat the same list request with the token that the server returned')
     }
     const { r, k, o, s } = JSON.parse(payload.toString('utf8'))
     return { revision: r, after: k, ...(o === undefined ? {} : { sorted: { order: o, values: s } }) }

@@ -109,7 +109,7 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
 export const largeJson = 64 * 1024
 
 /**
- * Does the slow part of `jsonOf` and `readVersion` in advance, such as calling a conversion webhook. Returns undefined
+ * Does the slow part of `jsonOf` and `readVersion`, such as calling a conversion webhook, in advance. Returns undefined
  * if there is no slow part.
  */
 export function prepareJson(
@@ -144,7 +144,10 @@ export function eventsOf(resource: Resource): EventForm {
   }
 }
 
-/** Returns the `prepare` function of an event encoding. The result is empty unless a webhook converts the objects. */
+/**
+ * Returns an object with the `prepare` function of an event encoding. The object is empty unless a webhook converts the
+ * objects of this type.
+ */
 export function preparing(resource: Resource): Pick<EventForm, 'prepare'> {
   return isRemote(resource) ? { prepare: (objects) => prepareObjects(resource, objects) } : {}
 }
@@ -181,7 +184,7 @@ export function otherVersions({ versions }: Resource): OtherVersions | undefined
 
 function* convert(from: Resource | undefined, to: Resource, object: JsonObject): Sliced<JsonObject> {
   if (to.kind.evolution !== undefined) return yield* to.kind.evolution.convert(object)
-  if (from === undefined) throw new TypeError(`cannot convert an object in ${object.apiVersion} to ${to.plural}`)
+  if (from === undefined) throw new TypeError(`cannot convert an object from ${object.apiVersion} to ${to.plural}`)
   const decoded = asObject(decode(from.kind.schema, object).value)
   return asJson(fromStored(to, inStoredForm(from, decoded)))
 }

@@ -45,7 +45,7 @@ export class HistoryReaders {
     if (mine >= this.#limits.user || this.#all >= this.#limits.server) {
       const whose = mine >= this.#limits.user ? `${mine} requests from this user` : `${this.#all} requests`
       throw tooManyRequests(
-        `${whose} are reading old versions; try again, or list the newest version`,
+        `${whose} are already reading old versions; try again later, or list the newest version`,
         retryAfterSeconds,
       )
     }

@@ -1,5 +1,5 @@
 /**
- * Combines several pools into one, such as the address ranges of several ServiceCIDRs. The list of pools may change at
+ * Combines several pools, such as the address ranges of several ServiceCIDRs, into one. The list of pools may change at
  * any time. Only the first pool can set values aside for explicit requests.
  */
 import type { Pool } from './pools.ts'
@@ -41,7 +41,7 @@ export class JointPool implements Pool {
       if (rest < part.size) return part.at(rest)
       rest -= part.size
     }
-    throw new RangeError(`the pool ${this.name} has no value with index ${place}`)
+    throw new RangeError(`the pool ${this.name} has no value at index ${place}`)
   }
 
   readonly contains = (value: string): boolean => this.#parts().some((part) => part.contains(value))

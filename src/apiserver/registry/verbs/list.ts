@@ -279,7 +279,7 @@ const none = { remaining: 0 }
 /** Counts the objects that a list would return, without returning them. */
 async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<ListPage> {
   if (query.order !== undefined && at.after !== undefined)
-    throw badRequest('the query parameter count requires limit if sort and continue are set')
+    throw badRequest('the query parameter count requires the parameter limit if sort and continue are set')
   const { selection } = query
   const { cache, caches } = resource
   const isCurrent = at.exact === undefined || isUnchangedSince(resource, at.exact)

@@ -49,7 +49,7 @@ export class KeyedQueue {
     const line = this.#lines.get(key) ?? new Set()
     this.#lines.set(key, line)
     if (line.size >= maxQueueLength)
-      throw tooManyRequests(`${line.size} writers are already waiting to change this object; try again`)
+      throw tooManyRequests(`${line.size} requests are already waiting to change this object; try again`)
     const signal = abandoned()
     return new Promise((resolve, reject) => {
       const leave = () => {

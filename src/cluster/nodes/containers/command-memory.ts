@@ -64,7 +64,9 @@ export class Environment {
     const previous = this.#values.get(name)
     const change = chargedLength(name, value) - (previous === undefined ? 0 : chargedLength(name, previous))
     if (this.#length + change > maxEnvironmentLength)
-      throw new CommandMemoryError(`argument list too long: all variables exceed ${maxEnvironmentLength} characters`)
+      throw new CommandMemoryError(
+        `argument list too long: the variables exceed ${maxEnvironmentLength} characters in total`,
+      )
     this.#memory.charge(change)
     this.#length += change
     this.#values.set(ownCopy(name), ownCopy(value))
@@ -81,7 +83,7 @@ function chargedLength(name: string, value: string): number {
   return name.length + value.length + variableOverhead
 }
 
-/** Copies a string. A substring in V8 would keep the whole original in memory, such as a long input line. */
+/** Copies a string. In V8, a substring keeps its whole original, such as a long input line, in memory. */
 function ownCopy(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -100,7 +100,9 @@ async function readSources({ pod, container, client }: EnvironmentParts): Promis
       if (keys !== 'all' && !keys.has(key)) continue
       length += bytes.length
       if (length > maxEnvironmentLength)
-        throw new CommandMemoryError(`argument list too long: the variables exceed ${maxEnvironmentLength} characters`)
+        throw new CommandMemoryError(
+          `argument list too long: the variables exceed ${maxEnvironmentLength} characters in total`,
+        )
       neededValues.set(key, bytes.toString())
     }
     values.set(sourceKey(source), neededValues)

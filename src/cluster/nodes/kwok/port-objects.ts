@@ -48,14 +48,14 @@ function readTarget(value: Json | undefined, where: string): PortService {
   const host = text(address, `${where}.address`)
   if (host === '' || host.length > maxHostLength) throw new StageError(`${where}.address is not a host name`)
   const number = wholeNumber(port, `${where}.port`)
-  if (number < 1 || number > maxPort) throw new StageError(`${where}.port is not from 1 to ${maxPort}`)
+  if (number < 1 || number > maxPort) throw new StageError(`${where}.port is not between 1 and ${maxPort}`)
   return { type: 'target', host, port: number }
 }
 
 function readRoute(value: Json, where: string): HttpRoute {
   const route = fields(value, where, ['location', 'code', 'headers', 'body'])
   const code = wholeNumber(route.code, `${where}.code`)
-  if (code < 200 || code > 599) throw new StageError(`${where}.code is not from 200 to 599`)
+  if (code < 200 || code > 599) throw new StageError(`${where}.code is not between 200 and 599`)
   const headers = array(route.headers, `${where}.headers`)
   if (headers.length > maxHeaders) throw new StageError(`${where}.headers has more than ${maxHeaders} elements`)
   return {

@@ -34,7 +34,7 @@ export const usageRules: RuleType<Amounts> = {
 function readAmount(value: Json | undefined, where: string): UsageExpression {
   const { value: constant, expression } = fields(value, where, ['value', 'expression'])
   if ((constant === undefined) === (expression === undefined))
-    throw new StageError(`${where} needs either a value or an expression`)
+    throw new StageError(`${where} requires either a value or an expression`)
   try {
     return constant === undefined ? compileUsage(text(expression, 'expression')) : constantUsage(constant)
   } catch (error) {

@@ -23,6 +23,6 @@ function compilePatch(text: string): PatchTemplate {
 /** Parses the output of a template, which is YAML. */
 function parsePatch(text: string): Json {
   const [first, ...more] = parseYamlDocuments(text, maxPatchBytes)
-  if (more.length > 0) throw new StageError('the output of the template has several documents')
+  if (more.length > 0) throw new StageError('the output of the template contains several documents')
   return first?.value ?? {}
 }

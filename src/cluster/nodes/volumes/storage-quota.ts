@@ -42,7 +42,7 @@ export class StorageQuota {
     const change = bytes - (pod.volumes.get(volume) ?? 0)
     if (pod.total + change > maxPodBytes)
       throw new VolumeError(
-        `no space left on device: the pod's volumes use ${pod.total + change} bytes, the limit is ${maxPodBytes}`,
+        `no space left on device: the pod's volumes use ${pod.total + change} bytes, which exceeds the limit of ${maxPodBytes} bytes`,
       )
     this.#limit ??= freeBytes(this.#directory)
     if (change > 0 && this.#total + change > this.#limit)

@@ -104,12 +104,12 @@ export function checkFieldSelector(
   const place = child(path, 'fieldPath')
   if (apiVersion === '') return [required(child(path, 'apiVersion'))]
   if (fieldPath === '') return [required(place)]
-  if (apiVersion !== 'v1') return [invalid(place, fieldPath, `${apiVersion} is not a Pod version`)]
+  if (apiVersion !== 'v1') return [invalid(place, fieldPath, `Pods are not available in the API version ${apiVersion}`)]
   const bracket = fieldPath.indexOf("['", 1)
   if (bracket > 0 && fieldPath.endsWith("']") && bracket + 4 <= fieldPath.length)
     return checkSubscript(fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2), path)
   if (!knownFields.has(fieldPath) || (fieldPath === hostAddresses && !allowed.includes(fieldPath)))
-    return [invalid(place, fieldPath, 'this pod field cannot be selected')]
+    return [invalid(place, fieldPath, 'does not name a pod field that can be referenced')]
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
 }
 

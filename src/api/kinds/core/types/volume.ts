@@ -241,7 +241,7 @@ export const volume = s.object(fields, {
   check: ({ name = '', iscsi }, path) => [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
     ...(iscsi && !fitsInterface(name, iscsi)
-      ? [invalid(child(path, 'name'), name, 'is too long in combination with iscsi.targetPortal')]
+      ? [invalid(child(path, 'name'), name, 'is too long when combined with iscsi.targetPortal')]
       : []),
   ],
 })
@@ -251,8 +251,8 @@ function hasVolumeSource(value: Volume): boolean {
 }
 
 /**
- * Validates the name of a Secret. For a missing name, the error path is inside the reference, and for an invalid name
- * it is beside the reference, because clients expect these paths.
+ * Validates the name of a Secret. As clients expect, the error path for a missing name is inside the reference, and the
+ * error path for an invalid name is next to the reference.
  */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]

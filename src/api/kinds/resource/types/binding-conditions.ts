@@ -18,7 +18,7 @@ export function checkBindingConditions(value: Conditions, path: FieldPath): Fiel
     ...checkList(conditions, places.conditions, rules),
     ...checkList(failures, places.failures, rules),
     ...(conditions.length === 0 && failures.length > 0
-      ? [invalid(places.conditions, undefined, 'are required with bindingFailureConditions')]
+      ? [invalid(places.conditions, undefined, 'must be set if bindingFailureConditions is set')]
       : []),
     ...failures
       .slice(0, maxConditions)

@@ -72,7 +72,7 @@ export function checkDeviceStatus(
     ...checkShareId(shareID, path),
     ...(allocated.has(deviceKey(value))
       ? []
-      : [invalid(path, { driver, pool, device, shareID }, 'must be an allocated device of the claim')]),
+      : [invalid(path, { driver, pool, device, shareID }, 'must be a device that is allocated to the claim')]),
     ...(all.length > maxConditions ? [tooMany(place, all.length, maxConditions)] : checkConditions(all, place)),
     ...checkRaw(data, child(path, 'data'), { isRequired: false }),
   ]

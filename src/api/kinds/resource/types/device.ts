@@ -32,7 +32,7 @@ const attributeFields = {
   string: field(4, s.string(), { zeroValue: 'keep', doc: 'String value of the attribute. At most 64 bytes.' }),
   version: field(5, s.string(), {
     zeroValue: 'keep',
-    doc: 'Semantic version as the value of the attribute. At most 64 bytes.',
+    doc: 'Value of the attribute, as a semantic version. At most 64 bytes.',
   }),
   ints: field(6, s.list(s.int64()), { ...listed, doc: 'List of integers as the value of the attribute.' }),
   bools: field(7, s.list(s.boolean()), { ...listed, doc: 'List of booleans as the value of the attribute.' }),

@@ -48,7 +48,7 @@ async function createClaims(step: SetStep, ordinal: number): Promise<void> {
     const cachedClaim = parts.claims.get({ namespace, name })
     if (cachedClaim?.metadata.deletionTimestamp !== undefined) throw new ClaimError(`pvc ${name} is being deleted`)
     if (cachedClaim !== undefined && isOfEarlierPod(parts, set, { claim: cachedClaim, pod: podName(set, ordinal) }))
-      throw new ClaimError(`pvc ${name} will be deleted with an earlier pod`)
+      throw new ClaimError(`pvc ${name} belongs to an earlier pod and will be deleted with that pod`)
     if (cachedClaim !== undefined) continue
     try {
       await parts.client.create(kinds.PersistentVolumeClaim, withSetAsOwner(step, claim), { signal })
@@ -66,7 +66,7 @@ export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 
-/** Whether an error needs no Event, because it is expected: the namespace is terminating, or the cache was stale. */
+/** Whether an error is expected and needs no Event: the namespace is terminating, or the cache was stale. */
 function isQuiet(error: unknown): boolean {
   if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
   return error instanceof StatusError && error.reason === 'AlreadyExists'
