@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { codeOf, isError, messageOf } from '../../src/base/text/errors.ts'
 import { root } from '../support/server.ts'
 
-test('isError, messageOf and codeOf recognize an error from another JavaScript realm', () => {
+test('isError(), messageOf() and codeOf() recognize an error from another JavaScript realm', () => {
   const strange = runInNewContext(`Object.assign(new RangeError('too far'), { code: 'EFAR' })`)
   assert.ok(!(strange instanceof Error))
   assert.ok(isError(strange))

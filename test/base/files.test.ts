@@ -58,7 +58,7 @@ test('a written file has the requested mode regardless of the umask', async (t) 
   assert.deepEqual([modeOf(join(directory, 'secret')), modeOf(join(directory, 'open'))], [0o600, 0o644])
 })
 
-test('if several processes create a file concurrently, only one succeeds and no temporary files remain', async (t) => {
+test('if several processes create a file concurrently, only one of them succeeds, and no temporary files remain', async (t) => {
   const directory = temporaryDirectory(t)
   const file = join(directory, 'file')
   const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`.repeat(100))
@@ -115,7 +115,7 @@ test('an existing directory is accepted only if it is empty or was created by th
   }
 })
 
-test('server sources write files only through base/files', () => {
+test('the server sources write files only with the functions in base/files', () => {
   // Code that writes files in any other way belongs in base/files/files.ts, which handles file modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const writingFiles = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {

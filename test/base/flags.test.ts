@@ -55,7 +55,7 @@ const wrong: readonly (readonly [string[], RegExp])[] = [
   [['--zq'], /unknown flag --zq \(/],
   [['-n'], /--name requires a value: --name=NAME/],
   [['-n', '-A'], /--name requires a value/],
-  [['--all=maybe'], /--all: "maybe" is not true or false/],
+  [['--all=maybe'], /--all: "maybe" is neither true nor false/],
   [['--size=huge'], /--size: "huge" is not one of small, large/],
 ]
 
@@ -106,7 +106,7 @@ test('an unsupported flag is rejected with a reason unless its value changes not
   assert.doesNotMatch(helpText(refused), /log/)
 })
 
-test('a repeated flag collects its values in order', () => {
+test('the values of a repeated flag are collected in order', () => {
   const files = { files: repeated({ name: 'file', value: 'FILE', read: text, help: 'what to read' }) }
   const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
   assert.deepEqual(filesOf([]), [])
@@ -114,7 +114,7 @@ test('a repeated flag collects its values in order', () => {
   assert.deepEqual(filesOf(['--file=b', '--file', 'a,c', '--file=']), ['b', 'a,c'])
 })
 
-test('the command is the first argument that is neither a flag nor a flag value', () => {
+test('the command is the first argument that is neither a flag nor the value of a flag', () => {
   assert.deepEqual(splitCommand(flags, ['-A', '-n', 'x', 'get', '-z', 'y']), {
     command: 'get',
     rest: ['-A', '-n', 'x', '-z', 'y'],
@@ -122,7 +122,7 @@ test('the command is the first argument that is neither a flag nor a flag value'
   assert.deepEqual(splitCommand(flags, ['--name', 'x']), { command: undefined, rest: ['--name', 'x'] })
 })
 
-test('help shows short flags, values and defaults', () => {
+test('the help text shows short flags, values and defaults', () => {
   assert.equal(
     helpText(flags),
     [

@@ -18,7 +18,7 @@ test('concurrent readers of the same compressed content share one copy', async (
   assert.equal(unpacked, 2)
 })
 
-test('a failure to decompress is reported to all waiting callers, and the next call tries again', async () => {
+test('a decompression failure is reported to all waiting callers, and the next call tries again', async () => {
   let tries = 0
   const unpack = sharedUnpacking(async (packed) => {
     if (++tries === 1) throw new Error('damaged')

@@ -76,7 +76,7 @@ test('a sorted map sorts keys by their bytes, regardless of their number and the
   }
 })
 
-test('slices of a sorted map return the state at their start despite concurrent writes', () => {
+test('iterating over a sorted map in slices returns the state at the start, despite concurrent writes', () => {
   const random = numbers(7)
   const map = new SortedMap<number>()
   const model = new Map<string, number>()

@@ -15,7 +15,7 @@ function* work(ms: number): Generator<void, number> {
   return steps
 }
 
-test('many long tasks block the event loop no longer than one long task', async () => {
+test('many long tasks block the event loop for no longer than one long task', async () => {
   const pieces = () => Array.from({ length: 40 }, () => new TimeSlice().run(work(20)))
   const { result } = await assertBrief(25, () => Promise.all(pieces()))
   assert.ok(result.every((steps) => steps >= 200))
@@ -87,7 +87,7 @@ test('suspended tasks resume in order even if other work uses the whole budget o
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
-test('a short task resumes before all tasks that have already run for a long time', async () => {
+test('a suspended short task resumes before tasks that have already run for a long time', async () => {
   let pieces = 0
   const long = Array.from({ length: 20 }, async () => {
     const timeSlice = new TimeSlice()
@@ -120,7 +120,7 @@ function useUpTurn(): void {
   spin(2)
 }
 
-test('tasks yield less often while a server starts, and yield normally after the last server has started', async () => {
+test('tasks yield less often while a server starts, and yield as usual after the last server has started', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()
@@ -132,7 +132,7 @@ test('tasks yield less often while a server starts, and yield normally after the
     const restsMeanwhile = timeSlice.yieldIfDue() !== undefined
     const took = performance.now() - began
     starts.pop()![Symbol.dispose]()
-    // The result is meaningless if the machine was busy for longer than one turn.
+    // The result is meaningless if the machine was so busy that the measured code took longer than one turn.
     if (took > 20) return false
     assert.equal(restsMeanwhile, false)
     spin(1)

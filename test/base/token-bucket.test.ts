@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from '../../src/base/limits/token-bucket.ts'
 
-test('take returns the time until the next token, and the token bucket refills up to its burst', () => {
+test('take() returns the time until the next token, and the token bucket refills up to its burst', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
@@ -15,7 +15,7 @@ test('take returns the time until the next token, and the token bucket refills u
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
 })
 
-test('reserve takes tokens from a token bucket in advance, so that waiting times add up', () => {
+test('reserve() takes tokens from a token bucket in advance, so waiting times add up', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 1 }, () => now)
   assert.deepEqual([bucket.reserve(), bucket.reserve(), bucket.reserve()], [0, 100, 200])
@@ -23,7 +23,7 @@ test('reserve takes tokens from a token bucket in advance, so that waiting times
   assert.equal(bucket.reserve(), 100)
 })
 
-test('spend reads the clock only when the token bucket is empty', () => {
+test('spend() reads the clock only when the token bucket is empty', () => {
   let now = 0
   let reads = 0
   const clock = () => {

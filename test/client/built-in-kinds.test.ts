@@ -16,7 +16,7 @@ test("every built-in kind has a row in the client's table", () => {
 })
 
 for (const profile of profileNames)
-  test(`every row in the client's table matches the kind as served under the profile ${profile}`, () => {
+  test(`every row in the client's table matches the kind that the server serves under the profile ${profile}`, () => {
     const vendor = vendorOf(profile)
     const served = allKinds.map(({ group, version, kind, plural, scope }) => ({
       group: groupName(vendor, group),

@@ -23,7 +23,7 @@ import { startServer } from '../support/server.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
-test('all verbs of the client work, and errors are StatusErrors', async (t) => {
+test('all verbs of the client work, and error responses are thrown as StatusErrors', async (t) => {
   const client = new Client((await serve(t)).transport(), { userAgent: 'tester/1' })
   const created = await client.create(configMaps, configMap('a', { k: 'v' }))
   assert.equal(created.metadata.managedFields?.[0]?.manager, 'tester')
@@ -159,7 +159,7 @@ test('requests to an unreachable server throw a TransportError and succeed after
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('closing the transport at any time makes its requests fail like network errors', async (t) => {
+test('if the transport is closed at any time, its requests fail with network errors', async (t) => {
   const server = await serve(t)
   for (let turns = 0; turns < 6; turns++) {
     const http = new HttpTransport(server.credentials())
@@ -198,7 +198,7 @@ test('a request that reaches a closing connection is sent again on another conne
   await assert.rejects(http.send(request), TransportError)
 })
 
-test('a response truncated by closing the client is an error', async (t) => {
+test('a response that is truncated because the client was closed is an error', async (t) => {
   const reached = await serve(t)
   const pki = join(reached.directory, 'data/pki')
   const [key, cert] = ['serving.key', 'serving.crt'].map((name) => readFileSync(join(pki, name)))
@@ -237,7 +237,7 @@ test('the client does not ping a closed connection', async (t) => {
   const http = new HttpTransport({ ...server.credentials(), pingMs })
   await new Client(http.send).list(configMaps)
   http.close()
-  // The next ping is due before the connection reports its end. Sending a ping would throw.
+  // The next ping is due before the connection reports that it has ended, and sending it would throw.
   assert.doesNotThrow(() => t.mock.timers.tick(pingMs))
 })
 
@@ -297,7 +297,7 @@ test('a request with an invalid name is not sent', async (t) => {
   )
 })
 
-test('the client does not round integers, and objects may have any key', () => {
+test('the client does not round integers and supports objects with any key', () => {
   const text = '{"__proto__":1,"big":9007199254740993,"deep":[-18446744073709551615],"digits":"9007199254740993"}'
   assert.deepEqual(parseJson('9007199254740993'), 9007199254740993n)
   assert.equal(stringifyJson(parseJson(text)), text)

@@ -38,7 +38,7 @@ test('the event recorder writes Events', async (t) => {
     return items as Told[]
   }
 
-  await t.test('an Event names the object, the reason and the component', async () => {
+  await t.test('an Event contains the object, the reason and the component', async () => {
     recorder.record(about('a'), { type: 'Warning', reason: 'Broken', message: 'it broke' })
     await recorder.flush()
     const [event, ...more] = await recordedEvents('a')
@@ -47,7 +47,7 @@ test('the event recorder writes Events', async (t) => {
     assert.equal(event?.source.component, 'tester')
   })
 
-  await t.test('the event recorder counts repetitions, even after the Event was deleted', async () => {
+  await t.test('the event recorder counts repetitions even if the Event has been deleted', async () => {
     for (let i = 0; i < 3; i++) recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
     await recorder.flush()
     const [event, ...more] = await recordedEvents('b')

@@ -85,7 +85,7 @@ async function refusal(exec: object, how = {}): Promise<string> {
   return stderr
 }
 
-test('the token printed by a credential plugin authenticates in both API versions and for both vendors', async () => {
+test('the token that a credential plugin prints authenticates the user in both API versions and under both profiles', async () => {
   for (const group of ['client.authentication.orch.io', 'client.authentication.k8s.io'])
     for (const version of ['v1', 'v1beta1']) {
       const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${group}/${version}` }))
@@ -125,7 +125,7 @@ test('credential plugin output without a kind is accepted in both versions, but 
   assert.match(await refusal({ command: plugin(untyped) }), /did not print an ExecCredential in/)
 })
 
-test('a credential plugin that is missing, fails or prints invalid output is reported without its output', async () => {
+test('the error for a credential plugin that is missing, fails or prints invalid output does not contain its output', async () => {
   assert.match(
     await refusal({ command: 'no-such-binary', installHint: 'install it' }),
     /it does not exist\n\ninstall it/,
@@ -180,7 +180,7 @@ test('the credential plugin learns whether it may be interactive, and v1beta1 de
   assert.equal(await interactive({ interactiveMode: 'Always' }, true), true)
 })
 
-test('a credential plugin gets the cluster information if its configuration requests this', async () => {
+test('a credential plugin receives the cluster information if its configuration requests this', async () => {
   const command = plugin(aliceToken)
   const extensions = [{ name: 'client.authentication.orch.io/exec', extension: { audience: 'a' } }]
   await nameOf(config({ command, provideClusterInfo: true }, { extensions }))
@@ -256,7 +256,7 @@ const pluginAt = (command: string) => ({
   interactiveMode: 'Never' as const,
 })
 
-test('a credential plugin that does not end is killed together with its child processes', async (t) => {
+test('a credential plugin that does not exit is killed together with its child processes', async (t) => {
   const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
   // Kills the child process, which would otherwise keep the output of this process open.
   t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))

@@ -98,7 +98,7 @@ async function write(client: Client, writer: number, rounds: number): Promise<nu
   return written
 }
 
-test('an informer follows four concurrent writers and ends up with the same objects as a list', async (t) => {
+test('an informer that follows four concurrent writers has the same objects as a list in the end', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state, errors } = await begin(t, server)
@@ -135,7 +135,7 @@ test('an informer loses no change while its connection keeps breaking', async (t
   assert.ok(state.watches > 3, `${state.watches} watches`)
 })
 
-test('an informer resumes after a server restart without a new list', async (t) => {
+test('an informer resumes after a server restart without listing the objects again', async (t) => {
   const server = await startServer(t)
   const client = new Client(server.transport())
   await client.create(configMaps, configMap('a', { k: '1' }))
@@ -221,7 +221,7 @@ test('an informer that is stopped before its first list is not synced', async (t
   assert.equal(await informer.synced, false)
 })
 
-test('an informer applies a long list in slices, and other tasks run in between', async (t) => {
+test('an informer applies a long list in slices, so other tasks can run in between', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   await Promise.all(Array.from({ length: 200 }, (_, i) => client.create(configMaps, configMap(`long-${i}`))))

@@ -122,7 +122,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'has an invalid server address',
     config({ server: 'http://x' }, {}),
-    /cluster "c": server is not an address such as https/,
+    /cluster "c": server is not a URL such as https/,
   ],
   ['has a number as token', config({ server }, { token: 5 }), /user "u": token is not a string$/],
   [
@@ -153,7 +153,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'has an invalid proxy address',
     config({ server, 'proxy-url': 'ftp://secret' }, {}),
-    /proxy-url is not an address such as/,
+    /proxy-url is not a URL such as/,
   ],
   [
     'names an unsupported auth provider',
@@ -163,7 +163,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'has an invalid boolean',
     config({ server, 'insecure-skip-tls-verify': 'secret' }, {}),
-    /-verify is not true or false/,
+    /-verify is neither true nor false/,
   ],
   [
     'impersonates groups without a user',

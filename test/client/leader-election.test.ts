@@ -60,7 +60,7 @@ function candidate(t: TestContext, send: Transport, identity: string, name: stri
 
 const leads = (each: Candidate) => until(async () => each.term() !== undefined, Boolean)
 
-test('only one of two leader-election candidates is the leader', async (t) => {
+test('only one of two leader-election candidates becomes the leader', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   const client = new Client(send)

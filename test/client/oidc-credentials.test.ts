@@ -98,7 +98,7 @@ test('an expired OIDC token is renewed, used and stored', async () => {
   assert.equal(keptIn(path)['id-token'], keptConfig['id-token'])
 })
 
-test('if several programs run concurrently, only one renews the OIDC token, and the others use the new token', async () => {
+test('if several programs run concurrently, only one of them renews the OIDC token, and all use the new token', async () => {
   const path = writeConfig('shared', await expired())
   const refreshCount = refreshes()
   const ran = await Promise.all(Array.from({ length: 4 }, () => whoami(path)))

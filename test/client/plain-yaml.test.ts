@@ -88,7 +88,7 @@ const lines = [
   ...['__proto__: a', 'constructor: a', 'b: 0x1', 'b: Infinity', 'b: 2020-01-01', "b: 'c'", 'b: ~', 'b: <<', '<<: a'],
 ]
 
-test('for any three lines, the simple YAML parser returns the same result as the full parser or declines to parse them', () => {
+test('for any three lines of YAML, the simple parser either returns the same result as the full parser or declines to parse them', () => {
   let plain = 0
   for (const one of lines)
     for (const two of lines)

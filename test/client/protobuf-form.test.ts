@@ -84,7 +84,7 @@ test('watches and informers decode Protobuf frames', async (t) => {
   assert.deepEqual(events, ['ADDED large 300000', 'DELETED large 300000'])
 })
 
-test('documents without a Protobuf encoding are read and sent as JSON', async (t) => {
+test('objects without a Protobuf encoding are read and sent as JSON', async (t) => {
   const server = await serve(t)
   const few = new ProtobufDocuments(vendorOf('orch'), [])
   const client = new Client(server.transport(), { form: few })

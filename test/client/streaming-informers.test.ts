@@ -60,7 +60,7 @@ test('an informer with streaming lists needs one request for the list and the wa
   assert.deepEqual([sent, errors], [['stream', 'stream'], []])
 })
 
-test('informers of a server without streaming lists try one streaming list per type and then use plain lists', async (t) => {
+test('if a server does not support streaming lists, informers try one streaming list per type and then use plain lists', async (t) => {
   const { informers, sent, errors } = informersOver(t, oldest.transport())
   const copies = [1, 2, 3].map((i) => informers.of(configMaps, { namespace: 'default', labelSelector: `none!=${i}` }))
   assert.equal(await informers.synced(), true)
@@ -90,7 +90,7 @@ test('informers use plain lists for types without streaming lists, and streaming
   assert.deepEqual([sent.filter(isList).toSorted(), errors], [['list', 'list', 'stream', 'stream'], []])
 })
 
-test('a streaming list that breaks starts again, and a server that ignores the parameters gets plain lists', async (t) => {
+test('an interrupted streaming list starts again, and plain lists are used if the server ignores the parameters', async (t) => {
   let streams = 0
   const breaking = informersOver(t, newest.transport(), (send) => async (request) => {
     const response = await send(request)

@@ -24,7 +24,7 @@ test('a watch stream is split into lines regardless of chunk boundaries', async 
   }
 })
 
-test('a truncated line is dropped, and a line that is too long is rejected', async () => {
+test('a watch drops a truncated line and rejects a line that is too long', async () => {
   assert.deepEqual(await Array.fromAsync(lines(chunks('a\nb'), 100)), ['a'])
   await assert.rejects(Array.fromAsync(lines(chunks('a\n', 'b'.repeat(60), 'c'.repeat(60)), 100)), TransportError)
 })

@@ -83,7 +83,7 @@ function randomTerm(random: RandomSource): Term {
   ])
 }
 
-test('random label selectors match as a simple model predicts, and damaged selectors cause no unexpected errors', () => {
+test('random label selectors match as a simple model predicts, and damaged selectors do not cause unexpected errors', () => {
   const random = seeded(seed + 3)
   const slowest = new Slowest()
   const count = rounds(2500, 50_000)

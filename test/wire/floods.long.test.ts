@@ -34,7 +34,7 @@ function connectSpdy() {
   return { connection, near, far }
 }
 
-test('SPDY: pings from a client that does not read get responses only while there is buffer space', {
+test('SPDY: pings from a client that does not read get responses only while the buffer has space', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = connectSpdy()
@@ -131,7 +131,7 @@ async function connectWebSocket() {
   return { connection: await ChannelConnection.open(near, options), near, far }
 }
 
-test('WebSocket: pings from a client that does not read get responses only while there is buffer space', {
+test('WebSocket: pings from a client that does not read get responses only while the buffer has space', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = await connectWebSocket()
@@ -167,7 +167,7 @@ test('WebSocket: messages with a single byte do not retain their chunks', { time
   assert.ok(used < noise, `${used} bytes are held`)
 })
 
-test('WebSocket: a message in too many frames closes the connection', { timeout: 300_000 }, async () => {
+test('WebSocket: a message that consists of too many frames closes the connection', { timeout: 300_000 }, async () => {
   const { connection, far } = await connectWebSocket()
   let received = Buffer.alloc(0)
   far.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])))

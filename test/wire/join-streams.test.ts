@@ -22,7 +22,7 @@ function slowReader() {
   return { stream, taken, next: () => waiting.shift()?.() }
 }
 
-test('a slow side of two joined streams receives all data sent before the other side closed', async () => {
+test('if one of two joined streams is slow, it still receives all data that the other stream sent before it closed', async () => {
   const slow = slowReader()
   const [near, far] = duplexPair()
   // By default, a socket ends both directions at the same time.
@@ -43,7 +43,7 @@ test('a slow side of two joined streams receives all data sent before the other 
   assert.ok(near.destroyed && slow.stream.destroyed)
 })
 
-test('when one of two joined streams fails, both are closed', async () => {
+test('if one of two joined streams fails, both streams are closed', async () => {
   const [near, far] = duplexPair()
   const [left, right] = duplexPair()
   const joined = joinStreams(near, left)

@@ -27,7 +27,7 @@ async function textOf(stream: MultiplexedStream): Promise<string> {
   return text
 }
 
-test('SPDY streams transfer headers and data in both directions, and each side closes separately', async () => {
+test('SPDY streams transfer headers and data in both directions, and each direction is closed separately', async () => {
   const { connection, client, opened } = connect()
   const one = client.open({ streamtype: 'stdin', port: '80' })
   const two = client.open({ streamtype: 'error' })
@@ -67,7 +67,7 @@ test('the header blocks of hundreds of SPDY streams share one compression contex
   await connection.closed
 })
 
-test('zlib and the decoder can read the SPDY header blocks that the encoder writes', () => {
+test('SPDY header blocks from the encoder can be read by the decoder and by zlib', () => {
   const encoder = new HeaderEncoder()
   const blocks = [encoder.encode(), encoder.encode({ streamtype: 'stdin', port: '80' }), encoder.encode()]
   const text = inflateSync(Buffer.concat(blocks), { finishFlush: constants.Z_SYNC_FLUSH, dictionary })
@@ -80,7 +80,7 @@ test('zlib and the decoder can read the SPDY header blocks that the encoder writ
   )
 })
 
-test('SPDY pings get responses, a reset closes its stream, and no stream opens after the connection ends', async () => {
+test('SPDY pings get responses, a reset closes the stream, and no stream can be opened after the connection has ended', async () => {
   const { connection, client, opened } = connect()
   client.control(6, number(7))
   const id = client.open({ a: 'b' })
@@ -131,7 +131,7 @@ test('SPDY flow control windows are enforced once the client has announced them'
   await connection.closed
 })
 
-test('a SPDY stream with an exhausted flow control window ends when its connection ends', async () => {
+test('a SPDY stream whose flow control window is exhausted ends when its connection ends', async () => {
   const { connection, client, opened } = connect()
   client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(10)]))
@@ -171,7 +171,7 @@ test('malformed or excessive SPDY frames close only their own connection', async
   }
 })
 
-test('a SPDY header block that is shorter than announced is rejected', () => {
+test('a SPDY header block that is shorter than its declared length is rejected', () => {
   const cut = headersOf({ name: 'value' }).subarray(0, -2)
   const block = deflateRawSync(cut, { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
   assert.throws(() => new HeaderDecoder().decode(Buffer.concat([head, block])), /truncated/)

@@ -92,7 +92,7 @@ test('a slow reader of a WebSocket slows down the client', async () => {
   connection.destroy()
 })
 
-test('a WebSocket protocol violation closes the connection with a reason', async () => {
+test('a violation of the WebSocket protocol closes the connection with a reason', async () => {
   const huge = Buffer.concat([Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0xff, 0, 0, 0]), mask])
   const rows: readonly (readonly [Buffer, number])[] = [
     [frame(2, 'x', { isMasked: false }), 1002],

@@ -29,8 +29,8 @@ describe('estimated rule costs', () => {
     'self.contains("abcdefghijk")': [text(100), 1 + 40 * 2],
     'self.matches("^[a-z]+$")': [text(100), 1 + 41 * 2],
     'self in ["a", "b"]': [text(10), 1 + 10 + 2],
-    // The cost of an iteration includes the condition, the read of the accumulated result, and the expression that
-    // combines them.
+    // The cost of an iteration includes evaluating the condition, reading the accumulated result, and combining the
+    // two.
     'self.all(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 5],
     'self.exists(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 6],
     'self.all(x, self.all(y, x != y))': [listOf(integer, 10), 1 + 1 + 10 * (3 + 1 + 1 + 10 * (3 + 2))],
@@ -81,7 +81,7 @@ describe('estimated rule costs', () => {
   for (const [rule, schema, costVersion, cost] of byVersion)
     test(`${rule} in 1.${costVersion}`, () => assert.equal(estimateOf(rule, { schema, costVersion }), cost))
 
-  test('the cost estimate of an unbounded list assumes the largest list that fits into a request', () => {
+  test('the cost estimate for an unbounded list assumes the longest list that fits into a request', () => {
     const schema = listOf(text())
     assert.equal(costsOf('self.all(x, x == "a")', { schema, self: [] }).estimated, 2 + 5 * Math.floor(3_145_726 / 3))
   })
@@ -92,7 +92,7 @@ function sample({ type }: JsonObject) {
 }
 
 describe('actual rule costs', () => {
-  test('the actual cost of a rule depends on the values', () => {
+  test('the actual cost of a rule depends on the values that it evaluates', () => {
     const schema = listOf(integer)
     assert.equal(costsOf('self.all(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 3 * 5)
     assert.equal(costsOf('self.sum() > 0', { schema, self: [1, 2, 3] }).actual, 1 + 3 + 1)

@@ -1,7 +1,6 @@
 /**
- * Tests strict parsing with input that the native parser would accept or that some versions of it misread. Also
- * compares the canonical output of the fast writer for stored objects with the output of the writer for all other
- * values.
+ * Tests strict parsing with input that the native parser accepts or, in some versions, misreads. Also tests that the
+ * fast writer for stored objects produces the same canonical output as the general writer.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +18,7 @@ import { mergePatchSliced } from '../../../src/api/merge/merge-patch.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 import { assertBelow, cpuMs } from '../../support/effort.ts'
 
-test('a key with escape sequences is unescaped correctly even if other keys were parsed before it', () => {
+test('the escape sequences in a key are decoded correctly even if other keys were parsed before the key', () => {
   const strictly = (text: string) => parseJson(Buffer.from(text)).value
   for (const parse of [strictly, (text: string) => parseOwnJson(Buffer.from(text))]) {
     assert.deepEqual(parse('{"a":1,"\\\\":2}'), { a: 1, '\\': 2 })
@@ -165,6 +164,6 @@ const inAnyOrder: { readonly [name: string]: Json } = {
 }
 
 for (const [name, value] of Object.entries(inAnyOrder))
-  test(`stringifyStored writes the same text as stringifyJson: ${name}`, () => {
+  test(`stringifyStored() writes the same text as stringifyJson(): ${name}`, () => {
     assert.equal(stringifyStored(value, undefined, 1), stringifyJson([value]).slice(1, -1))
   })

@@ -1,4 +1,4 @@
-/** Tests that the metadata of an object is found in its JSON text without parsing it. */
+/** Tests that the metadata of an object can be found in its JSON text without parsing the text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { metadataText } from '../../../src/api/codec/metadata-text.ts'
@@ -11,7 +11,7 @@ test('object metadata is found after kind and apiVersion in any order', () => {
   assert.equal(found(`{"apiVersion":"v1","kind":"Pod","metadata":${metadata}}\n`), metadata)
 })
 
-test('braces, quotes and backslashes in strings do not end the object metadata', () => {
+test('braces, quotes and backslashes in strings do not end the metadata prematurely', () => {
   const metadata = JSON.stringify({
     name: 'a',
     annotations: { 'a}': '}}"\\', metadata: '"metadata":{', 'ü"{': '\\"}' },
@@ -20,7 +20,7 @@ test('braces, quotes and backslashes in strings do not end the object metadata',
   assert.equal(found(`{"kind":"Pod","apiVersion":"v1","metadata":${metadata},"spec":{"metadata":{}}}\n`), metadata)
 })
 
-test('no metadata is found if other members precede the metadata or the text is truncated', () => {
+test('metadata is not found if other members precede it or if the text is truncated', () => {
   assert.equal(found('{"kind":"Pod","apiVersion":"v1","data":{"metadata":{"name":"a"}},"metadata":{}}'), undefined)
   assert.equal(found('{"kind":"Pod","apiVersion":"v1","spec":"x","metadata":{"name":"a"}}'), undefined)
   assert.equal(found('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a'), undefined)

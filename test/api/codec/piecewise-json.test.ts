@@ -23,7 +23,7 @@ const documents: readonly string[] = [
   '"text"',
 ]
 
-test('a document that is parsed in pieces has the same value as with the native parser', () => {
+test('parsing a document in pieces returns the same value as the native parser', () => {
   for (const text of documents) {
     const parsed = parse(text)
     assert.deepEqual(parsed, JSON.parse(text), text.slice(0, 80))
@@ -50,19 +50,19 @@ const faults: readonly string[] = [
   '[1,2',
 ]
 
-test('a document with a syntax error is rejected wherever the error is', () => {
+test('a document with a syntax error is rejected, regardless of the position of the error', () => {
   for (const text of faults) {
     assert.throws(() => JSON.parse(text), SyntaxError)
     assert.throws(() => parse(text), SyntaxError, `${text.slice(0, 20)}...${text.slice(-20)}`)
   }
 })
 
-test('an error in a long document names its position', () => {
+test('the error for a long invalid document contains the position of the fault', () => {
   const text = `[${items},"a" 1,${items}]`
   assert.throws(() => parse(text), { message: new RegExp(`at position ${items.length + 6}$`) })
 })
 
-test('a document with one changed character is accepted only if the native parser accepts it', () => {
+test('a document with one changed character is accepted only if the native parser also accepts it', () => {
   const random = seeded(20)
   for (let i = 0; i < 200; i++) {
     const text = documents[i % 5]!

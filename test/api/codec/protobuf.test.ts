@@ -148,8 +148,8 @@ function wireOf(schema: Schema, home: string): string {
 }
 
 /**
- * Whether the value can be encoded as a message, because all fields below it have numbers. Ignores the type of a
- * document, which is in the envelope.
+ * Whether the value can be encoded as a message, that is, whether all fields below it have numbers. Ignores the type of
+ * a document, which is in the envelope.
  */
 function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
@@ -345,7 +345,7 @@ test('repeated integers may be packed or unpacked, and map entries may have thei
   })
 })
 
-test('times are truncated to the precision of the field, and an empty time counts as unset', () => {
+test('times are truncated to the precision of their field, and an empty time counts as unset', () => {
   const time = (number: number, seconds: number, nanos: number) =>
     written((w) =>
       w.message(number, (t) => {
@@ -438,7 +438,7 @@ test('a Protobuf message may have as many values and nesting levels as a JSON bo
   assert.throws(() => readMessage(nested, Buffer.from('0a'.repeat(100_000), 'hex')), WireError)
 })
 
-test('the envelope of a Protobuf document names its type, and a document without an envelope is rejected', () => {
+test('the envelope of a Protobuf document contains the type of the object, and a document without an envelope is rejected', () => {
   const type = { apiVersion: 'v1', kind: 'Thing' }
   const sealed = seal(type, Buffer.from('0a0161', 'hex'))
   const envelope = open(sealed)
@@ -510,7 +510,7 @@ test('OpenAPI schema messages may be nested as deeply as any other Protobuf mess
   assert.throws(() => readMessage(schema, written(600), vendor), /messages are nested more than 512 levels deep/)
 })
 
-test('large JSON in a Protobuf message is encoded in steps', () => {
+test('large JSON in a Protobuf message is encoded in steps that yield to other tasks', () => {
   const schema = s.object({ fields: field(1, s.any()) }) as ObjectSchema
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, {}]))
   const work = writeSliced(schema, { fields: wide })

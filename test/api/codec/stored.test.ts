@@ -1,4 +1,4 @@
-/** Tests that an object is never encoded if it could not be read back. */
+/** Tests that an object is not encoded unless it can be read back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOwnJson } from '../../../src/api/codec/json.ts'
@@ -97,7 +97,7 @@ test('stored objects contain fields in schema order, and map keys and free-form 
   )
 })
 
-test('objects stored without a schema contain all members in byte order', () => {
+test('objects that are stored without a schema contain all members in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: undefined, header: {} })),
     '{"apiVersion":"v1","data":{"10":"x","9":"y","a":"2","b":"1"},"immutable":true,"kind":"ConfigMap",' +

@@ -1,4 +1,7 @@
-/** Tests parsing and writing YAML: meaning, rejections, and linear time for bodies of every shape. */
+/**
+ * Tests that YAML is parsed and written correctly, that invalid YAML is rejected, and that bodies of every shape are
+ * parsed in linear time.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDocument } from 'yaml'
@@ -108,7 +111,7 @@ for (const [name, text, told] of refused)
     )
   })
 
-test('the YAML parser accepts up to 512 levels of nesting, including levels that an alias adds', () => {
+test('the YAML parser accepts up to 512 levels of nesting, including levels added by aliases', () => {
   read(deep(512))
   read(Array.from({ length: 512 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))
   read(`${'- '.repeat(512)}a`)
@@ -239,7 +242,7 @@ test(`${texts.length} strings survive a YAML round trip as keys and as values, e
 })
 
 /**
- * kubectl prints these values unquoted, such as a UID that starts with digits or looks like a number with an exponent.
+ * Values that kubectl prints unquoted, such as a UID that starts with digits or looks like a number with an exponent.
  */
 const plainTexts = [
   ...['87642691-3d9b-4d3c-8f65-0123456789ab', '12e45678-1234-1234-1234-0123456789ab', '12345678-1234-5678-9abc-1'],
@@ -318,8 +321,8 @@ for (const [name, shape] of Object.entries(shapes))
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)
-    // Compares with a body of sixteen times the size, for which a quadratic parser would take 256 times as long. Times
-    // of a few milliseconds cannot be measured reliably.
+    // Compares the time with that of a body sixteen times as large, for which a quadratic parser would take 256 times
+    // as long. Times of a few milliseconds cannot be measured reliably.
     await assertBelow(80, 'times as much for 1.6 MB as for 100 KB', () => {
       const once = cpuMs(() => tryRead(small))
       return cpuMs(() => tryRead(large)) / Math.max(once, 8)

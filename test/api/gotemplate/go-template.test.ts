@@ -124,7 +124,7 @@ for (const [template, fault] of faults)
     assert.throws(() => fill(template), new UsageError(`go-template: ${fault}`))
   })
 
-test('a missing key in a Go template is an error only if the caller asks for an error', () => {
+test('a missing key in a Go template is an error only if the caller requests this', () => {
   assert.throws(() => fill('{{.metadata.nope}}', 'refuse'), /column 3: map has no entry for key "nope"/)
   assert.equal(fill('{{.kind}}', 'refuse'), 'ConfigMap')
 })

@@ -38,7 +38,7 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[], na
   [{}, ['Invalid metadata.name'], 'v1.b.example.com'],
 ]
 
-test('a generateName that does not match the required name is rejected', () => {
+test('an APIService with a generateName is rejected unless the generated name matches', () => {
   const sent = versionOf({})
   const named = { ...sent, metadata: { ...(sent.metadata as JsonObject), generateName: 'v1.' } }
   assert.deepEqual(createBy(apiService, named).faults, ['Invalid metadata.generateName'])
@@ -70,7 +70,7 @@ test('a local APIService is available immediately, and the table shows its backe
 const path = '/apis/apiregistration.orch.io/v1/apiservices'
 const client = (await serve({ after })).client()
 
-test('the server registers an APIService with priorities for every API version that it serves', async () => {
+test('the server registers an APIService with its priorities for every API version that the server serves', async () => {
   const { items } = (await client.get(path)).body as { items: { metadata: JsonObject; spec: JsonObject }[] }
   const { groups } = (await client.get('/apis')).body as { groups: { name: string; versions: { version: string }[] }[] }
   const names = groups.flatMap(({ name, versions }) => versions.map(({ version }) => `${version}.${name}`))

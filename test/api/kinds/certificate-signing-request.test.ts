@@ -77,7 +77,7 @@ const specs: [string, JsonObject, string[]][] = [
 ]
 
 for (const [name, spec, expected] of specs)
-  test(`validating a new CertificateSigningRequest: ${name}`, () => assert.deepEqual(faultsOfNew(spec), expected))
+  test(`validation of a new CertificateSigningRequest: ${name}`, () => assert.deepEqual(faultsOfNew(spec), expected))
 
 test('validating a million usages returns fewer than 100 errors', () => {
   const errors = faultsOfNew({ ...good, usages: Array.from({ length: 1_000_000 }, (_, i) => `${i}`) })
@@ -187,7 +187,7 @@ const conditions: ['approval' | 'status', string, JsonObject[], JsonObject[], un
 ]
 
 for (const [subresource, name, stored, sent, expected] of conditions) {
-  test(`validating conditions written through ${subresource}: ${name}`, () =>
+  test(`validation of conditions written through ${subresource}: ${name}`, () =>
     assert.deepEqual(written(subresource, stored, sent), expected))
 }
 
@@ -209,7 +209,7 @@ const cells: [string, JsonObject, string, string][] = [
 ]
 
 for (const [name, status, duration, condition] of cells) {
-  test(`the table row of a CertificateSigningRequest shows its state: ${name}`, () => {
+  test(`the table row of a CertificateSigningRequest shows the state: ${name}`, () => {
     const object = requestObject(
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,
@@ -245,7 +245,7 @@ test('a running server enforces the rules for CertificateSigningRequests', async
   })
 
   await t.test(
-    'an update of a CertificateSigningRequest without a subresource changes neither spec nor status',
+    'updating a CertificateSigningRequest without using a subresource changes neither its spec nor its status',
     async () => {
       const { body: requestObject } = await create('main')
       const change = {

@@ -31,7 +31,7 @@ test('valid cron schedules are accepted', () => {
   for (const text of schedules) assert.equal(scheduleFault(text), undefined, text)
 })
 
-test('invalid cron schedules are rejected with a reason', () => {
+test('invalid cron schedules are rejected, and the error contains the reason', () => {
   const cases: readonly (readonly [text: string, reason: RegExp])[] = [
     ['every day', /expected exactly 5 fields, found 2/],
     ['* * * *', /found 4/],
@@ -64,7 +64,7 @@ test('a cron schedule with a million characters is checked quickly', async () =>
     await assertCheap(1_000, () => scheduleFault(part.repeat(500_000)))
 })
 
-test('unset fields of a CronJob get defaults, except in the Job template', () => {
+test('unset fields of a CronJob are set to their defaults, except in the Job template', () => {
   const { object, faults } = create({})
   const { jobTemplate: _j, schedule: _s, ...rest } = asJson(object).spec as JsonObject
   assert.deepEqual(faults, [])
@@ -79,7 +79,7 @@ test('unset fields of a CronJob get defaults, except in the Job template', () =>
   assert.deepEqual([spec.parallelism, spec.backoffLimit, spec.suspend], [undefined, undefined, undefined])
 })
 
-test('validation errors of a CronJob contain the path of the field', () => {
+test('validation errors for a CronJob contain the field path', () => {
   const at = 'spec.jobTemplate.spec'
   const jobs = (spec: JsonObject) => ({ jobTemplate: { spec: { template, ...spec } } })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -122,7 +122,7 @@ test('a time zone in the schedule of a CronJob causes a warning', () => {
   assert.match(warnings('TZ=UTC 0 * * * *')[0]!, /not officially supported/)
 })
 
-test('the table of CronJobs shows the schedule and the number of active Jobs', () => {
+test('the CronJob table shows the schedule and the number of active Jobs', () => {
   const { object } = create({ suspend: true })
   assert.deepEqual(cellsOf(cronJob, object), [
     'c',
@@ -139,7 +139,7 @@ test('the table of CronJobs shows the schedule and the number of active Jobs', (
   assert.deepEqual(cellsOf(cronJob, object).slice(3, 5), [2, '5s'])
 })
 
-test('both versions of CronJobs serve the same objects, and deletion through v1beta1 orphans Jobs by default', async (t) => {
+test('both API versions serve the same CronJobs, and deleting a CronJob through v1beta1 orphans its Jobs by default', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string) => `/apis/batch/${version}/namespaces/default/cronjobs`
   const made = await client.post(at('v1beta1'), { metadata: { name: 'a' }, spec: { ...sound, suspend: true } })

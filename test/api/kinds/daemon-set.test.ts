@@ -12,7 +12,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const key = 'deprecated.daemonset.template.generation'
 const none = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
-test('unset fields of a DaemonSet get defaults', () => {
+test('unset fields of a DaemonSet are set to their defaults', () => {
   const { object, faults } = create({})
   const { template: _t, selector: _s, ...rest } = asJson(object).spec as JsonObject
   assert.deepEqual(faults, [])
@@ -30,7 +30,7 @@ test('unset fields of a DaemonSet get defaults', () => {
   })
 })
 
-test('validation errors of a DaemonSet contain the path of the field', () => {
+test('validation errors for a DaemonSet contain the field path', () => {
   const at = 'spec.updateStrategy.rollingUpdate'
   const rolling = (rollingUpdate: JsonObject) => ({ updateStrategy: { rollingUpdate } })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -94,14 +94,14 @@ test('a status update of a DaemonSet does not change the spec, and negative coun
   assert.deepEqual(write({ collisionCount: 0 }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('the table of DaemonSets shows the number of nodes in each state', () => {
+test('the DaemonSet table shows the number of nodes in each state', () => {
   const { object } = create({ template: podsOf({ nodeSelector: { b: '2', a: '1' } }) })
   object.status = { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 2, updatedNumberScheduled: 3 }
   assert.deepEqual(cellsOf(daemonSet, object), ['d', 4, 3, 2, 3, 0, 'a=1,b=2', '<unknown>', 'c', 'img:1', 'app=a'])
   assert.equal(cellsOf(daemonSet, create({}).object)[6], '<none>')
 })
 
-test('rows in the table of DaemonSets omit only the template generation from the annotations', async (t) => {
+test('rows in the DaemonSet table contain all annotations except the template generation', async (t) => {
   const client = (await serve(t, [noControls])).client()
   const path = '/apis/apps/v1/namespaces/default/daemonsets'
   for (const annotations of [{ a: 'b' }, undefined]) {

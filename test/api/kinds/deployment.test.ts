@@ -9,7 +9,7 @@ import { serve } from '../../support/in-process.ts'
 import { badTemplates, containers, podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
-test('unset fields of a Deployment get defaults', () => {
+test('unset fields of a Deployment are set to their defaults', () => {
   const { object, faults } = create({})
   assert.deepEqual(faults, [])
   const { spec, status, metadata } = asJson(object)
@@ -68,7 +68,7 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('validation errors of a Deployment contain the path of the field', () => {
+test('validation errors for a Deployment contain the field path', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
@@ -126,7 +126,7 @@ test('the rollback annotation of a Deployment must be an integer, and status upd
   assert.deepEqual([status('7').annotations, status('').annotations], Array(2).fill({ [key]: '5', a: 'b' }))
 })
 
-test('the table of Deployments shows pod counts, containers, images and the selector', () => {
+test('the Deployment table shows pod counts, containers, images and the selector', () => {
   const two = [...containers, { name: 'd', image: 'other:2' }]
   const matchExpressions = [
     { key: 'x', operator: 'DoesNotExist' },
@@ -142,7 +142,7 @@ test('the table of Deployments shows pod counts, containers, images and the sele
   assert.deepEqual(cells, ['d', '3/3', 2, 1, '5s', 'c,d', 'img:1,other:2', 'app=a,app in (a,b),!x'])
 })
 
-test('creating or changing a Deployment with suspicious settings in the pod template returns warnings', () => {
+test('creating or updating a Deployment with questionable settings in the pod template returns warnings', () => {
   const { object } = create({ template: podsOf({ imagePullSecrets: [{ name: '' }] }) })
   const warnings = (previous?: typeof object) => deployment.rules.warnings!(object, previous, ruleContext)
   assert.deepEqual(warnings(), ['spec.template.spec.imagePullSecrets[0]: invalid empty name ""'])

@@ -9,7 +9,7 @@ import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
 const ten = { addresses: ['10.0.0.1'] }
 
-test('unset fields of an EndpointSlice get defaults', () => {
+test('unset fields of an EndpointSlice are set to their defaults', () => {
   const { object, faults } = create({ endpoints: [ten], ports: [{}] })
   assert.deepEqual(faults, [])
   const { endpoints, ports, metadata } = asJson(object)
@@ -39,7 +39,7 @@ const addresses: { readonly [type: string]: { readonly good: readonly string[]; 
   FQDN: { good: ['a.example.com', 'a.example.com.', '10.0.0.1'], bad: ['host', 'A_b.example.com', '.', 'a..b'] },
 }
 
-test('the addresses of an EndpointSlice must match the address type and be usable as endpoint addresses', () => {
+test('the addresses of an EndpointSlice must match the address type and be valid endpoint addresses', () => {
   for (const [addressType, { good, bad }] of Object.entries(addresses)) {
     assert.deepEqual(create({ addressType, endpoints: [{ addresses: [...good] }] }).faults, [], addressType)
     const reportedFaults = create({ addressType, endpoints: [{ addresses: [...bad] }] }).faults
@@ -137,7 +137,7 @@ test('v1beta1 EndpointSlices represent the location of an endpoint as a topology
   assert.deepEqual(shown, [{ ...ten, nodeName: 'n', topology: { [host]: 'n' } }])
 })
 
-test('a v1 EndpointSlice ignores a new topology but keeps the node name of the stored one', () => {
+test('an update of a v1 EndpointSlice ignores a new topology and keeps the stored node name', () => {
   const deprecatedTopology = { [host]: 'n', rack: 'r' }
   assert.deepEqual(asJson(create({ endpoints: [{ ...ten, deprecatedTopology }] }).object).endpoints, [
     { ...ten, conditions: {} },
@@ -162,7 +162,7 @@ test('the topology of a v1beta1 EndpointSlice is limited in size and must consis
   assert.deepEqual(faultsOf(many(17)), ['TooMany endpoints[0].deprecatedTopology'])
 })
 
-test('the table of EndpointSlices shows only the first few ports and addresses', () => {
+test('the EndpointSlice table shows only the first few ports and addresses', () => {
   const shown = (sent: JsonObject) => cellsOf(endpointSlice, create(sent).object).slice(1, 4)
   assert.deepEqual(shown({}), ['IPv4', '<unset>', '<unset>'])
   const ports = [{ name: 'a', port: 80 }, { name: 'b' }]

@@ -25,7 +25,7 @@ function sent(fields: JsonObject, namespace = 'ns'): JsonObject {
   return { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace }, ...fields }
 }
 
-test('Event fields that the client omits are returned as unset', () => {
+test('Event fields that the client omits stay unset in the response', () => {
   const { object } = createBy(kind, sent({ series: {} }))
   const { metadata: _, apiVersion: _v, kind: _k, ...fields } = asJson(object) as JsonObject
   assert.deepEqual(fields, {
@@ -168,7 +168,7 @@ const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonOb
 ]
 
 for (const [what, fields, shown] of cells)
-  test(`the table of Events shows ${what}`, () => {
+  test(`the Event table shows ${what}`, () => {
     const { object } = createBy(kind, sent(fields))
     const row = kind.views.columns!.map(
       ({ name, cell }) => [name, cell(object, ruleContext.now, vendorOf('orch'))] as const,
@@ -251,7 +251,7 @@ test('an Event is deleted immediately, regardless of the propagation policy', as
   }
 })
 
-test('only the events group requires Event names to be DNS names and finalizers to have a domain', async () => {
+test('only the events API group requires that Event names are DNS names and that finalizers have a domain', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const { reportingComponent: reportingController, involvedObject: _, ...fields } = newer
   const strict = { ...fields, reportingController, regarding: told.involvedObject, type: 'Normal' }
@@ -269,7 +269,7 @@ test('only the events group requires Event names to be DNS names and finalizers 
   assert.deepEqual([await patch(newerPath), await patch(path)], [422, 200])
 })
 
-test('the events group reports metadata errors together with other errors, and returns a missing count as 0', async () => {
+test('the events API group reports metadata errors together with other errors, and returns a missing count as 0', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const refused = await client.post(newerPath, { metadata: {}, regarding: { namespace: 'default' } })
   const fields = refused.body.details.causes.map(({ field }: { field: string }) => field)

@@ -185,7 +185,7 @@ test('the status of a FlowSchema is mutable only through the status subresource 
   assert.equal(updateBy(flowSchema, object, schema({ ...to, matchingPrecedence: 2 })).object.metadata.generation, 2)
 })
 
-test('the tables of FlowSchemas and priority levels show the main settings', () => {
+test('the FlowSchema table and the priority level table show the main settings', () => {
   const shown = (spec: JsonObject) => cellsOf(level, createBy(level, schema(spec)).object).slice(1, 6)
   assert.deepEqual(shown(queue({})), ['Limited', 30, 64, 8, 50])
   assert.deepEqual(shown({ type: 'Exempt' }), ['Exempt', ...Array(4).fill('<none>')])
@@ -210,7 +210,7 @@ function ofQueue(name: string): string {
   return `Invalid limited.limitResponse.queuing.${name}`
 }
 
-test('a FlowSchema reports after every change whether its priority level exists', async (t) => {
+test('after every change, a FlowSchema reports whether its priority level exists', async (t) => {
   const client = (await serve(t)).client()
   const schemas = `/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas`
   const levels = `/apis/flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations`
@@ -237,7 +237,7 @@ test('a FlowSchema reports after every change whether its priority level exists'
   await client.delete(`${levels}/mine`)
   assert.match(await conditionMessage('a', 'True'), /^Dangling NotFound 20/)
   const { body } = await client.get(`${schemas}/a`)
-  // Entries are sorted by time, and their times may be equal.
+  // Sort the entries here, because the server sorts them by time and their times may be equal.
   const managers = body.metadata.managedFields.map(
     ({ manager, subresource = '' }: JsonObject) => `${manager} ${subresource}`,
   )

@@ -235,8 +235,8 @@ describe('conversion to older versions and back', () => {
   }
 
   /**
-   * Moves the metric that has a field in v1 to the end, after the metrics in the annotation, as a write through v1
-   * does.
+   * Moves the metric that v1 stores in its own field to the end, after the metrics that v1 stores in an annotation. A
+   * write through v1 does the same.
    */
   function withCpuLast(object: ApiObject): ApiObject {
     const { metrics = [] } = object.spec as { metrics?: readonly MetricSpec[] }
@@ -300,7 +300,7 @@ describe('conversion to older versions and back', () => {
     })
   })
 
-  test('a malformed conversion annotation of an autoscaler is ignored', () => {
+  test('a malformed conversion annotation on an autoscaler is ignored', () => {
     for (const text of ['', '{', '7', '[7]', '[{"type":7}]', '[{"resource":{"targetAverageValue":"much"}}]']) {
       const there = fromStored(stored({}), vendor)
       const annotations = { 'autoscaling.alpha.orch.io/metrics': text, other: 'kept' }
@@ -343,7 +343,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })
 
-  test('deprecated autoscaler versions return a warning and serve objects written through v2', async (t) => {
+  test('deprecated autoscaler versions return a warning, and also serve objects written through v2', async (t) => {
     const client = (await serve(t)).client()
     const { body: made } = await client.post(path('v2'), body('h', { metrics: [memory, cpu(50)], behavior: {} }))
     for (const [version, level] of [

@@ -91,7 +91,7 @@ test('the hosts of an Ingress must be DNS names, and only the first label may be
   assert.deepEqual(tls({ secretName: 'a/b' }), ['Invalid spec.tls[0].secretName'])
 })
 
-test('an Ingress requires a default backend or rules, and only the field or the annotation may set the class', () => {
+test('an Ingress requires a default backend or rules, and its class may be set by a field or an annotation but not by both', () => {
   assert.deepEqual(create({}).faults, ['Invalid spec'])
   assert.deepEqual(createBy(ingress, { metadata: { name: 'i' } }).faults, ['Invalid spec'])
   assert.deepEqual(create({ ...least, ingressClassName: '' }).faults, ['Invalid spec.ingressClassName'])
@@ -130,7 +130,7 @@ test('spec changes of an Ingress increment the generation, and the status is mut
   assert.equal(cellsOf(ingress, written.object)[3], '10.0.0.1,10.0.0.2,lb.example.com')
 })
 
-test('the table of Ingresses shows the class, hosts and ports', () => {
+test('the Ingress table shows the class, hosts and ports', () => {
   const shown = (spec: JsonObject) => cellsOf(ingress, create(spec).object).slice(1, 5)
   const hosts = (...names: string[]) => ({ rules: names.map((host) => ({ host })) })
   assert.deepEqual(shown(least), ['<none>', '*', '', '80'])

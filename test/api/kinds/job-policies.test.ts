@@ -91,7 +91,7 @@ test('Job policies, limits and managers are validated', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('index lists of a Job status are parsed in linear time and compared correctly', () => {
+test('index lists in a Job status are parsed in linear time and compared correctly', () => {
   const counts = ['', '3', '0-3,5', '5-3', '1-4,3', '10', '1-2-3', 'a', '-1'].map((text) => countIndexes(text, 10))
   assert.deepEqual(
     counts.map((count) => (typeof count === 'string' ? 'fault' : count)),
@@ -156,7 +156,7 @@ test('since Kubernetes 1.27, the generated labels of a Job have a prefix', () =>
   assert.deepEqual(createBy(job, objectOf(indexed, 'a'.repeat(62)), newest).faults, ['Invalid metadata.name'])
 })
 
-test('the policies of a Job are immutable, and an Indexed Job scales with its parallelism', () => {
+test('the policies of a Job are immutable, and the completions of an Indexed Job change only together with its parallelism', () => {
   const update = (before: JsonObject, after: JsonObject) => {
     const { object } = create(before)
     return updateBy(job, object, { ...asJson(object), spec: { ...specOf(object), ...after } }, newest).faults
@@ -171,7 +171,7 @@ test('the policies of a Job are immutable, and an Indexed Job scales with its pa
   assert.deepEqual(update(indexed, { completions: 5 }), ['Invalid spec.completions'])
 })
 
-test('scheduling directives and resources of a suspended Job without active pods are mutable', () => {
+test('the scheduling directives and the resources of a suspended Job without active pods are mutable', () => {
   const limits = { containers: [{ name: 'c', image: 'img:1', resources: { limits: { cpu: '2' } } }] }
   const update = (status: JsonObject, pods: JsonObject, version: EmulatedVersion = '1.36') => {
     const { object } = create({ suspend: true }, version)
@@ -251,7 +251,7 @@ test('since Kubernetes 1.32, inconsistent Job statuses are rejected', () => {
   assert.deepEqual(noReplacement, ['Invalid status.conditions'])
 })
 
-test('since Kubernetes 1.30, the table of Jobs shows the state of each Job', () => {
+test('since Kubernetes 1.30, the Job table shows the state of each Job', () => {
   const { object } = create({})
   const stateOf = (status: JsonObject, metadata: JsonObject = {}) =>
     cellsOf(job, { ...object, metadata: { ...object.metadata, ...metadata }, status } as ApiObject, '1.31')[1]

@@ -14,7 +14,7 @@ const manual = {
   template: podsOf({ restartPolicy: 'Never' }),
 }
 
-test('unset fields of a Job get defaults', () => {
+test('unset fields of a Job are set to their defaults', () => {
   const filled = { parallelism: 1, completions: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false }
   const cases: readonly (readonly [sent: JsonObject, filled: JsonObject])[] = [
     [{}, filled],
@@ -39,7 +39,7 @@ test('unset fields of a Job get defaults', () => {
 
 const policy = 'spec.template.spec.restartPolicy'
 
-test('validation errors of a Job contain the path of the field', () => {
+test('validation errors for a Job contain the field path', () => {
   const counts = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished']
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
     ...counts.map((name) => [{ [name]: -1 }, [`Invalid spec.${name}`]] as [JsonObject, string[]]),
@@ -109,7 +109,7 @@ test('a status update of a Job changes only the status, and invalid statuses are
   ])
 })
 
-test('the table of Jobs shows completions and durations', () => {
+test('the Job table shows completions and durations', () => {
   const cells = (spec: JsonObject, status: JsonObject) =>
     cellsOf(job, { ...create({ ...manual, ...spec }).object, status }).slice(1, 3)
   assert.deepEqual(cells({ completions: 5 }, {}), ['0/5', ''])

@@ -110,7 +110,7 @@ test('a LimitRange without a name gets a generated name', () => {
   assert.match(object.metadata.name!, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 })
 
-test('a LimitRange created with PUT has no generation, and the table of LimitRanges has the default columns', async (t) => {
+test('a LimitRange created with PUT has no generation, and the LimitRange table has the default columns', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/limitranges'
   const range = { metadata: { name: 'l' }, spec: { limits: [{ type: 'Pod', max: { cpu: '1.50' } }] } }

@@ -45,7 +45,8 @@ function parentOf(name: string): string {
 }
 
 /**
- * Compares two fields by number. A field that Protobuf encodes in a nested message is sorted by the message's number.
+ * Compares two fields by number. A field that Protobuf encodes in a nested message is sorted by the message's field
+ * number.
  */
 function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Field]): number {
   const [first, second] = [numbersOf(a), numbersOf(b)]
@@ -79,7 +80,7 @@ test('the fields of all types are in the order of their Protobuf numbers, except
   )
 })
 
-test('objects start with kind, apiVersion and metadata', () => {
+test('every object begins with the fields kind, apiVersion and metadata', () => {
   for (const { kind, schema } of allKinds)
     assert.deepEqual(Object.keys(schema.fields).slice(0, 3), ['kind', 'apiVersion', 'metadata'], kind)
 })

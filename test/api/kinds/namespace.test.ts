@@ -77,7 +77,7 @@ test('the error for a create in a terminating namespace contains the requested n
   }
 })
 
-test('the first deletion marks an empty namespace as terminating, and a later update or deletion removes the namespace', async () => {
+test('the first deletion marks an empty namespace as terminating, and the next update or deletion removes the namespace', async () => {
   for (const [name, end] of [
     ['twice', () => client.delete(`${namespaces}/twice`)],
     ['again', () => client.put(`${namespaces}/again/finalize`, { metadata: { name: 'again' }, spec: {} })],

@@ -85,7 +85,7 @@ test('the preferAvoidPods annotation of a node must be valid JSON that names con
   assert.deepEqual([...faultsOf(entry({ controller: true })), ...faultsOf('{}'), ...faultsOf('')], [])
 })
 
-test('the pod CIDRs and the provider ID of a node cannot be changed after they are set', () => {
+test('the pod CIDRs and the provider ID of a node are immutable once they are set', () => {
   const before = create({}).object
   const ranges = { podCIDRs: ['10.0.0.0/24'], providerID: 'c://1' }
   assert.deepEqual(updateBy(node, before, sent(ranges)).faults, [])

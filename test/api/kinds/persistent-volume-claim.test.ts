@@ -86,7 +86,7 @@ function bound(spec: JsonObject, status: JsonObject = {}): ApiObject {
   return { ...object, status: { phase: 'Bound', capacity: { storage: '1Gi' }, ...status } }
 }
 
-test('only the volume name of a pending claim and the requested size of a bound claim are mutable', () => {
+test('only the volume name of a pending claim and the requested size of a bound claim can be changed', () => {
   const update = (before: ApiObject, spec: JsonObject, gates: ReadonlySet<FeatureGate> = new Set()) =>
     updateBy(persistentVolumeClaim, before, claim(spec), { gates }).faults
   const pending = create({}).object
@@ -115,7 +115,7 @@ test('only the volume name of a pending claim and the requested size of a bound 
   assert.deepEqual(update(grown, size('1Gi'), recovery), [shrunk])
 })
 
-test('an update may move the storage class of a claim from the old annotation to the field', () => {
+test('an update may move the storage class of a claim from the deprecated annotation to the field', () => {
   const before = createBy(persistentVolumeClaim, claim({}, { annotations: { [betaClass]: 'slow' } })).object
   const update = (spec: JsonObject, annotations: JsonObject) =>
     updateBy(persistentVolumeClaim, before, claim(spec, { annotations })).faults
@@ -168,7 +168,7 @@ test('a claim can be created, updated, listed and deleted', async (t) => {
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'PersistentVolumeClaim'])
 })
 
-test('a claim whose status has a capacity above 64 bits is rejected', () => {
+test('a claim whose status contains a capacity that exceeds 64 bits is rejected', () => {
   const { object } = create(base)
   const reportedFaults = (memory: string) =>
     updateBy(persistentVolumeClaim, object, claim(base, { status: { capacity: { memory } } }), {

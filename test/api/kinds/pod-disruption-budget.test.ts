@@ -13,7 +13,7 @@ const zero = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expe
 const mark = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match'
 const marked = (operator: string) => ({ matchExpressions: [{ key: mark, operator }] })
 
-test('validation errors of a PodDisruptionBudget contain the path of the field', () => {
+test('validation errors for a PodDisruptionBudget contain the field path', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{}, []],
     [{ minAvailable: 0, selector: {} }, []],
@@ -81,7 +81,7 @@ test('the label that marks empty selectors is kept only if a PodDisruptionBudget
   assert.deepEqual(selectorOf({ matchLabels: { [mark]: 'x', a: 'b' } }), { matchLabels: { a: 'b' } })
 })
 
-test('the table of PodDisruptionBudgets shows minAvailable and maxUnavailable', () => {
+test('the PodDisruptionBudget table shows minAvailable and maxUnavailable', () => {
   assert.deepEqual(cellsOf(kind, create({ minAvailable: '10%' }).object), ['p', '10%', 'N/A', 0, '<unknown>'])
   assert.deepEqual(cellsOf(kind, create({ maxUnavailable: 0 }).object).slice(1, 3), ['N/A', '0'])
 })

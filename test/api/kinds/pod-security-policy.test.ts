@@ -19,7 +19,7 @@ test('a PodSecurityPolicy allows privilege escalation by default, and unsupporte
   assert.deepEqual(changed.object.spec, object.spec)
 })
 
-test('validation errors of a PodSecurityPolicy contain the path of the field', () => {
+test('validation errors for a PodSecurityPolicy contain the field path', () => {
   const rule = (name: string, value: JsonObject) => ({ [name]: value })
   const range = (min: number, max: number) => ({ rule: 'MustRunAs', ranges: [{ min, max }] })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -119,7 +119,7 @@ test('a PodSecurityPolicy with invalid seccomp or AppArmor profiles in annotatio
     assert.deepEqual(faultsOf({ [key]: 'odd' }), [`Invalid metadata.annotations[${key}]`])
 })
 
-test('the table of PodSecurityPolicies shows the allowed settings', () => {
+test('the PodSecurityPolicy table shows the allowed settings', () => {
   const { object } = create({
     privileged: true,
     allowedCapabilities: ['A', 'B'],

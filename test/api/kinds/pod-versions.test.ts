@@ -29,7 +29,7 @@ test('since Kubernetes 1.33, every spec change increments the generation of a po
   assert.deepEqual(generationsOf('1.32'), [undefined, undefined, undefined, undefined])
 })
 
-/** A version, the spec of a new pod, and the errors. */
+/** A version, the spec of a new pod, and the expected errors. */
 type Row = readonly [EmulatedVersion, JsonObject, ...string[]]
 
 function faultsOf(version: EmulatedVersion, spec: JsonObject, metadata: JsonObject = {}): readonly string[] {
@@ -207,7 +207,7 @@ test('matchLabelKeys of a new pod add requirements to its label selectors', () =
   ])
 })
 
-test('scheduling gates can only be removed, and a gated pod may narrow its choice of nodes', () => {
+test('scheduling gates can only be removed, and an update may restrict a gated pod to fewer nodes', () => {
   const version = '1.30'
   const gated = { schedulingGates: [{ name: 'a' }], nodeSelector: { x: '1' } }
   const { object } = createBy(pod, podWith(gated), { version })
@@ -437,7 +437,7 @@ test('a pod whose Workload reference contains an invalid name is rejected', () =
   ])
 })
 
-test('the allocated resources in a pod status must list each claim once and only containers of the pod', () => {
+test('the allocated resources in a pod status must list each claim only once and refer only to containers of the pod', () => {
   const gates = new Set([...defaultGatesOf('1.36'), 'DRANodeAllocatableResources' as const])
   const { object } = createBy(pod, podWith(), { version: '1.36' })
   const faults = (...nodeAllocatableResourceClaimStatuses: JsonObject[]) =>

@@ -10,7 +10,7 @@ import { createBy, ruleContext, updateBy } from './rules.ts'
 
 const main = { name: 'main', image: 'app:1' }
 
-test('unset fields of a new pod get defaults', () => {
+test('unset fields of a new pod are set to their defaults', () => {
   const { spec, status } = made({ containers: [main] })
   assert.deepEqual(spec, {
     containers: [
@@ -32,7 +32,7 @@ test('unset fields of a new pod get defaults', () => {
   assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-test('explicit zero values in a pod are kept in fields where zero differs from unset', () => {
+test('explicit zero values in a pod are kept in fields in which zero and unset have different meanings', () => {
   const kept = { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, enableServiceLinks: false }
   const { spec } = made({ containers: [{ ...main, stdin: false }], hostNetwork: false, ...kept })
   for (const [name, value] of Object.entries(kept)) assert.equal(spec[name], value)
@@ -65,7 +65,7 @@ test('serviceAccount and serviceAccountName of a pod always have the same value'
   assert.deepEqual(accounts({}), [undefined, undefined])
 })
 
-test('tagOf returns the tag of an image reference', () => {
+test('tagOf() returns the tag of an image reference', () => {
   const cases = [
     ['app', 'latest'],
     ['host:5000/app', 'latest'],
@@ -219,7 +219,7 @@ const badContainers: readonly (readonly [sent: JsonObject, ...faults: string[]])
   ],
 ]
 
-test('a pod with invalid containers is rejected with the path of each error', () => {
+test('a pod with invalid containers is rejected, and each error contains its path', () => {
   for (const [sent, ...faults] of badContainers) {
     const got = createBy(pod, asPod({ containers: [{ ...main, ...sent }] })).faults
     assert.deepEqual(got, faults.map(below('spec.containers[0]')).sort(), JSON.stringify(sent))
@@ -338,7 +338,7 @@ const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = 
   ],
 ]
 
-test('a pod with an invalid spec is rejected with the path of each error', () => {
+test('a pod with an invalid spec is rejected, and each error contains its path', () => {
   for (const [sent, ...faults] of badSpecs) {
     const got = createBy(pod, asPod({ containers: [main], ...sent })).faults
     assert.deepEqual(got, faults.map(below('spec')).sort(), JSON.stringify(sent))
@@ -566,7 +566,7 @@ test('an update may change a negative termination grace period of a pod to 1', (
   assert.deepEqual([faultsOf(1), faultsOf(2)], [[], ['Forbidden spec']])
 })
 
-test('a pod status update cannot restart terminated containers or set invalid addresses', () => {
+test('a pod status update can neither restart terminated containers nor set invalid addresses', () => {
   const ended = { name: 'c', state: { terminated: { exitCode: 0 } } }
   const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
   const runs = { name: 'c', state: { running: {} } }
@@ -704,7 +704,7 @@ test('the mirror and AppArmor annotations of a pod are immutable, and invalid va
   assert.deepEqual(next.faults, [`Forbidden metadata.annotations[${armor}main]`])
 })
 
-test('obsolete init container annotations are dropped from pods and templates', () => {
+test('obsolete init container annotations are dropped from pods and pod templates', () => {
   const older = ['alpha', 'beta'].flatMap((stage) =>
     ['init-containers', 'init-container-statuses'].map((name) => [`pod.${stage}.orch.io/${name}`, 'x']),
   )
@@ -759,7 +759,7 @@ test('the generation of a PodTemplate increases only when its template changes',
   assert.deepEqual(generations, [1, 1, 2])
 })
 
-test('deprecated and suspicious pod settings cause warnings', () => {
+test('deprecated and questionable pod settings cause warnings', () => {
   const warningsOf = (spec: JsonObject) => {
     const { object, faults } = createBy(pod, asPod({ containers: [main], ...spec }))
     assert.deepEqual(faults, [])
@@ -777,7 +777,7 @@ test('deprecated and suspicious pod settings cause warnings', () => {
     'spec.containers[0].resources.requests[memory]',
     'spec.containers[0].env[1].name',
   ])
-  // A duplicate volume is an error in a pod, but only a warning in a template that is not validated.
+  // A duplicate volume is an error in a pod, but causes only a warning in a template that is not validated.
   const twice = createBy(pod, asPod({ containers: [main], volumes: [{ name: 'v' }, { name: 'v' }] })).object
   assert.deepEqual(pod.rules.warnings!(twice, undefined, ruleContext), ['spec.volumes[1].name: duplicate name "v"'])
 })
@@ -844,7 +844,7 @@ const shown: readonly (readonly [status: JsonObject, ...cells: string[]])[] = [
   ],
 ]
 
-test('the table of pods summarizes the state of each pod', () => {
+test('the pod table summarizes the state of each pod', () => {
   const spec = {
     containers: [main, main],
     initContainers: [main],

@@ -43,7 +43,7 @@ test('the built-in PriorityClasses exist and cannot be deleted', async (t) => {
   assert.equal((await client.get(home)).body.items.length, systemPriorityClasses.length)
 })
 
-test('unset fields of a PriorityClass get defaults, and the value and the preemption policy are immutable', () => {
+test('unset fields of a PriorityClass are set to their defaults, and the value and the preemption policy are immutable', () => {
   const { object } = create({})
   const { value, preemptionPolicy, metadata } = asJson(object)
   assert.deepEqual([value, preemptionPolicy, metadata], [0, 'PreemptLowerPriority', { name: 'a', generation: 1 }])
@@ -59,7 +59,7 @@ test('an update of a PriorityClass validates only changed fields', () => {
   assert.deepEqual(faults, ['Forbidden value', 'Invalid preemptionPolicy'])
 })
 
-test('the table of PriorityClasses shows the value and whether the class is the global default', () => {
+test('the PriorityClass table shows the value and whether the class is the global default', () => {
   assert.deepEqual(cellsOf(priorityClass, create({ value: -5 }).object).slice(0, 3), ['a', -5, false])
   assert.deepEqual(cellsOf(priorityClass, create({ globalDefault: true }).object).slice(0, 3), ['a', 0, true])
 })

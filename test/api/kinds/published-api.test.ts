@@ -11,11 +11,11 @@ import { readApi, vanished, writeApi } from '../../support/published-api.ts'
 const reviewed = readFileSync(join(import.meta.dirname, '../../data/published-api.txt'), 'utf8')
 const level = `v${oldestVersion}`
 
-test('no published API field, resource or version was removed', () => {
+test('no published API field, resource or version has been removed', () => {
   assert.deepEqual(vanished(readApi(reviewed), readApi(writeApi()), level), [])
 })
 
-test('the published API equals the API recorded for review', () => {
+test('the published API is the same as the API recorded for review', () => {
   assert.ok(
     reviewed === writeApi(),
     'run bin/node test/support/published-api.ts > test/data/published-api.txt, and look at what changes',
@@ -66,6 +66,6 @@ const changes: { readonly [what: string]: [change: (text: string) => string, los
 }
 
 for (const [what, [change, lost]] of Object.entries(changes))
-  test(`the published API check reports only forbidden changes: ${what}`, () => {
+  test(`the check of the published API reports only forbidden changes: ${what}`, () => {
     assert.deepEqual(vanished(readApi(small), readApi(change(small)), level), lost)
   })

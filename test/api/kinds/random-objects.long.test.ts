@@ -135,7 +135,7 @@ const neverSent = [
   /^(?:EndpointHints|ForZone)\./,
 ]
 
-test('the random objects of the test set every writable field at least once', () => {
+test('the random objects in this test set every writable field at least once', () => {
   const wanted = [...new Set(storedKinds.flatMap(sendable))]
   console.error(
     `random objects: ${wanted.filter((name) => sentFields.has(name)).length} of ${wanted.length} fields sent`,

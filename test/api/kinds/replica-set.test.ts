@@ -9,13 +9,13 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const disk = [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }]
 
-test('the replicas of a ReplicaSet default to 1, and the status of a new ReplicaSet counts no pods', () => {
+test('the number of replicas of a ReplicaSet defaults to 1, and the status of a new ReplicaSet counts no pods', () => {
   const { object, faults } = create({})
   assert.deepEqual([faults, asJson(object).status], [[], { replicas: 0 }])
   assert.deepEqual([(object.spec as JsonObject).replicas, object.metadata.generation], [1, 1])
 })
 
-test('validation errors of a ReplicaSet contain the path of the field', () => {
+test('validation errors for a ReplicaSet contain the field path', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     ...badTemplates,
     [{ selector: null }, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
@@ -61,7 +61,7 @@ test('a status update of a ReplicaSet does not change the spec, and no count may
   ])
 })
 
-test('the table of ReplicaSets shows the numbers of desired, existing and ready pods', () => {
+test('the ReplicaSet table shows the numbers of desired, existing and ready pods', () => {
   const { object } = create({ replicas: 2 })
   object.status = { replicas: 2, readyReplicas: 1 }
   assert.deepEqual(cellsOf(replicaSet, object), ['r', 2, 2, 1, '<unknown>', 'c', 'img:1', 'app=a'])

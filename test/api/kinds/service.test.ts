@@ -146,7 +146,7 @@ test('the defaults of a Service depend on its type', () => {
   for (const [sent, stored] of rows) assert.deepEqual(specOf(created(sent)), stored)
 })
 
-test('unset fields of a Service get defaults', () => {
+test('unset fields of a Service are set to their defaults', () => {
   const withTimeout = (timeoutSeconds: number) => ({ clientIP: { timeoutSeconds } })
   const rows: readonly (readonly [Sent, JsonObject])[] = [
     [{ sessionAffinity: 'ClientIP' }, { sessionAffinityConfig: withTimeout(10800) }],
@@ -251,7 +251,7 @@ const bad: readonly (readonly [sent: Sent, ...faults: string[]])[] = [
   ],
 ]
 
-test('an invalid Service is rejected with all errors at once', () => {
+test('all errors in an invalid Service are reported at once', () => {
   for (const [sent, ...faults] of bad) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent))
 })
 
@@ -374,7 +374,7 @@ const addressRows: readonly AddressRow[] = [
   { on: () => pools([v4], ['10.0.0.9']), sent: { clusterIP: mapped }, gives: ['Invalid spec.clusterIPs'] },
 ]
 
-test('missing cluster IPs and IP families of a Service are derived from its other fields and the Service CIDRs', () => {
+test('missing cluster IPs and IP families of a Service are derived from the other fields and the Service CIDRs', () => {
   for (const { on, sent, gives } of addressRows) {
     const { object, faults } = create({ ports, ...sent }, on())
     const told = JSON.stringify(sent)
@@ -592,7 +592,7 @@ test('the status of a Service is mutable only through its subresource and is cle
   assert.deepEqual(shown(update(unbalanced, { selector: { a: 'b' } }).object), { loadBalancer: {} })
 })
 
-test('the table of Services shows the type, addresses, ports and selector', () => {
+test('the Service table shows the type, addresses, ports and selector', () => {
   const cells = (spec: Sent, status?: JsonObject) => {
     const object = Object.assign(created(spec), status && { status })
     return service.views.columns!.slice(1).map(({ cell }) => cell(object, 0, vendorOf('orch')))

@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('unset fields of a StatefulSet get defaults', () => {
+test('unset fields of a StatefulSet are set to their defaults', () => {
   const { object, faults } = create({ volumeClaimTemplates: [{ metadata: { name: 'data' } }] })
   const { template: _t, selector: _s, ...rest } = asJson(object).spec as JsonObject
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' } }
@@ -40,7 +40,7 @@ test('the containers and volume claim templates of a StatefulSet are not validat
   assert.deepEqual(create({ volumeClaimTemplates: [{}, { spec: { accessModes: ['Sometimes'] } }] }).faults, [])
 })
 
-test('validation errors of a StatefulSet contain the path of the field', () => {
+test('validation errors for a StatefulSet contain the field path', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{ selector: null }, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
     [{ selector: {} }, ['Invalid spec.selector']],
@@ -106,7 +106,7 @@ test('a status update of a StatefulSet does not change the spec, and no count ma
   ])
 })
 
-test('the table of StatefulSets shows the numbers of ready and desired pods', () => {
+test('the StatefulSet table shows the numbers of ready and desired pods', () => {
   const { object } = create({ replicas: 3 })
   object.status = { replicas: 3, readyReplicas: 2 }
   assert.deepEqual(cellsOf(statefulSet, object), ['s', '2/3', '<unknown>', 'c', 'img:1'])

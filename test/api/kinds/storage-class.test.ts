@@ -8,7 +8,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const provisioner = 'example.com/disks'
 
-test('unset fields of a StorageClass get defaults', () => {
+test('unset fields of a StorageClass are set to their defaults', () => {
   const { object, faults } = create({})
   assert.deepEqual(faults, [])
   const { reclaimPolicy, volumeBindingMode } = asJson(object)
@@ -44,11 +44,11 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('an invalid StorageClass is rejected with all errors at once', () => {
+test('all errors in an invalid StorageClass are reported at once', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('only the provisioning settings of a StorageClass are immutable', () => {
+test('the provisioning settings of a StorageClass are immutable, and all other fields are mutable', () => {
   const previous = create({ parameters: { a: '1' }, reclaimPolicy: 'Retain' }).object
   const faultsOf = (change: JsonObject) =>
     updateBy(storageClass, previous, classOf({ parameters: { a: '1' }, reclaimPolicy: 'Retain', ...change })).faults
@@ -62,7 +62,7 @@ test('only the provisioning settings of a StorageClass are immutable', () => {
   assert.deepEqual(faultsOf({ volumeBindingMode: 'WaitForFirstConsumer' }), ['Invalid volumeBindingMode'])
 })
 
-test('the table of StorageClasses marks the default class', () => {
+test('the StorageClass table marks the default class', () => {
   const shown = (annotations: JsonObject) => {
     const { object } = createBy(storageClass, {
       ...classOf({ allowVolumeExpansion: true }),

@@ -103,7 +103,7 @@ test('error messages and attachment metadata in the status of a VolumeAttachment
   assert.deepEqual(faultsOf({ attachmentMetadata: { a: 'x'.repeat(256 * 1024 - 1) } }), [])
 })
 
-test('the table of VolumeAttachments shows the volume, the node and whether the volume is attached', () => {
+test('the VolumeAttachment table shows the volume, the node and whether the volume is attached', () => {
   const { object } = create(spec)
   assert.deepEqual(cellsOf(volumeAttachment, object).slice(0, 5), ['a', 'csi.example.com', 'pv-1', 'node-1', false])
 })

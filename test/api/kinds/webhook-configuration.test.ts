@@ -128,7 +128,7 @@ const rules: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ scope: '' }, ['NotSupported scope']],
 ]
 
-test('empty, invalid and redundant values in the rules of an admission webhook are rejected', () => {
+test('empty, invalid and redundant values in admission webhook rules are rejected', () => {
   for (const [change, faults] of rules) {
     const reportedFaults = createBy(validating, configuration({ ...least, rules: [{ ...rule, ...change }] })).faults
     assert.deepEqual(
@@ -139,7 +139,7 @@ test('empty, invalid and redundant values in the rules of an admission webhook a
   }
 })
 
-test('an update of a webhook configuration may keep values that are invalid in the stored object', () => {
+test('an update of a webhook configuration may keep invalid values of the stored object', () => {
   const loose = { ...least, sideEffects: 'Some', admissionReviewVersions: ['v9'] }
   const previous = { ...createBy(mutating, configuration(least)).object, webhooks: [loose, loose] }
   const faultsOf = (...next: JsonObject[]) => updateBy(mutating, previous, configuration(...next)).faults
@@ -155,7 +155,7 @@ test('an update of a webhook configuration may keep values that are invalid in t
   ])
 })
 
-test('changing the webhooks of a configuration increments the generation, and the table shows their number', () => {
+test('changing the webhooks of a configuration increments the generation, and the table shows the number of webhooks', () => {
   const { object } = createBy(validating, configuration())
   const changed = updateBy(validating, object, configuration(least)).object
   assert.deepEqual([object.metadata.generation, changed.metadata.generation], [1, 2])

@@ -126,7 +126,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
   ],
 }
 
-/** Invalid entries, for which the server keeps the stored entries. */
+/** Invalid entries. If a client sends one of them, the server keeps the stored entries. */
 const nonsense: readonly JsonObject[] = [
   { operation: 'Merge' },
   { operation: '' },
@@ -156,7 +156,7 @@ for (const wrong of nonsense)
     play([first, { by: 'v', put: { ...sending(entry(wrong)), data: { k: '1' } }, see: { owners: firstOwners } }])
   })
 
-test('after more than ten updates by different managers, the oldest update entries are merged, but apply entries are not', () => {
+test('after updates by more than ten managers, the oldest update entries in managed fields are merged, but apply entries are not', () => {
   const names = Array.from({ length: 12 }, (_, i) => `u${String(i).padStart(2, '0')}`)
   let data: { [key: string]: string } = {}
   const updates = names.map((by) => {

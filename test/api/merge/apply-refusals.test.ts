@@ -1,5 +1,6 @@
 /**
- * Tests applies that are rejected with a 400 or 422 error that names the field, and the contents of conflict errors.
+ * Tests apply requests that are rejected with a 400 or 422 error that names the field, and the contents of conflict
+ * errors.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -67,7 +68,7 @@ for (const [title, config, message] of refusals)
     )
   })
 
-test('a list element without its key is rejected unless the schema treats a missing key as empty', () => {
+test('an apply of a list element without its key is rejected unless the schema treats a missing key as empty', () => {
   const keyless = (error: unknown) =>
     error instanceof ApiError && error.code === 422 && error.details?.causes?.[0]?.field === 'items[1].name'
   assert.throws(() => apply({ ...head, items: [{ name: 'a' }, { port: 1 }] }), keyless)
@@ -105,7 +106,7 @@ test('decoding the merged object of an apply detects scalars and atomic values o
   }
 })
 
-test('apply accepts JSON as deeply nested as the parser does', () => {
+test('apply accepts JSON that is as deeply nested as the parser allows', () => {
   const depth = 500
   const text = `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"x"},"free":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
   assert.equal(apply(parseJson(Buffer.from(text)).value).outcome, 'applied')

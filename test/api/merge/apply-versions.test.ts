@@ -1,4 +1,4 @@
-/** Tests managers that used other versions of an object, where the versions differ in structure. */
+/** Tests field managers that wrote an object in other API versions, which differ in structure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -11,7 +11,7 @@ import { field, type ObjectSchema, s } from '../../../src/api/schema/schema.ts'
 import { slicedValue } from '../../../src/base/concurrency/time-slice.ts'
 import { emptyObject, kindOf, vendor } from './world.ts'
 
-// In v1, the size is a field of the object. In v2, the size is in a spec. v0 no longer exists.
+// In v1, the size is a field of the object. In v2, the size is a field of the spec. v0 no longer exists.
 const v1 = kindOf({ size: field(2, s.int32()), note: field(3, s.string()) })
 const v2 = kindOf({ spec: field(2, s.object({ size: field(1, s.int32()), note: field(2, s.string()) })) })
 
@@ -71,7 +71,7 @@ test('an apply conflict is detected and reported in the API version that the oth
   assert.deepEqual(told, [['.size', 1, 2]])
 })
 
-test('managers that apply equal values through different API versions share the field', () => {
+test('managers that apply equal values through different API versions share the ownership of the field', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const both = applied(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('managers that apply equal values through different API versions share the 
   )
 })
 
-test('fields that an applier set through another API version and no longer sends are removed', () => {
+test('fields that a manager applied through another API version and no longer applies are removed', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const moved = applied(live, 'a', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(moved.spec, { size: 1 })
@@ -100,7 +100,7 @@ test('fields that another manager owns through another API version are kept', ()
   assert.deepEqual([left.size, left.note], [undefined, 'n'])
 })
 
-test('the next change removes managers whose API version no longer exists from the managed fields', () => {
+test('the next change to an object removes the managed fields entries whose API version no longer exists', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
@@ -112,8 +112,8 @@ test('the next change removes managers whose API version no longer exists from t
 })
 
 /**
- * Writes the object with a PUT in the version to which the fields belong. The managers are then derived from the
- * difference.
+ * Writes the object with a PUT in the API version of the given fields. The field managers are then derived from the
+ * differences.
  */
 function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
   const apiVersion = String(fields.apiVersion)
@@ -130,7 +130,7 @@ function owners({ metadata }: ApiObject) {
   return metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, fieldsV1])
 }
 
-test('an update takes over the changed fields from managers that used other versions', () => {
+test('an update takes over the ownership of changed fields from managers that used other API versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 2, note: 'n' } })), [
     ['a', 'v1', { 'f:note': {} }],
@@ -138,7 +138,7 @@ test('an update takes over the changed fields from managers that used other vers
   ])
 })
 
-test('an update that removes a field also removes its ownership by managers that used other versions', () => {
+test('an update that removes a field also removes the ownership of the field by managers that used other API versions', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v2', spec: { size: 1, note: 'n' } })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
 })
@@ -152,12 +152,12 @@ test('a manager that updates an object has one managed fields entry per API vers
   ])
 })
 
-test('an update that changes nothing keeps all field managers', () => {
+test('an update that changes nothing keeps the field ownership of all managers', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })), owners(live))
 })
 
-test('an update removes field managers whose API version no longer exists', () => {
+test('an update removes the field ownership of managers whose API version no longer exists', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }

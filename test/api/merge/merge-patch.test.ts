@@ -43,7 +43,7 @@ test('a merge patch treats a member named __proto__ as an ordinary member', () =
   assert.equal(canonical(applyMergePatch(result, JSON.parse('{"__proto__":null,"constructor":null}')) as Value), '{}')
 })
 
-test('a merge patch shares untouched parts with the original', () => {
+test('the result of a merge patch shares unchanged parts with the original', () => {
   const document = deepFreeze({ kept: { x: 1 }, changed: { y: 1 } })
   assert.equal((applyMergePatch(document, { changed: { y: 2 } }) as typeof document).kept, document.kept)
 })

@@ -1,4 +1,4 @@
-/** Tests the Status for each error in a patch. */
+/** Tests the Status that is returned for each error in a patch. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -33,7 +33,7 @@ test('a merge patch must be an object', () => {
     assert.throws(() => parsePatchObject(value), { code: 400, reason: 'BadRequest' })
 })
 
-test('only decoding errors in the patched object are attributed to the patch', () => {
+test('among the errors in a patched object, only decoding errors are attributed to the patch', () => {
   const error = patchFault(badRequest('data: expected map, got array')) as ApiError
   assert.deepEqual([error.code, error.reason], [422, 'Invalid'])
   assert.deepEqual(

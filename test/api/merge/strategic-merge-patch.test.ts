@@ -702,7 +702,7 @@ describe('hostile strategic merge patches', () => {
     assert.deepEqual(patched({ data: {} }, { data }), { data })
   })
 
-  test('merging without a decoder leaves no nulls or directives in the result', () => {
+  test('the result of a strategic merge without a decoder contains neither nulls nor directives', () => {
     const patch = {
       data: { a: '1', b: null, c: { $patch: 'delete' } },
       secrets: [
@@ -727,7 +727,7 @@ describe('hostile strategic merge patches', () => {
     assert.deepEqual(patched({ data: { a: '1' } }, { $patch: 'delete' }), {})
   })
 
-  test('a strategic merge patch with 500 levels is merged', () => {
+  test('a strategic merge patch with 500 levels of nesting is merged', () => {
     const nested = (depth: number): Json => (depth === 0 ? 1 : { a: nested(depth - 1) })
     assert.deepEqual(patched({ anything: nested(500) }, { anything: nested(500) }), { anything: nested(500) })
   })
@@ -766,7 +766,7 @@ describe('strategic merge patches of random objects', () => {
     }
   })
 
-  test('a strategic merge orders merged elements as in the patch and keeps the order of the others', () => {
+  test('a strategic merge sorts merged elements as in the patch and keeps the order of all other elements', () => {
     const random = seeded(3)
     for (let round = 0; round < rounds; round++) {
       const before = distinct(random)

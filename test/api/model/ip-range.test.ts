@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
 import { seeded } from '../../storage/store/random-source.ts'
 
-test('the parser accepts the same notations of IPv6 addresses as the URL parser', () => {
+test('the parser accepts the same IPv6 notations as the URL parser', () => {
   const random = seeded(1)
   const group = () => (random.chance(0.5) ? '0' : random.below(65_536).toString(16))
   const groups = (count: number) => Array.from({ length: count }, group).join(':')

@@ -8,7 +8,7 @@ import { seeded } from '../../storage/store/random-source.ts'
 const containersNamed = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
 const paths = (before: Json, after: Json) => jsonChanges(before, after).map(({ path }) => pathText(path))
 
-test('list elements are identified by name only if their order is unchanged; otherwise the whole list counts as changed', () => {
+test('changed list elements are identified by name only if the order is unchanged; otherwise the whole list counts as changed', () => {
   const web = { name: 'a', image: 'a:2' }
   assert.deepEqual(paths({ c: containersNamed('a', 'b') }, { c: [web, ...containersNamed('b')] }), ['.c[name=a].image'])
   assert.deepEqual(paths({ c: containersNamed('a') }, { c: containersNamed('a', 'b') }), ['.c[name=b]'])
@@ -20,7 +20,7 @@ test('list elements are identified by name only if their order is unchanged; oth
   assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
 })
 
-test('leavesOf returns the paths of all leaves in the same notation as jsonChanges', () => {
+test('leavesOf() returns the paths of all leaves in the same notation as jsonChanges()', () => {
   const leaves = (value: Json) => leavesOf(value).map(pathText)
   assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: containersNamed('a', 'b') }), [
     ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],

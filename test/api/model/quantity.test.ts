@@ -193,7 +193,7 @@ test('a round trip changes neither the amount nor the text of a quantity', () =>
   }
 })
 
-test('the amount of a quantity equals exact fractional arithmetic, rounded up to billionths', () => {
+test('the amount of a quantity equals the result of exact arithmetic, rounded up to billionths', () => {
   const random = seeded(12)
   for (let i = 0; i < 2000; i++) {
     const text = randomText(random)
@@ -233,7 +233,7 @@ const suffixes = [
   'e+20',
 ]
 
-/** Returns random texts with amounts so small that binary quantities are not capped. */
+/** Returns a random quantity as text. Its amount is so small that binary quantities are not capped. */
 function randomText(random: RandomSource): string {
   const digits = (n: number) => Array.from({ length: n }, () => (random.chance(1 / 3) ? random.below(10) : 0)).join('')
   const whole = `${digits(random.below(3))}${random.below(5)}`

@@ -6,7 +6,7 @@ import { isVendorKey, vendorKey, vendorOf } from '../../../src/api/model/vendor.
 const orch = vendorOf('orch')
 const kubernetes = vendorOf('kubernetes')
 
-test("all well-known keys are prefixed with the vendor's domain or a subdomain", () => {
+test('all well-known keys have the domain of the vendor or a subdomain as their prefix', () => {
   assert.equal(vendorKey(orch, 'pv-protection'), 'orch.io/pv-protection')
   assert.equal(vendorKey(kubernetes, 'mount-options', 'volume.beta'), 'volume.beta.kubernetes.io/mount-options')
 })

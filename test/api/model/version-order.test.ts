@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from '../../../src/api/model/version-order.ts'
 
-test('stable versions come first, then beta, alpha and other names', () => {
+test('API versions are sorted with stable versions first, then beta, alpha and all other names', () => {
   const ordered = [
     'v10',
     'v2',

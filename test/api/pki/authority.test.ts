@@ -74,7 +74,7 @@ test('adopting another CA replaces the local CA, even if the local CA is damaged
     assert.equal(after[name].key, before[name].key)
     assert.ok(new X509Certificate(after[name].certificate).verify(issuer.publicKey), name)
   }
-  // Restores the state after a crash between the two writes: the key of one CA and the certificate of the other.
+  // Recreates the state after a crash between the two writes: the key of one CA and the certificate of the other.
   writeFileSync(join(own.directory, 'ca.key'), before.ca.key, { mode: 0o600 })
   await assert.rejects(openAll(own), PkiFileError)
   await adoptCa(own.directory, ca)
@@ -170,7 +170,7 @@ test('a node client certificate from an earlier version is replaced but keeps it
   assert.equal(remade.key, key)
 })
 
-test('a new CA causes all certificates to be reissued', async (t) => {
+test('if the CA is replaced, all certificates are issued again', async (t) => {
   const at = place(t)
   const old = await openAll(at)
   for (const file of ['ca.crt', 'ca.key']) rmSync(join(at.directory, file))

@@ -73,7 +73,7 @@ test('a certificate has the specified serial number, or a positive 128-bit numbe
   assert.notEqual(await serialOf({}), await serialOf({}))
 })
 
-test('subject names survive a round trip in canonical form', async () => {
+test('subject names survive a round trip and are returned in canonical form', async () => {
   const names = {
     dns: ['B.example', 'a.example', '*.wild.example', 'b.example'],
     ips: ['10.0.0.1', '2001:DB8:0::1', '::FFFF:1.2.3.4', '::', '2001:db8::1'],

@@ -18,7 +18,7 @@ test('DER lengths are written in their shortest form', () => {
   }
 })
 
-test('a DER bit string of flags ends with the last set bit', () => {
+test('a DER bit string that encodes flags ends with the last set bit', () => {
   for (const [bits, hex] of [
     [[0], '03020780'],
     [[5, 6], '03020106'],

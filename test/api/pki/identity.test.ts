@@ -113,7 +113,7 @@ for (const [what, subject] of malformed) {
     assert.throws(() => readSubject(certificate(...subject)), MalformedDer))
 }
 
-test('input that is not exactly one DER certificate is rejected', () => {
+test('input that does not consist of exactly one DER certificate is rejected', () => {
   const good = certificate(rdn(utf8(oid.cn, 'a')))
   const body = good.subarray(4)
   const bad = {

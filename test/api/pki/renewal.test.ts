@@ -10,7 +10,7 @@ import { temporaryDirectory } from './openssl.ts'
 
 const names = { dns: ['localhost'], ips: [] }
 
-/** Returns a renewal whose checks are triggered by the test one by one, and the certificates that it installed. */
+/** Returns a renewal whose checks the test triggers one by one, and the certificates that the renewal has installed. */
 async function renewal(
   t: TestContext,
   { onServing, ...changes }: Partial<RenewalOptions> & { onServing?: (pair: CertifiedKey) => void } = {},
@@ -99,7 +99,7 @@ test('a certificate whose installation failed is installed at the next check', a
   assert.equal(seen.errors.length, 1)
 })
 
-test('aborting its signal stops certificate renewal in every phase', async (t) => {
+test('aborting the signal stops certificate renewal in every phase', async (t) => {
   const idle = await renewal(t)
   idle.abort.abort()
   assert.equal(idle.waiting.length, 0)

@@ -45,7 +45,7 @@ async function ask(port: number, options: ConnectionOptions): Promise<unknown> {
   }
 }
 
-test('the admin certificate authenticates the admin, whether the client connects by address or by name', async (t) => {
+test('the administrator certificate authenticates the administrator, whether the client connects by address or by name', async (t) => {
   const { authority, port } = await start(t)
   const { certificate: cert, key } = await authority.adminCertificate()
   const admin = { commonNames: ['orch-admin'], organizations: ['system:masters'] }
@@ -53,14 +53,14 @@ test('the admin certificate authenticates the admin, whether the client connects
   assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key, servername: 'localhost' }), admin)
 })
 
-test('a client rejects a server whose certificate has another CA or another name', async (t) => {
+test('a client rejects a server whose certificate was issued by another CA or for another name', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   await assert.rejects(ask(port, { ca: other.certificate }), /certificate/)
   await assert.rejects(ask(port, { ca: authority.certificate, servername: 'other' }), /Hostname\/IP does not match/)
 })
 
-test('the server rejects a client certificate that is expired, from another CA or only for servers', async (t) => {
+test('the server rejects a client certificate that has expired, was issued by another CA or is valid only for servers', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   const asking = async ({ certificate, key }: { certificate: string; key: string }) =>

@@ -69,7 +69,7 @@ test('defaults that depend on the name of an object are applied again after the 
   assert.equal(object.title, 'a-12345')
 })
 
-test('an object in another API version gets its defaults in the stored version', () => {
+test('an object in another API version gets its defaults after conversion to the stored version', () => {
   const version = { ...typeOf(older), stored }
   const sent = runToCompletion(
     normalizeSliced(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),

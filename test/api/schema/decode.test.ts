@@ -11,7 +11,7 @@ import { field, s } from '../../../src/api/schema/schema.ts'
 const vendor = vendorOf('orch')
 const schema = s.object({ amounts: field(1, s.map(s.quantity())), limit: field(2, s.quantity()) })
 
-test('a quantity field accepts strings and numbers and decodes to canonical strings', () => {
+test('a quantity field accepts strings and numbers, and decodes them to canonical strings', () => {
   const amounts = { a: '1024Mi', b: ' 0.1 ', c: 1000, d: 1.5, e: 2n ** 60n, f: null, g: '0' }
   const { value } = decode(schema, { amounts, limit: '0' })
   const expected = { a: '1Gi', b: '100m', c: '1k', d: '1500m', e: '1152921504606846976', f: '0', g: '0' }
@@ -44,7 +44,7 @@ test('a time field with microseconds requires six decimal places', () => {
     })
 })
 
-test('base64 is decoded strictly, except for unused bits of the last character, and is encoded again canonically', () => {
+test('base64 is decoded strictly, except for unused bits of the last character, and is returned in canonical form', () => {
   const bytes = s.object({ b: field(1, s.bytes(), { zeroValue: 'keep' }) })
   const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
   const taken = [
@@ -75,7 +75,7 @@ test('base64 is decoded strictly, except for unused bits of the last character, 
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('the decoder omits empty lists from the value but remembers explicit empty lists, even for copies of the value', () => {
+test('the decoder omits empty lists from a value but remembers which were explicitly empty, also in copies of the value', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),

@@ -40,7 +40,7 @@ test('an API version inherits everything from the stored version except its sche
   assert.equal(version.conversion?.stored, stored)
 })
 
-test('an API version may belong to another group and have other field selectors than the stored version', () => {
+test('an API version may have a different group and different field selectors than the stored version', () => {
   const version = defineVersion(stored, {
     group: 'other',
     version: 'v1',

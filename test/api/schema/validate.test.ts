@@ -11,7 +11,7 @@ const part = s.object({ name: field(1, s.string(), { required: true }) })
 const fields = { x: field(1, part), y: field(2, part), z: field(3, part), other: field(4, part) }
 const choice = s.object(fields, { choice: { among: ['y', 'x', 'z'], noun: 'letter' } })
 
-test('exactly one field of a union must be set, and further fields are rejected without validation', () => {
+test('exactly one field of a union must be set, and additional fields are rejected without being validated', () => {
   assert.deepEqual(faults(choice, {}), ['FieldValueRequired '])
   assert.deepEqual(faults(choice, { other: { name: 'a' } }), ['FieldValueRequired '])
   assert.deepEqual(faults(choice, { z: { name: 'a' }, other: { name: 'b' } }), [])

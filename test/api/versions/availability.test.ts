@@ -65,7 +65,7 @@ function fieldNames({ fields }: ObjectSchema): string[] {
   return Object.keys(fields)
 }
 
-test('a derived kind has only the fields, values and columns of the emulated version', () => {
+test('a kind that is derived for an emulated version has only the fields, values and columns of that version', () => {
   const [older, newer] = [kindAt('1.24'), kindAt('1.25')]
   assert.deepEqual(fieldNames(older.schema).slice(3), ['parts', 'same', 'gone', 'gated'])
   assert.deepEqual(fieldNames(newer.schema).slice(3), ['parts', 'same', 'gated'])
@@ -79,7 +79,7 @@ test('a derived kind has only the fields, values and columns of the emulated ver
   )
 })
 
-test('deriving a kind returns the same object if nothing differs', () => {
+test('deriving a kind for a version returns the same object if the kind does not differ', () => {
   assert.equal(kindAt('1.24').schema.fields.same, note.schema.fields.same)
   assert.equal(derivation('1.24').schema(unchanging), unchanging)
   assert.equal(kindAt('1.24'), kindAt('1.24'))

@@ -42,7 +42,10 @@ test('each emulated Kubernetes version has the feature gates of its release, wit
   assert.deepEqual(differing, [])
 })
 
-/** Whether a type exists only in the specification. This is true of the v1beta1 webhook configurations at 1.23. */
+/**
+ * Whether a type exists only in the specification. This is true of the v1beta1 webhook configurations in Kubernetes
+ * 1.23.
+ */
 const beyondKubernetes = (version: string, group: string) =>
   group === 'admissionregistration.orch.io' && version === 'v1beta1'
 
@@ -164,8 +167,8 @@ function describeFact(fact: LevelField, tag: number) {
 }
 
 /**
- * Types that other tests compare. JSONSchemaProps has vendor extensions among its fields. Webhook types at 1.23 follow
- * the specification.
+ * Types that other tests compare. Some fields of JSONSchemaProps are vendor extensions. In Kubernetes 1.23, the webhook
+ * types follow the specification.
  */
 const comparedElsewhere =
   /^apiextensions\.v1\.JSONSchemaProps|^admissionregistration\.v1beta1\.(Mutating|Validating)?Webhook/
@@ -207,7 +210,7 @@ function differences(name: string, { schema, fact, level }: Compared): string[] 
   ]
 }
 
-test('each gated field added after 1.23 names its feature gate', () => {
+test('each field that was added after 1.23 behind a feature gate names the gate', () => {
   const differing: string[] = []
   for (const level of emulatedVersions)
     for (const [name, schema] of typesOf(level))

@@ -161,7 +161,7 @@ interface LaterField {
   readonly field: Field
 }
 
-/** Adds the fields with `since` of a type and of the types below it. */
+/** Adds all fields with `since`, both of the type and of the types below it. */
 function addLater(schema: Schema, home: string, found: Map<string, LaterField>, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return
   seen.add(schema)
@@ -195,7 +195,7 @@ ${rows.length === 0 ? 'Currently, there are no fields without rules.' : table}
 `
 }
 
-test('the documentation page about fields without rules is up to date', () => {
+test('the documentation page about fields without validation rules is up to date', () => {
   const text = writePage()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(page, text)
   assert.equal(readFileSync(page, 'utf8'), text, 'run ORCH_WRITE_DOCS=1 npm test -- open-fields')

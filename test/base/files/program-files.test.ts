@@ -17,7 +17,7 @@ function installedPackage(t: TestContext): { readonly directory: string; readonl
   return { directory, importer: pathToFileURL(join(directory, 'dist/orch.cjs')).href }
 }
 
-test('without an addon for the platform, the error names the optional dependency', (t) => {
+test('if there is no addon for the platform, the error names the optional dependency', (t) => {
   const { importer } = installedPackage(t)
   assert.throws(() => loadAddon(importer), {
     message: `cannot load the embedded store: install the package with its optional dependencies, which include @lmdb/lmdb-${platform}`,

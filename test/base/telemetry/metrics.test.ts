@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { Counter, Histogram } from '../../../src/base/telemetry/metrics.ts'
 import { startServer } from '../../support/server.ts'
 
-test('a histogram counts each value in every bucket that includes it', () => {
+test('a histogram counts each value in every bucket whose range includes the value', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1, 2])
   for (const value of [0.5, 1, 1.5, 7]) histogram.at('x').observe(value)
   const sampleRows = [...histogram.samples()].map(({ metricName, labels, value }) => [
@@ -21,7 +21,7 @@ test('a histogram counts each value in every bucket that includes it', () => {
   ])
 })
 
-test('a histogram series without observations is not exposed', () => {
+test('a histogram series without observations is not reported', () => {
   const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1])
   const quiet = histogram.at('quiet')
   const busy = histogram.at('busy')
@@ -35,7 +35,7 @@ test('a histogram series without observations is not exposed', () => {
   assert.equal([...single.samples()].length, 4)
 })
 
-test('the number of series of a metric is limited, and further series are combined', () => {
+test('the number of series per metric is limited, and all further series are combined', () => {
   const counter = new Counter({ name: 'c', help: '', labels: ['a'] })
   for (let i = 0; i < 20_000; i++) counter.at(`value ${i}`).value++
   const samples = [...counter.samples()]
@@ -47,7 +47,7 @@ test('the number of series of a metric is limited, and further series are combin
   assert.ok(samples.some(({ labels }) => labels.a === 'other'))
 })
 
-test('requests are counted by served type, and unknown names do not become labels', async () => {
+test('requests are counted by resource type, and unknown names do not become labels', async () => {
   const server = await startServer({ after })
   const client = server.client('admin-token')
   const scrape = async () => (await client.get('/metrics')).text
@@ -84,7 +84,7 @@ test('requests are counted by served type, and unknown names do not become label
   const first = await inventLabels('a')
   const second = await inventLabels('b')
   assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
-  // Series for a type of garbage collection, and for an active resource type, appear only after the first occurrence.
+  // The series for a type of garbage collection or of active resource appears only after that type has first occurred.
   const names = (text: string) =>
     text
       .split('\n')

@@ -56,7 +56,7 @@ test('watch metrics record the number of watches, the events and the event sizes
   await untilTold(client, (look) => look('apiserver_registered_watchers', labels) === 0)
 })
 
-test('authentication metrics count every request once by result, and only well-known user names are labels', async (t) => {
+test('authentication metrics count every request once by result, and only well-known user names become labels', async (t) => {
   const server = await serve(t, ['--anonymous-auth=false'])
   const [admin, bob, wrong] = ['admin-token', 'bob-token', 'wrong'].map((token) => server.client(token))
   const before = await scrape(admin!)
@@ -84,7 +84,7 @@ async function withoutToken(server: Served) {
   }
 }
 
-test('authentication metrics count asynchronous and failed attempts like synchronous attempts', async () => {
+test('authentication metrics count asynchronous and failed attempts in the same way as synchronous attempts', async () => {
   const metrics = new AuthenticationMetrics(systemClock)
   const credentials = { certificate: undefined, authorization: undefined, headers: noHeaders, connection: {} }
   const user = { name: 'jane@example.com', uid: '', groups: [], extra: new Map() }
@@ -101,7 +101,7 @@ test('authentication metrics count asynchronous and failed attempts like synchro
   assert.deepEqual([count('result', 'success'), count('result', 'error'), count('username', 'email_id')], [1, 2, 1])
 })
 
-test('admission metrics count each plugin and phase by operation and rejection', async (t) => {
+test('admission metrics measure each plugin and phase by operation and outcome', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const control = (type: string, operation: string, rejected: boolean) =>

@@ -45,7 +45,7 @@ function start(stderr: number | 'pipe') {
   return { child, log, end }
 }
 
-test('on a full disk, log lines are dropped and counted until there is space again', async (t) => {
+test('while the disk is full, log lines are dropped and counted', async (t) => {
   const { directory, unmount } = mountSmallDevice(1)
   t.after(unmount)
   const file = openSync(join(directory, 'log'), 'a')

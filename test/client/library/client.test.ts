@@ -207,7 +207,7 @@ test('a watch resumes after a disconnect without repeating events', async (t) =>
   assert.ok(broken.length >= 3 && broken.every((error) => error instanceof TransportError))
 })
 
-test('an expired list throws a 410 with a continue token for the remaining objects, and a 403 is thrown immediately', async (t) => {
+test('an expired list throws a 410 with a continue token for the remaining objects, and a 403 is thrown without retries', async (t) => {
   const short = await serve(t, ['--history-duration=1s'])
   const there = await connect({ ...short.credentials() })
   t.after(async () => there.close())
@@ -269,7 +269,7 @@ test('a list whose pages expire starts again if the caller supports this', async
   assert.deepEqual((await there.list(ConfigMap, options)).items.length, all.length)
 })
 
-test('a list at an exact version throws if the server returns another version', async () => {
+test('a list at an exact resourceVersion throws an error if the server returns another version', async () => {
   const { resourceVersion } = await client.list(ConfigMap, { limit: 0 })
   const exactly = { resourceVersion, resourceVersionMatch: 'Exact' } as const
   assert.equal((await client.list(ConfigMap, exactly)).resourceVersion, resourceVersion)

@@ -86,7 +86,7 @@ export { size, port, odd, label }
 `
 
 if (long)
-  test('user code compiles against the published package, and the kinds in the package match those in the sources', {
+  test('user code compiles with the published package, and the package contains the same kinds as the sources', {
     timeout: 120_000,
   }, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-types-'))
@@ -111,7 +111,7 @@ if (long)
     assert.equal(checked, '')
   })
 
-/** Types with parts that the definitions leave open but that the package describes: arbitrary JSON, and references. */
+/** Types for which the package describes parts that the definitions leave open: arbitrary JSON, and references. */
 const moreInPackage = [
   'AuditEvent',
   'ControllerRevision',

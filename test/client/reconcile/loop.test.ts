@@ -58,7 +58,7 @@ test('the first pass of a control loop completes even if the loop has no keys or
   await other.firstPass
 })
 
-test('if a reconcile step fails in the first pass of a control loop, the pass is rejected and the step is retried', async (t) => {
+test('if a reconcile step fails in the first pass of a control loop, the promise of the pass is rejected and the step is retried', async (t) => {
   let tries = 0
   const again = Promise.withResolvers<void>()
   const { running, lines } = start(t, {
@@ -89,7 +89,7 @@ test('a reconcile step that the shutdown interrupts does not fail the first pass
   await running.firstPass
 })
 
-test('a cache source enqueues all existing and expected keys, then changed keys, and after a reload all keys again', async (t) => {
+test('a cache source enqueues all existing and expected keys, then changed keys, and all keys again after a reload', async (t) => {
   let tell = (_key: string | undefined) => {}
   const objects = ['widgets/a', 'widgets/ns/b']
   const cache = {
@@ -128,7 +128,7 @@ test('a timer source enqueues its key immediately and then periodically until th
   assert.equal(seen.length, 3)
 })
 
-test('settled resolves only after a reconcile attempt that starts after the change to the key', async (t) => {
+test('settled() resolves only after a reconcile attempt that starts after the change to the key', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {
@@ -177,7 +177,7 @@ test('stopping a control loop waits for the running step and then runs the clean
   assert.deepEqual(order, ['aborted', 'step', 'taken back'])
 })
 
-test('control loops share one feed and start when the feed is synced', async () => {
+test('control loops share one source of changes and start when it is synced', async () => {
   const { records } = openRecords()
   const synced = Promise.withResolvers<void>()
   let runs = 0
@@ -226,7 +226,7 @@ test('a rejection from admission is not reported as a missing permission', async
   }
 })
 
-test('a missing permission is reported once until it is granted', async (t) => {
+test('a missing permission is reported only once while it is missing', async (t) => {
   let permitted = false
   const { running, lines, records } = start(t, {
     sources: [atStart('a', 'b')],

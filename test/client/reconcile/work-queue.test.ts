@@ -99,7 +99,7 @@ test('adding a key to the work queue cancels its backoff, and the key is process
   assert.deepEqual(taken(), [])
 })
 
-test('stopping the work queue waits for active keys and starts no others', async (t) => {
+test('stopping the work queue waits for active keys and starts no further keys', async (t) => {
   const { queue, stop, running, finish, taken } = begin(t, 1)
   queue.add('a')
   queue.add('b')
@@ -135,7 +135,7 @@ test('the work queue counts additions, retries, waiting keys and active keys', a
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })
 
-test('the work queue limits how many keys start per second, and finishes a key if the handler returns nothing', async () => {
+test('the work queue limits the number of keys that start per second, and a key is finished if the handler returns nothing', async () => {
   const started: string[] = []
   const last = Promise.withResolvers<void>()
   const queue = new WorkQueue({

@@ -79,7 +79,7 @@ test('a paused connection delivers nothing until it is resumed', async () => {
   assert.equal(counts.total, bytes)
 })
 
-test('small chunks are joined while the reader of a connection is behind, in order and until the end', async () => {
+test('small chunks are joined in order, until the end of the data, while the reader of a connection lags behind', async () => {
   const client = connect(port, '127.0.0.1')
   const [socket] = (await once(server, 'connection')) as [Socket]
   readFairly(socket)
@@ -97,7 +97,7 @@ test('small chunks are joined while the reader of a connection is behind, in ord
   assert.ok(chunks.length < 100, `${chunks.length} chunks`)
 })
 
-test('the connections of one client share its time in each event-loop turn, and all data arrives', async () => {
+test('the connections of one client share the time of that client in each event-loop turn, and all data arrives', async () => {
   const sockets: Socket[] = []
   for (let i = 0; i < 6; i++) sockets.push(await openFull())
   const turns = new Map<number, number>()
@@ -118,12 +118,12 @@ test('the connections of one client share its time in each event-loop turn, and 
     totals,
     sockets.map(() => bytes),
   )
-  // Data that arrived before the call of `readFairly` is delivered in the first turn.
+  // Data that arrived before `readFairly` was called is delivered in the first turn.
   const counts = [...turns.values()].slice(1, 50)
   assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
 })
 
-test('a connection does not wait longer because it delivered a lot of data in earlier turns', async () => {
+test('a connection does not have to wait longer because it delivered a lot of data in earlier event-loop turns', async () => {
   const sockets: Socket[] = []
   for (let i = 0; i < 17; i++) {
     connect(port, '127.0.0.1').on('error', () => {})

@@ -8,8 +8,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ReadingTurns } from '../../../src/wire/http/reading-turns.ts'
 
 /**
- * Makes connections of a client wait. When a connection is resumed, it takes the given time and adds the client to the
- * log.
+ * Makes connections of a client wait. When a connection is resumed, the client is charged the given time and added to
+ * the log.
  */
 function addWaiting(turns: ReadingTurns, log: string[][], client: string, count: number, ms: number): void {
   for (let i = 0; i < count; i++)
@@ -54,7 +54,7 @@ test('a client whose connections need little time is read before clients that ne
   assert.deepEqual(log.at(-1)!.slice(0, 3), ['light', 'light', 'light'])
 })
 
-test('a client that needs a lot of time is not starved by many light clients', async () => {
+test('a client that needs a lot of time is not starved by many clients that need little time', async () => {
   const turns = new ReadingTurns()
   const log: string[][] = []
   addWaiting(turns, log, 'heavy', 3, 20)

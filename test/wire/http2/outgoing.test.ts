@@ -16,7 +16,7 @@ function recorded(t: TestContext): { readonly outgoing: Outgoing; readonly writt
   return { outgoing: new Outgoing(socket, () => {}), written }
 }
 
-test('data is written before the next event of the same turn is handled', async (t) => {
+test('data is written before the next event in the same event-loop turn is handled', async (t) => {
   const { outgoing, written } = recorded(t)
   const seen = await new Promise<readonly string[]>((resolve) => {
     // Both immediates run in the same iteration of the event loop.

@@ -79,13 +79,13 @@ const cases: readonly (readonly [text: string, outcome: string])[] = [
   [`${ok}content-encoding: gzip\r\n\r\n`, 'the response is compressed, which was not requested'],
 ]
 
-test('an HTTP response is parsed in the same way, however it is split into chunks', () => {
+test('an HTTP response is parsed in the same way regardless of how it is split into chunks', () => {
   for (const [text, outcome] of cases)
     for (const pieceSize of [text.length || 1, 7, 1])
       assert.equal(read(text, pieceSize), outcome, `${JSON.stringify(text.slice(0, 200))} by ${pieceSize}`)
 })
 
-test('unexpected data after a response is not parsed as the next response', () => {
+test('unexpected data after an HTTP response is not parsed as the next response', () => {
   const answer = `${ok}content-length: 2\r\n\r\n{}`
   assert.equal(read(answer + answer, 1000), '200 {} ends')
 })

@@ -96,7 +96,7 @@ test('a streamed request body that is incomplete, or shorter or longer than anno
   )
 })
 
-test('a response that arrives before the request body is complete is delivered, and the rest of the body is read', async () => {
+test('a response that arrives before the request body is complete is delivered, and the rest of the body is consumed', async () => {
   const server = await raw((socket) => void socket.end(`${ok}content-length: 2\r\n\r\nno`))
   const body = bodyOf(pieces, total)
   const answer = await call(server, { method: 'POST', body })
@@ -104,7 +104,7 @@ test('a response that arrives before the request body is complete is delivered, 
   await soon(() => body.stream.readableEnded)
 })
 
-test('a streamed response is received only as fast as the caller reads it', async () => {
+test('a streamed response is received only as fast as the caller reads', async () => {
   const bytes = 32 * 1024 * 1024
   const server = await raw(
     (socket) =>
@@ -117,7 +117,7 @@ test('a streamed response is received only as fast as the caller reads it', asyn
   assert.equal((await buffer(body)).length, bytes)
 })
 
-test('a stream of many small chunks is not rejected because of its framing overhead', async () => {
+test('a stream of many small chunks is not rejected because of the framing overhead', async () => {
   const count = 30_000
   const server = await raw(
     (socket) => void socket.end(`${ok}transfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`),
@@ -125,7 +125,7 @@ test('a stream of many small chunks is not rejected because of its framing overh
   assert.equal((await buffer((await call(server)).body)).length, count)
 })
 
-test('small parts of a streamed response are joined while its reader is behind', async () => {
+test('small parts of a streamed response are joined while the reader lags behind', async () => {
   const count = 30_000
   const server = await raw(
     (socket) => void socket.end(`${ok}transfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`),
@@ -213,7 +213,7 @@ test('a connection that switched protocols is handed over with the data that fol
   assert.equal(String(await buffer(switched!.socket)), 'second')
 })
 
-test('a connection that switches protocols without a request to do so is closed', async () => {
+test('a connection that switches protocols without being asked to is closed', async () => {
   let isClosed = false
   const server = await raw((socket) => {
     socket.on('close', () => {
