@@ -85,7 +85,7 @@ test('admission plugins run only for requests that they handle, in list order, m
   assert.deepEqual(await run(request('DELETE')), [[], undefined])
 })
 
-test('if a plugin returns undefined, the object is unchanged; the first rejection stops the chain', async () => {
+test('a plugin that returns undefined does not change the object, and the first rejection stops the chain', async () => {
   const silent: Control = { name: 's', handles: { operations: ['CREATE'] }, mutate: () => undefined }
   const wanted = request('CREATE')
   assert.equal(await chain([silent], vendor).mutate(wanted), wanted.object)
@@ -112,7 +112,7 @@ test('the admission plugins run a second time only if a webhook changed the obje
   assert.deepEqual(await seen(changing), ['a mutates', 'hook first', 'a mutates', 'hook again'])
 })
 
-test('the admission explanation describes the last of several attempts', async () => {
+test('the admission explanation describes only the last of several attempts', async () => {
   let refuses = true
   const moody: Control = {
     ...noting('moody', { operations: ['CREATE'] }, []),
@@ -184,7 +184,7 @@ describe('flags that enable and disable admission plugins', () => {
     assert.deepEqual([provided.status, (await client.get(unwanted)).status], [403, 404])
   })
 
-  test('a disabled admission plugin does not run, and a plugin without effect may be enabled', async () => {
+  test('a disabled admission plugin does not run, and plugins that have no effect may be enabled', async () => {
     const server = await serve({ after }, [
       '--disable-admission-plugins=NamespaceLifecycle',
       '--enable-admission-plugins=AlwaysAdmit',

@@ -1,8 +1,8 @@
 /**
  * Tests that every request that changes an object passes admission. The routes come from discovery: every type in every
  * version, all subresources and write verbs, all patch and apply formats, creation by PUT and apply, single and
- * collection deletion, and connections to nodes. An admission plugin that rejects everything must reject each of them
- * after the mutating plugins have run, and nothing may change.
+ * collection deletion, and connections to nodes. An admission plugin that rejects everything must reject each of these
+ * requests after the mutating plugins have run, and no object may change.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -148,7 +148,7 @@ function renamed({ metadata, ...rest }: ApiObject): ApiObject {
   return { ...rest, metadata: { ...kept, name: nameLike(metadata.name!) } } as ApiObject
 }
 
-/** Returns a name for another object. Some kinds, such as APIService, require a certain format of the name. */
+/** Returns a name for another object. Some kinds, such as APIService, require a name in a certain format. */
 function nameLike(name: string): string {
   return name.startsWith('v1') || name.includes('.') ? name : `${name}-2`
 }
@@ -206,7 +206,7 @@ async function versions(): Promise<string[]> {
   return await Promise.all(read)
 }
 
-test('AlwaysDeny rejects requests to every route in both admission phases, and the requests change nothing', async () => {
+test('AlwaysDeny rejects requests to every route in both admission phases, and rejected requests change nothing', async () => {
   const versionsBefore = await versions()
   const stepsBefore = await steps()
   const expected = new Map<string, number>()

@@ -1,6 +1,6 @@
 /**
- * Tests admission explanations: authorized clients can request which plugin changed which field, regardless of the
- * result of the write.
+ * Tests admission explanations: authorized clients can ask which plugin changed which field, whether or not the write
+ * succeeds.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -64,7 +64,7 @@ test('the admission explanation lists the changes that plugins make to rejected 
   assert.deepEqual([patched.status, told(patched)], [200, []])
 })
 
-test('the admission explanation names the rejecting plugin, but not for errors outside admission', async () => {
+test('the admission explanation names the plugin that rejects a request, but no plugin for errors outside admission', async () => {
   const missing = '/api/v1/namespaces/missing'
   const config = { metadata: { name: 'x' } }
   const range = { spec: { limits: [{ type: 'Container', max: { memory: '1Gi' } }] } }

@@ -58,7 +58,7 @@ describe(`admission of a pod with ${count} containers, volumes and other element
     assert.ok(message.length < 20_000, `${message.length} characters`)
   })
 
-  test('PodSecurityPolicy applies defaults to a very large pod and validates it', async () => {
+  test('PodSecurityPolicy can apply defaults to a very large pod and validate it', async () => {
     const any = { rule: 'RunAsAny' }
     const policy = policyIn(
       {

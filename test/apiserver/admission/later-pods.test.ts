@@ -78,7 +78,7 @@ async function limit(place: string, spec: { hard: object }): Promise<() => Promi
   return async () => (await client.get(`${place}/resourcequotas/q`)).body.status.used
 }
 
-test('a quota counts requested devices for each device class', async () => {
+test('a quota counts the requested devices per device class', async () => {
   const place = await makeNamespace('devices')
   const devices = (name: string) => `${name}.deviceclass.resource.orch.io/devices`
   const usage = await limit(place, { hard: { [devices('gpu')]: '40', [devices('net')]: '2' } })

@@ -86,7 +86,7 @@ test('LimitRanger checks an updated claim unless the claim is terminating', asyn
   assert.equal((await client.get(`${path}/c`)).status, 404)
 })
 
-test('LimitRanger detects a violation among very many containers', async () => {
+test('LimitRanger finds a single violation among very many containers', async () => {
   const base = await bounded({ type: 'Container', max: { cpu: '2' } })
   const send = (last: string) => {
     const containers = Array.from({ length: 2_000 }, (_, i) => ({

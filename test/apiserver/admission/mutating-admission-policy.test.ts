@@ -37,7 +37,7 @@ async function install(mutations: object[], policy: object = {}, binding: object
 
 const write = (name: string, data: object) => client.post(configMaps, { metadata: { name }, data })
 
-test('the mutations of a policy are applied in order, and each mutation sees the earlier changes', async () => {
+test('the mutations of a policy are applied in order, and each mutation receives the changes of the previous mutations', async () => {
   const prefix = await install(
     [
       config("Object{data: {'n': variables.first}, metadata: Object.metadata{labels: {'a': 'b'}}}"),
@@ -86,7 +86,7 @@ test('the failure policy of a mutating policy decides whether an error rejects t
     [config('Object{nope: 1}'), /error applying patch: .*nope/],
     [config('Object{data: Object.metadata{}}'), /type mismatch: unexpected type name/],
     [config("Object{metadata: Object.metadata{ownerReferences: [{'a': 1}]}}"), /error applying patch/],
-    [patch("[JSONPatch{op: 'add', path: '/data/n', value: [1]}]"), /the changed object is invalid/],
+    [patch("[JSONPatch{op: 'add', path: '/data/n', value: [1]}]"), /the mutated object is invalid/],
   ]
   for (const [mutation, why] of rows) {
     const prefix = await install([mutation])
@@ -135,7 +135,7 @@ test('a mutating policy gets its parameters from the objects that the binding na
   assert.deepEqual((await write('named-b', {})).body.data, { k: 'v' })
 })
 
-test('the server validates the mutated object, and fields that a policy sets have no manager', async () => {
+test('the server validates the mutated object, and fields that a policy sets have no field manager', async () => {
   const prefix = await install([config("Object{data: {'not a key': 'x'}}")])
   assert.match((await write(`${prefix}a`, {})).text, /a valid config key must consist of/)
   const other = await install([config("Object{data: {'mark': 'x'}}")])

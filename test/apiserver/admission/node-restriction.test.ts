@@ -1,4 +1,4 @@
-/** Tests NodeRestriction: a node agent can write only the objects of its own node, with every kind of write. */
+/** Tests NodeRestriction: a node agent can write only the objects of its own node, regardless of the kind of write. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -34,7 +34,7 @@ describe('NodeRestriction for a node agent', async () => {
   const { uid } = stored.metadata
   const path = '/api/v1/nodes/n'
 
-  /** Returns one request of each kind that makes the given change to the node. */
+  /** Returns requests that make the given change to the node, one for each kind of write. */
   const ways = (change: { metadata?: object; spec?: object }) => {
     const merged = {
       ...stored,
@@ -66,7 +66,7 @@ describe('NodeRestriction for a node agent', async () => {
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     ['an owner', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'm', uid: 'u' }] } }],
   ] as const)
-    test(`no kind of write lets a node agent change ${what} of its own Node`, async () => {
+    test(`a node agent cannot change ${what} of its own Node with any kind of write`, async () => {
       for (const way of ways(change)) assert.equal(await status(...way), 403, `${way[0]} ${way[3] ?? ''}`)
       assert.deepEqual((await admin.get(path)).body.metadata.labels, stored.metadata.labels)
     })

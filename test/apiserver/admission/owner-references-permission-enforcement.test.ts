@@ -37,7 +37,7 @@ describe('OwnerReferencesPermissionEnforcement', async () => {
   const path = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
   const owner = (name: string, fields: object = {}) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...fields })
 
-  test('every kind of write that changes owner references requires permission to delete the object', async () => {
+  test('every write that changes owner references requires permission to delete the object, regardless of the method', async () => {
     const owned = { metadata: { name: 'a', ownerReferences: [owner('o')] } }
     const head = { apiVersion: 'v1', kind: 'ConfigMap' }
     const operations = [{ op: 'add', path: '/metadata/ownerReferences', value: [owner('o')] }]
@@ -60,7 +60,7 @@ describe('OwnerReferencesPermissionEnforcement', async () => {
     }
   })
 
-  test('without delete permission, a user may set owner references on create and keep them, but not remove them', async () => {
+  test('a user without delete permission may set owner references on create and keep existing references, but not remove them', async () => {
     const made = await alice.post(path('plain'), { metadata: { name: 'b', ownerReferences: [owner('o')] } })
     assert.equal(made.status, 201)
     const patch = (metadata: object, fields: object = {}) =>

@@ -1,7 +1,7 @@
 /**
- * Tests the admission plugins that check only the pod, each of them enabled on a server: AlwaysPullImages,
- * SecurityContextDeny, LimitPodHardAntiAffinityTopology, ExtendedResourceToleration. Also DenyServiceExternalIPs, which
- * checks Services.
+ * Tests the admission plugins that check only the pod, on a server that enables all of them: AlwaysPullImages,
+ * SecurityContextDeny, LimitPodHardAntiAffinityTopology and ExtendedResourceToleration. Also tests
+ * DenyServiceExternalIPs, which checks Services.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -23,7 +23,7 @@ describe('admission plugins for pods and Services', async () => {
   const patch = (path: string, body: object) =>
     client.send(path, { method: 'PATCH', headers: { 'content-type': strategic }, body })
 
-  test('AlwaysPullImages: all containers get the pull policy Always, including containers that are added later', async () => {
+  test('AlwaysPullImages: all containers, including those added later, get the pull policy Always', async () => {
     const spec = {
       initContainers: [{ name: 'i', image: 'i:1', imagePullPolicy: 'Never' }],
       containers: [{ ...container, image: 'i:1', imagePullPolicy: 'IfNotPresent' }],
@@ -50,7 +50,7 @@ describe('admission plugins for pods and Services', async () => {
       assert.match(refused.body.message, new RegExp(`spec\\.securityContext\\.${field} is forbidden`))
     })
 
-  test('SecurityContextDeny: an explicit empty list of supplemental groups is rejected, but null is allowed', async () => {
+  test('SecurityContextDeny: an explicitly empty list of supplemental groups is rejected, but null is allowed', async () => {
     const empty = { securityContext: { supplementalGroups: [] } }
     const { body: pod } = await create({ securityContext: { supplementalGroups: null } }, 'unstated', '')
     assert.deepEqual(pod.spec.securityContext, {})
@@ -109,7 +109,7 @@ describe('admission plugins for pods and Services', async () => {
     assert.equal((await create(soft)).status, 201)
   })
 
-  test('ExtendedResourceToleration: pods that request an extended resource tolerate its taint', async () => {
+  test('ExtendedResourceToleration: pods that request an extended resource get a toleration for its taint', async () => {
     const amount = (name: string) => ({ requests: { [name]: '1' }, limits: { [name]: '1' } })
     const spec = {
       initContainers: [{ name: 'i', image: 'i', resources: amount('example.com/gpu') }],

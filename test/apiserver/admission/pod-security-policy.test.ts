@@ -329,7 +329,7 @@ describe('PodSecurityPolicy rules', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('a PodSecurityPolicy that changes nothing is preferred, then the first by name, and updates are only validated', async () => {
+  test('PodSecurityPolicy prefers a policy that changes nothing, then the first policy by name, and only validates updated pods', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']
@@ -379,7 +379,7 @@ describe('authorization to use a policy', async () => {
       spec: { containers: [container], ...spec },
     })
 
-  test('the service account or the creator of a pod may authorize its policy, and errors disclose no other policies', async () => {
+  test('either the service account or the creator of a pod must have permission to use the policy, and errors disclose no other policies', async () => {
     const refused = await create(within({ privileged: true }))
     assert.equal(refused.status, 403)
     assert.doesNotMatch(refused.body.message, /privileged/i)

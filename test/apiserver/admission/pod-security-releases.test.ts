@@ -13,7 +13,7 @@ function reasons(level: 'baseline' | 'restricted', version: string, spec: PodSpe
   return violationsOf({ level, version }, { vendor, newestRelease, annotations: {}, spec }).map(({ reason }) => reason)
 }
 
-test('later versions of the Pod Security Standards allow or forbid different settings', () => {
+test('different versions of the Pod Security Standards allow different settings', () => {
   const sysctl = (name: string): PodSpec => ({ securityContext: { sysctls: [{ name, value: '1' }] } })
   const main = { name: 'c', securityContext: { runAsUser: 0, procMount: 'Unmasked' } }
   const ownUsers: PodSpec = { hostUsers: false, containers: [main] }
@@ -38,7 +38,7 @@ test('since Pod Security version 1.25, Windows pods do not need Linux settings',
   assert.deepEqual(reasons('restricted', 'v1.25', windows), [])
 })
 
-test('PodSecurity checks AppArmor fields like AppArmor annotations', () => {
+test('PodSecurity checks AppArmor fields in the same way as AppArmor annotations', () => {
   const spec: PodSpec = { securityContext: { appArmorProfile: { type: 'Unconfined' } } }
   assert.deepEqual(reasons('baseline', 'latest', spec), ['forbidden AppArmor profile'])
 })

@@ -5,7 +5,7 @@ import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.t
 
 const turn = () => new Promise(setImmediate)
 
-test('a quota recount waits for active writes, and new writes wait for the recount', async () => {
+test('a quota recount waits for writes in progress, and new writes wait for the recount', async () => {
   const activity = new QuotaActivity()
   const events: string[] = []
   const end = await activity.begin('a')

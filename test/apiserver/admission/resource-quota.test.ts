@@ -48,7 +48,7 @@ test('the usage charged for a failed write is refunded', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
-test('no quota charge with an unknown outcome remains after a write, and a recount cancels such charges', async () => {
+test('after a write, no quota charge remains whose outcome is unknown, and a recount cancels such charges', async () => {
   const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
   const maps = `${base}/configmaps`
   const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length
@@ -86,7 +86,7 @@ test('a deletion refunds quota usage immediately, after the last finalizer or as
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
-test('quotas that limit the number of quotas can be deleted one by one, concurrently and as a collection', async () => {
+test('quotas that limit the number of quotas can be deleted one by one, concurrently or as a collection', async () => {
   const hard = { resourcequotas: '9', 'count/resourcequotas': '9' }
   const { base, namespace } = await limited(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, hard })))
   const quotas = `${base}/resourcequotas`
@@ -204,7 +204,7 @@ for (const [what, requirement, spec, counted] of [
     true,
   ],
 ] as const)
-  test(`a scope selector counts the matching pods: ${what}`, async () => {
+  test(`a quota with a scope selector counts the matching pods: ${what}`, async () => {
     const { base, used } = await limited({
       hard: { pods: '1' },
       spec: { scopeSelector: { matchExpressions: [requirement] } },

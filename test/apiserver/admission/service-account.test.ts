@@ -56,7 +56,7 @@ describe('service accounts for pods', async () => {
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
   })
 
-  test('the time limit for waiting for the default service account does not depend on the number of lookups', async () => {
+  test('the maximum time to wait for the default service account does not depend on the number of lookups', async () => {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
     let looks = 0
     let now = 0
@@ -87,7 +87,7 @@ describe('service accounts for pods', async () => {
     assert.equal(looks, -990)
   })
 
-  test('every container gets the token volume unless the mount is disabled or already present', async () => {
+  test('every container mounts the token volume unless the mount is disabled or already present', async () => {
     const { client, path, account } = await enter('mounted')
     await account('default')
     await account('no', { automountServiceAccountToken: false })
@@ -121,7 +121,7 @@ describe('service accounts for pods', async () => {
     assert.equal(await volumesOf({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] }), 1)
   })
 
-  test('mirror pods get no service account and no secrets', async () => {
+  test('mirror pods get neither a service account nor secrets', async () => {
     const { client, path } = await enter('mirrored')
     const mirror = (spec: object) =>
       client.post(path, pod({ nodeName: 'n', ...spec }, { 'orch.io/config.mirror': 'x' }))
@@ -203,7 +203,7 @@ describe('service accounts for pods', async () => {
   })
 })
 
-test('a pod can be created right after its namespace, because the server waits for the default service account', async (t) => {
+test('a pod can be created immediately after its namespace, because the server waits for the default service account', async (t) => {
   const client = (await serveUp(t)).client()
   for (let i = 0; i < 10; i++) {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)

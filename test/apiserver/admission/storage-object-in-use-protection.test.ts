@@ -8,7 +8,7 @@ const volumeSpec = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' 
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const volumes = '/api/v1/persistentvolumes'
 
-test('new claims and volumes get a protection finalizer once, after existing finalizers', async (t) => {
+test('new claims and volumes get exactly one protection finalizer, after any other finalizers', async (t) => {
   const client = (await serve(t)).client()
   const made = async (path: string, object: object) => (await client.post(path, object)).body.metadata.finalizers
   const own = ['example.com/a']

@@ -81,7 +81,7 @@ test('a forwarded request ends with its response, and the backend detects a trun
   slow.destroy()
 })
 
-test('a huge backend response is read only as fast as the client reads it', async () => {
+test('a huge response from a backend is read only as fast as the client reads', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write([`GET ${root}/huge HTTP/1.1`, 'Host: a', bearer, '', ''].join('\r\n'))
   await new Promise((done) => socket.once('data', done))
@@ -95,7 +95,7 @@ test('a huge backend response is read only as fast as the client reads it', asyn
   assert.ok(backend.sent! < 200, `${backend.sent} MB left the backend`)
 })
 
-test('a tunnel opens after the backend sends 101, and closing either side closes both sides', async () => {
+test('a tunnel opens after the backend sends 101, and closing one side also closes the other side', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(`${upgradeHead(`${root}/tunnel`, bearer)}early `)
   let text = ''
@@ -127,7 +127,7 @@ for (const [response, path, status] of [
     assert.deepEqual(backend.smuggled, [])
   })
 
-test('opening a tunnel requires permission, and paths that the server handles itself ignore upgrade requests', async () => {
+test('opening a tunnel requires permission, and the server ignores upgrade requests to paths that it handles itself', async () => {
   backend.calls.length = 0
   const refused = await openSocket(server, 'http/1.1')
   refused.write(`${upgradeHead(`${root}/tunnel`)}${second}`)
@@ -149,7 +149,7 @@ test('a truncated or overlong body is forwarded as an incomplete request', async
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('the server rejects a request that a backend sends back to it', async () => {
+test('the server rejects a request that a backend sends back to the server', async () => {
   const { headers } = (await client.get(`${root}/echo`)).body as { headers: string[] }
   const via = headers[headers.indexOf('via') + 1]!
   const { status, body } = await client.get(`${root}/echo`, { via: `1.1 proxy, ${via}` })

@@ -96,7 +96,7 @@ test('a backend receives the trace context, and a recorded span of the server is
   assert.deepEqual(await told('00', 'a=1'), [[`00-${trace}-${span}-00`], ['a=1']])
 })
 
-test('trusted headers forward the user, and the server removes user headers and credentials of the client', async () => {
+test('the server forwards the user in trusted headers, and removes the user headers and credentials that the client sent', async () => {
   const hostile = {
     'x-remote-user': 'root',
     'X-Remote-Group': 'system:masters',
@@ -120,7 +120,7 @@ test('trusted headers forward the user, and the server removes user headers and 
   for (const name of gone) assert.deepEqual(valuesOf(headers, name), [], name)
 })
 
-test('the forwarded user is the impersonated user', async () => {
+test('for an impersonated request, the impersonated user is forwarded', async () => {
   const utf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
   const { headers } = await echo({
     'impersonate-user': utf8('zoé'),
@@ -178,7 +178,7 @@ test('only the backend response headers that describe the body are forwarded', a
   assert.notEqual(headers['audit-id'], undefined)
 })
 
-test('a watch on a backend is streamed, and ends when the client disconnects', async () => {
+test('a watch on a backend is streamed to the client and ends when the client disconnects', async () => {
   const leaving = new AbortController()
   const events = client.watch(`${root}/watched?watch=1`, leaving.signal)
   const next = events.next()

@@ -1,5 +1,5 @@
 /**
- * Tests auditing on a real server: what the log, the webhook and the buffer in memory have received after each kind of
+ * Tests auditing on a real server: what the log, the webhook and the in-memory buffer have received after each kind of
  * request.
  */
 import assert from 'node:assert/strict'
@@ -110,7 +110,7 @@ test('the audit event for a create contains both bodies, the user, the source IP
   assert.equal(annotations['authorization.orch.io/decision'], 'allow')
 })
 
-test('rejected and unauthenticated requests are audited with the code and the reason', async () => {
+test('the audit events for rejected and unauthenticated requests contain the status code and the reason', async () => {
   const refused = await server.client('bob-token').get('/api/v1/namespaces/default/pods')
   assert.equal(refused.status, 403)
   const [received, complete] = await eventsOf(idOf(refused), 2)
@@ -197,7 +197,7 @@ test('audit annotations record the use of deprecated versions, webhooks and brea
   await unconfigure(admin, 'mutating', 'm')
 })
 
-test('the audit webhook receives the same events as the log and uses its own credentials', async () => {
+test('the audit webhook receives the same events as the log, and is called with its own credentials', async () => {
   const answer = await admin.send('/api/v1/namespaces/default/configmaps/told', {
     headers: { 'audit-id': 'named-by-the-client' },
   })

@@ -250,14 +250,14 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
   })
 
   await t.test('proxy headers are removed before later handlers run', async () => {
-    // If impersonation used the header, the administrator would become joe and jane would be rejected.
+    // If impersonation used the header, the administrator would become joe, and the other users would be rejected.
     const headers = { 'Impersonate-User': 'joe' }
     assert.equal((await authenticatedUser(server, { token: 'admin-token', headers })).user, 'admin')
     assert.equal((await authenticatedUser(server, { token: 'bob-token', headers })).user, 'bob')
     assert.equal((await authenticatedUser(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
   })
 
-  await t.test('changed proxy CAs take effect, even on open connections', async () => {
+  await t.test('changes to the proxy CAs take effect, even on open connections', async () => {
     const agent = agentOf(server, { certificate: cert, key })
     t.after(() => agent.destroy())
     const asked = () => authenticatedUser(server, { agent, headers: jane })

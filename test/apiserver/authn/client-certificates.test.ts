@@ -87,7 +87,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
     })
   }
 
-  await t.test('names with special characters are read from the certificate unchanged', async () => {
+  await t.test('names with special characters in a certificate are used unchanged', async () => {
     const subjects = {
       '/CN=Jürgen/O=Größe': ['Jürgen', 'Größe'],
       '/CN=a\\/CN=b/O=x\\/O=system:masters': ['a/CN=b', 'x/O=system:masters'],
@@ -144,7 +144,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
     assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
   })
 
-  await t.test('added and removed client CAs take effect, even on open connections', async () => {
+  await t.test('adding or removing a client CA takes effect, even on open connections', async () => {
     const old = agentOf(server, jane(one))
     const fresh = agentOf(server, jane(later))
     t.after(() => {
@@ -174,7 +174,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
       put(pem)
       await until(
         async () => server.output().slice(before),
-        (text) => / error cannot load a changed file; keeping its previous content .*--client-ca-file: /.test(text),
+        (text) => / error cannot load a changed file; keeping the previous content .*--client-ca-file: /.test(text),
       )
       assert.equal((await authenticatedUser(server, { certificate: good })).status, 201, name)
       assert.equal((await authenticatedUser(server, { certificate: other })).status, 401, name)

@@ -111,7 +111,7 @@ test('certificate deny lists reject client certificates', { timeout: 300_000 }, 
     assert.equal((await authenticatedUser(server, { certificate: lost, token: 'bob-token' })).user, 'bob')
   })
 
-  await t.test('denying an intermediate CA denies all certificates that it issued', async () => {
+  await t.test('denying an intermediate CA denies all certificates issued by that CA', async () => {
     const middle = make({ subject: '/CN=middle', issuer: root, extensions: authorityExtensions })
     const below = make({ subject: '/CN=below', issuer: middle })
     const chain = { certificate: `${below.certificate}\n${middle.certificate}`, key: below.key }
@@ -157,7 +157,9 @@ test('a certificate deny list takes effect on other servers that share the store
   assert.equal((await authenticatedUser(two, { certificate: lost })).status, 401)
 })
 
-test('a request with a certificate that expires soon returns a warning', { timeout: 300_000 }, async (t) => {
+test('the response to a request with a certificate that expires soon contains a warning', {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const hour = 60 * 60 * 1000

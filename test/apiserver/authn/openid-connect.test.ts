@@ -43,7 +43,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
+test('a valid ID token authenticates the user', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t)
   const server = await serve(
     t,
@@ -137,11 +137,11 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
       assert.equal(identity.status, 401, `${name}: ${identity.text}`)
     }
     await assertAlive()
-    // Unknown keys cause only rate-limited requests to the provider.
+    // Tokens with unknown keys cause requests to the provider, but only at a limited rate.
     assert.ok(provider.paths.filter((path) => path.endsWith('/jwks')).length < 20)
   })
 
-  await t.test('a TokenReview reports why an ID token is invalid', async () => {
+  await t.test('a TokenReview states why an ID token is invalid', async () => {
     const review = async (text: string) =>
       (
         await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
@@ -168,7 +168,7 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
     assert.equal((await authenticatedUser(server, { token: fresh })).status, 201)
   })
 
-  await t.test('an unavailable or faulty OIDC provider does not affect the known keys', async () => {
+  await t.test('known keys remain valid while the OIDC provider is unavailable or faulty', async () => {
     const answers: { readonly [name: string]: NonNullable<OpenidProvider['instead']> } = {
       'an error': (_, response) => response.writeHead(500).end(),
       'another issuer': (_, response) =>
@@ -276,7 +276,7 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
   return found
 }
 
-/** Signs a token whose claims are this text with the provider's key. */
+/** Returns a token whose claims are this text, signed with the provider's key. */
 async function signText(provider: OpenidProvider, text: string): Promise<string> {
   const { CompactSign, importJWK } = await import('jose')
   const key = provider.keys[0]!
@@ -308,7 +308,7 @@ test('the user name is derived from the configured ID token claim and prefix', {
       }
       const { email_verified: _, ...unsaid } = good
       assert.equal((await authenticatedUser(server, { token: await provider.sign(unsaid) })).user, user)
-      // A token without a key ID, which any matching key may verify.
+      // Any matching key may verify a token that has no key ID.
       const nameless = await provider.sign(good, { kid: undefined })
       assert.equal((await authenticatedUser(server, { token: nameless })).user, user)
     })

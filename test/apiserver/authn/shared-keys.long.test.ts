@@ -54,7 +54,7 @@ it('an invalid key in the store prevents startup, and the one-line error does no
       assert.match(
         message,
         new RegExp(
-          `^orch: the value stored as .* \\(${key}\\) is invalid: restore it, or delete it; if it is encrypted, start with --encryption-provider-config$`,
+          `^orch: the value stored as .* \\(${key}\\) is invalid: restore or delete it; if the value is encrypted, start with --encryption-provider-config$`,
           'm',
         ),
       )

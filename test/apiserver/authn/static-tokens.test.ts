@@ -33,12 +33,12 @@ test('changes to the static token file take effect', { timeout: 300_000 }, async
   await t.test('changed or removed static tokens become invalid, even on open connections', async () => {
     put(`${all.replace('bob-token,bob', 'bob-token,robert')}${secret}-2,new,new-uid,"a,b"\n`)
     await until(bob, ({ status }) => status === 401)
-    assert.match(server.output(), / take effect after a restart flag="--token-auth-file" tokens=2/)
+    assert.match(server.output(), / take effect only after a restart flag="--token-auth-file" tokens=2/)
     assert.equal(await statusOf(`${secret}-2`), 401)
     assert.deepEqual([await statusOf('alice-token'), await statusOf(secret)], [201, 201])
     put(all)
     await until(
-      async () => server.output().split(' take effect after a restart').length,
+      async () => server.output().split(' take effect only after a restart').length,
       (times) => times === 3,
     )
     assert.equal((await bob()).status, 401)
@@ -48,7 +48,7 @@ test('changes to the static token file take effect', { timeout: 300_000 }, async
     appendFileSync(file, `${secret}-2,appended,uid\n`)
     await until(
       async () => server.output(),
-      (log) => / take effect after a restart .*tokens=2.* take effect after a restart .*tokens=2/s.test(log),
+      (log) => / take effect only after a restart .*tokens=2.* take effect only after a restart .*tokens=2/s.test(log),
     )
     writeFileSync(`${file}.elsewhere`, all.replace(/^link.*$/m, ''))
     symlinkSync(`${file}.elsewhere`, `${file}.link`)
@@ -66,7 +66,7 @@ test('changes to the static token file take effect', { timeout: 300_000 }, async
   })
 
   await t.test(
-    'an invalid static token file is reported with the line number, and the previous tokens stay valid',
+    'the error for an invalid static token file contains the line number, and the previous tokens stay valid',
     async () => {
       const bad: { readonly [text: string]: RegExp } = {
         [`${tokens}${secret}-2,x\n`]: /tokens\.csv: line 4: at least three columns/,
@@ -100,7 +100,7 @@ test('changes to the static token file take effect', { timeout: 300_000 }, async
   put(`,nobody,uid\n${tokens}${secret},named,\n`)
   await server.stop()
   await server.restart()
-  assert.match(server.output(), /skipped a line of the token file that has no token .*tokens\.csv" line=1\n/)
+  assert.match(server.output(), /skipped a line without a token in the token file .*tokens\.csv" line=1\n/)
   assert.deepEqual([(await bob()).user, (await authenticatedUser(server, { token: secret })).user], ['bob', 'named'])
   assert.ok(!server.output().includes(secret), 'a token is in the log')
   assert.ok(!(await server.client().get('/metrics')).text.includes(secret), 'a token is in the metrics')

@@ -20,16 +20,16 @@ const locked = ec.privateKey
 
 const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[] = [
   ['--service-account-key-file=FILE', 'nothing', /--service-account-key-file: .*no PEM key found/],
-  ['--service-account-key-file=FILE', publicPem, /no file contains a private key to sign tokens/],
+  ['--service-account-key-file=FILE', publicPem, /none of the files contains a private key for signing tokens/],
   ['--service-account-key-file=FILE', locked, /key 1: it is encrypted/],
   ['--service-account-key-file=FILE', shortPem, /key 1: an RSA key with 1024 bits is too short/],
   ['--service-account-key-file=/no/such/file', '', /--service-account-key-file: cannot read/],
   ['--service-account-signing-key-file=FILE', publicPem, /contains no private key/],
-  ['--service-account-issuer=https:// a', '', /--service-account-issuer: .* has a colon but is not a URL/],
+  ['--service-account-issuer=https:// a', '', /--service-account-issuer: .* contains a colon but is not a URL/],
   ['--service-account-max-token-expiration=59m', '', /must be between 1h and 2\^32 seconds/],
   ['--service-account-max-token-expiration=long', '', /is not a duration/],
   ['--service-account-jwks-uri=http://a/b', '', /is not an https URL/],
-  ['--service-account-lookup=maybe', '', /is not true or false/],
+  ['--service-account-lookup=maybe', '', /is neither true nor false/],
 ]
 
 test('an invalid service account key prevents startup, and the one-line error does not contain the key', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * Tests that permissions follow roles and bindings: with the next request on the same server, and within a second on
+ * Tests that changes to roles and bindings take effect with the next request on the same server, and within a second on
  * another server.
  */
 import assert from 'node:assert/strict'
@@ -52,7 +52,7 @@ test('deleting any object that grants a permission revokes it for the next reque
   assert.match(body.message, /: RBAC: role\.rbac\.authorization\.orch\.io "reader" not found$/)
 })
 
-test('permissions survive a restart, and the restart repairs the default roles', async (t) => {
+test('permissions survive a restart, and a restart repairs the default roles', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   await give(admin)

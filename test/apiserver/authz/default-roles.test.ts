@@ -24,7 +24,7 @@ function byName(objects: readonly (ApiObject | LevelObject)[]): { readonly [name
 }
 
 for (const version of emulatedVersions)
-  test(`the default roles and bindings at version ${version} equal the roles and bindings of Kubernetes`, () => {
+  test(`the default roles and bindings at version ${version} are the same as in Kubernetes`, () => {
     const policy = defaultPolicy(vendorOf('orch'), { version, gates: defaultGatesOf(version) })
     const facts = recorded.get(version)!
     assert.deepEqual(byName(policy.clusterroles), byName(facts.clusterRoles))

@@ -102,7 +102,7 @@ test('each impersonated value is authorized separately', async () => {
   assert.match((await ask('bob-token', [jane])).text, /User \\"bob\\" cannot impersonate/)
 })
 
-test('impersonation headers that are duplicated, incomplete or lack a user are rejected', async () => {
+test('impersonation headers that are duplicated or incomplete, or that lack a user, are rejected', async () => {
   const cases: readonly Headers[] = [
     [['Impersonate-Group', 'a']],
     [['Impersonate-Uid', 'u-1']],
@@ -132,7 +132,7 @@ test('impersonation headers that are duplicated, incomplete or lack a user are r
       assert.equal((await ask(token, headers)).status, 400, JSON.stringify(headers))
 })
 
-test('an empty user name means no impersonation', async () => {
+test('an empty user name in the impersonation header means that no user is impersonated', async () => {
   const { status, text } = await ask('alice-token', [['Impersonate-User', '']])
   assert.equal(status, 403)
   assert.match(text, /User \\"alice\\" cannot list/)

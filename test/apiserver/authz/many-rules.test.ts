@@ -58,7 +58,7 @@ test('concurrent grants of 2,000 rules block the event loop only briefly', async
   assert.deepEqual([...new Set(result.map(({ status }) => status))], [201])
 })
 
-test('a permission check that is too expensive returns 503 instead of 403', async () => {
+test('if a permission check is too expensive, the server returns 503 instead of 403', async () => {
   const answer = await bob.post(`${rbac}/roles?dryRun=All`, { metadata: { name: 'n' }, rules: [wide] })
   assert.equal(answer.status, 503, answer.text.slice(0, 200))
   assert.ok(Number(answer.headers['retry-after']) > 0)

@@ -147,7 +147,7 @@ function forbidden(): string[] {
 /** Accepted status codes for a rejection. */
 const refusals = [301, 400, 403, 404, 405, 505]
 
-test('no alternative spelling of a forbidden path grants access to the resource', async () => {
+test('no alternative spelling of a forbidden path gives access to the resource', async () => {
   const paths = forbidden()
   assert.ok(new Set(paths).size > 200, `${new Set(paths).size} spellings`)
   for (const method of ['GET', 'DELETE']) {

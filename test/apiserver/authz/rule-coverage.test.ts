@@ -1,5 +1,6 @@
 /**
- * Tests rule coverage, compared with a brute-force check of individual permissions, and its cost for many rules.
+ * Tests whether sets of rules cover a rule, compared with a brute-force check of individual permissions. Also tests the
+ * cost of the check for many rules.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -56,7 +57,7 @@ function randomRule(random: RandomSource): PolicyRule {
   return random.chance(0.3) ? { ...rule, resourceNames: some(random, ['x', 'y'], 2) } : rule
 }
 
-test('the check for rules that cover other rules agrees with a brute-force check on random rules', () => {
+test('for random RBAC rules, the check for covered rules agrees with a brute-force check', () => {
   const random = seeded(11)
   let covered = 0
   for (let i = 0; i < 3000; i++) {
@@ -103,7 +104,7 @@ test('many narrow RBAC rules together cover a wide rule', () => {
   assert.deepEqual(judge(held, [wide]), { uncovered: [], decided: true })
 })
 
-test('a check of RBAC rules that is too expensive yields to other work and ends without a result', async () => {
+test('a check of RBAC rules yields to other work, and ends without a result if it is too expensive', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
   // Each of the 64 million permissions is granted by a rule with a single verb.

@@ -65,7 +65,7 @@ test('a node agent can list only the pods on its node and read only its own Node
   assert.equal((await older.client().get('/api/v1/pods', agent)).status, 200)
 })
 
-test('a token bound to a node contains its own ID and the node, and becomes invalid when the node is deleted', async () => {
+test('a token bound to a node contains a token ID and the node, and becomes invalid when the node is deleted', async () => {
   await admin.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'bound' } })
   await admin.post('/api/v1/nodes', { metadata: { name: 'n3' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/bound/token'
@@ -86,7 +86,7 @@ test('a token bound to a node contains its own ID and the node, and becomes inva
   assert.equal((await admin.post(path, { metadata: { namespace: 'other' } })).status, 400)
 })
 
-test('constrained impersonation allows only the named actions', async () => {
+test('constrained impersonation allows only the actions that the permission names', async () => {
   const rules = [
     { verbs: ['impersonate:user-info'], apiGroups: ['authentication.orch.io'], resources: ['users'] },
     { verbs: ['impersonate-on:user-info:list'], apiGroups: [''], resources: ['configmaps'] },

@@ -1,6 +1,6 @@
 /**
- * Tests backing up a running store and restoring it. The copy is a consistent state, the revisions of the restored
- * store are higher than all earlier revisions, and invalid input is rejected before anything is written.
+ * Tests backing up a running store and restoring it. The copy contains a consistent state, the revisions of the
+ * restored store are higher than all earlier revisions, and invalid input is rejected before anything is written.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -124,7 +124,7 @@ test('after restoring a backup of a running server, old revisions are expired an
   }
 })
 
-test('making a backup requires permission for the backup path', async (t) => {
+test('creating a backup requires permission for the backup path', async (t) => {
   const server = await serve(t)
   assert.equal((await server.client('bob-token').get('/backup')).status, 403)
   assert.equal((await server.client().send('/backup', { method: 'POST' })).status, 405)
@@ -157,7 +157,7 @@ test('a backup contains the Kubernetes version of its store, and a restore keeps
   assert.match((await checkBy(`--backup=${restored}`)).lines[0]!, /Kubernetes 1\.31, revision/)
 })
 
-test('checking a malicious backup prints no terminal control characters', async () => {
+test('checking a malicious backup does not print terminal control characters', async () => {
   const file = await backupFile([], { program: '\u001b[2J', kubernetesVersion: '\u001b]0;x\u0007' })
   let output = ''
   const terminal = terminalOn({ write: (text) => (output += text) }, { write: () => {} })
@@ -210,7 +210,7 @@ test('restoring a file that is damaged, truncated, in a newer format or not a ba
   assert.equal(existsSync(target), false)
 })
 
-test('a change to any byte in a backup is detected', async () => {
+test('a change to any byte of a backup is detected', async () => {
   const sound = readFileSync(await backupFile([{ key: 'meta/x', revision: 3, value: Buffer.from('value') }]))
   for (let i = 0; i < sound.length; i++) {
     const bytes = Buffer.from(sound)
@@ -340,7 +340,7 @@ test('a data directory without its data file is rejected, and can be restored or
   await old.stop()
 })
 
-test('the server makes scheduled backups and keeps only the newest backups', async (t) => {
+test('the server creates scheduled backups and keeps only the newest ones', async (t) => {
   const backups = newPlace()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1s', '--backup-keep=2'])
   const made = () => (existsSync(backups) ? readdirSync(backups) : [])
@@ -357,7 +357,7 @@ test('the server makes scheduled backups and keeps only the newest backups', asy
   )
 })
 
-test('the first scheduled backup is made at startup unless there is a recent backup', async (t) => {
+test('the first scheduled backup is created at startup unless a recent backup exists', async (t) => {
   const backups = newPlace()
   const ours = () => (existsSync(backups) ? readdirSync(backups) : []).filter((name) => name.endsWith('.backup'))
   const flags = [`--backup-dir=${backups}`, '--backup-interval=1h']
@@ -372,7 +372,7 @@ test('the first scheduled backup is made at startup unless there is a recent bac
   await untilTrue(async () => ours().length === 2)
 })
 
-test('backups with a date in the future count as the oldest backups', async (t) => {
+test('backups with a date in the future are treated as the oldest backups', async (t) => {
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const future = ['orch-20990101T000000.000Z.backup', 'orch-20990101T010000.000Z.backup']

@@ -1,7 +1,7 @@
 /**
  * Tests migration between stores. When objects are migrated from the embedded store to etcd and back, only the
- * revisions change. An interrupted migration resumes, unrelated keys are preserved, and the server can serve a
- * kube-apiserver's etcd unchanged.
+ * revisions change. An interrupted migration resumes, unrelated keys are preserved, and the server can serve the data
+ * in a kube-apiserver's etcd unchanged.
  */
 
 import assert from 'node:assert/strict'
@@ -71,7 +71,7 @@ async function makeStore(count: number): Promise<string> {
   return place
 }
 
-test('a migration to etcd and back keeps keys and values and increases revisions', async () => {
+test('a migration to etcd and back preserves keys and values and increases revisions', async () => {
   const first = await makeStore(1200)
   const prefix = newPrefix()
   const lines = await migrateBy(`--from-data-dir=${first}`, ...toEtcd(prefix))
@@ -119,11 +119,11 @@ test('if two migrations into the same prefix run concurrently, one fails', async
   const two = await loadEtcd(options, { id: 'x', above: 1 })
   const entry = { key: 'meta/a', revision: 1, value: Buffer.from('a') }
   await one.write([entry])
-  await assert.rejects(two.write([entry]), /another process wrote under this prefix in the meantime/)
+  await assert.rejects(two.write([entry]), /another process wrote to .* in etcd in the meantime/)
   await Promise.all([one.close(), two.close()])
 })
 
-test('foreign keys under the etcd prefix prevent a migration, and a check lists the keys', async () => {
+test('foreign keys under the etcd prefix prevent a migration, and the check command lists them', async () => {
   const prefix = newPrefix()
   const put = { key: Buffer.from(`${prefix}theirs`).toString('base64'), value: Buffer.from('x').toString('base64') }
   await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) })
@@ -186,8 +186,8 @@ async function assertServedCompletely({ version, objects: expectedCount }: KubeD
   })
   const kube = await startEtcdOn(restored)
   let lines: string[] = []
-  // Enables the gate, which is off by default before Kubernetes 1.26. The server then deletes the Leases of servers
-  // that no longer exist.
+  // Disables the gate, which is on by default since Kubernetes 1.26. Otherwise, the server would delete the Leases of
+  // servers that no longer exist.
   const flags = ['--profile=kubernetes', ...(version === '1.23' ? [] : ['--feature-gates=APIServerIdentity=false'])]
   const server = await startInProcess(undefined, flags, async (dataDir) => {
     const from = ['--from-kubernetes', `--emulated-version=${version}`]

@@ -61,7 +61,7 @@ test(`defining and removing ${kindCount} custom kinds leaks no memory`, async ()
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
 })
 
-test('if a custom kind is removed during a list, the list is complete or fails, and watches end', async () => {
+test('if a custom kind is removed during a list, the list is either complete or fails, and watches end', async () => {
   const wanted = { plural: 'longs', kind: 'Long', schema }
   const name = await define(client, wanted)
   const path = collectionOf(wanted)

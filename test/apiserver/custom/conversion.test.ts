@@ -38,7 +38,7 @@ async function merged(path: string, body: object, type = 'application/merge-patc
   return await client.send(path, { method: 'PATCH', headers: { 'content-type': type }, raw: JSON.stringify(body) })
 }
 
-test('an object is converted once and returned in the other version', async () => {
+test('an object is converted only once and returned in the other version', async () => {
   const stored = await made('v1', 'a', { size: 3, color: 'red' })
   assert.equal(converter.calls(), 0, 'the stored version needs no webhook')
   const [one, two] = await Promise.all([client.get(`${collection('v2')}/a`), client.get(`${collection('v2')}/a`)])
@@ -167,7 +167,7 @@ test('the conversion webhook may change labels and annotations but no other meta
   await merged(`${collection('v1')}/a`, { metadata: { finalizers: [] } })
 })
 
-test('a conversion webhook that supports only v1beta1 gets v1beta1, and its response may lack type and uid', async () => {
+test('a conversion webhook that supports only v1beta1 receives v1beta1, and its response may omit type and uid', async () => {
   const old = await define(client, {
     plural: 'oldies',
     kind: 'Widget',
@@ -194,7 +194,7 @@ test('a metric records the duration of conversions', async () => {
   assert.match(text, new RegExp(`apiserver_crd_webhook_conversion_duration_seconds_count\\{${labels}\\} [1-9]`))
 })
 
-test('changing the storage version under load neither loses objects nor mixes them up', async () => {
+test('changing the storage version under load neither loses objects nor mixes up their contents', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `w${i}`)
   await Promise.all(names.map((each, i) => made('v1', each, { size: i })))
   let rolled = false

@@ -106,7 +106,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.deepEqual((await create('bare')).body.spec, { size: 3 })
   })
 
-  test('a custom object that violates the schema is rejected with all errors', async () => {
+  test('a custom object that violates the schema is rejected, and all errors are reported', async () => {
     const answer = await create('bad', {
       spec: { size: 'five', code: 'A1', set: ['x', 'x'], port: true, map: [{ v: 1 }] },
     })
@@ -212,7 +212,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     }
   })
 
-  test('finalizers on custom objects need no domain', async () => {
+  test('finalizers on custom objects do not need a domain', async () => {
     const made = await client.post(path, { ...type, metadata: { name: 'held', finalizers: ['cleanup'] } })
     assert.deepEqual([made.status, made.body.metadata.finalizers], [201, ['cleanup']])
     const bad = await client.post(path, { ...type, metadata: { name: 'bad', finalizers: ['no good'] } })
@@ -272,7 +272,7 @@ test('a CustomResourceDefinition with a hostile schema is rejected', async () =>
     )
 })
 
-test('a stored schema pattern beyond the current limits is not enforced, and writers get a warning', async () => {
+test('a stored schema pattern that exceeds the current limits is not enforced, and writers get a warning', async () => {
   const large = '^(x{100}){200}$'
   const properties = { a: { type: 'string', pattern: large }, b: { type: 'string', pattern: '^y$' } }
   const schema = { type: 'object', properties: { spec: { type: 'object', properties } } }

@@ -44,7 +44,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
-  test('since Kubernetes 1.36, a write to the status of a custom object owns no metadata', async () => {
+  test('since Kubernetes 1.36, the manager of a status write to a custom object owns no metadata', async () => {
     const schema = { type: 'object', properties: { ...spec({}).properties, status: { type: 'object' } } }
     const newer = (await serveUp(owner, ['--emulated-version=1.36'])).client()
     for (const [server, owned] of [
@@ -80,7 +80,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
-  test('integers in custom objects, including in int-or-string fields, have 64 bits, and larger values become floating-point', async () => {
+  test('integers in custom objects, including int-or-string fields, have 64 bits, and larger values become floating-point numbers', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
     await define(client, { plural: 'wholes', kind: 'Whole', schema })
@@ -107,7 +107,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('custom objects get defaults of the request version and lose fields that the storage version does not have', async () => {
+  test('custom objects get the defaults of the request version and lose fields that the storage version does not have', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
     const warned = { deprecated: true }
@@ -125,7 +125,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
   })
 
-  test('the scale paths of a custom kind must refer to numbers, and printer columns are evaluated', async () => {
+  test('the scale paths of a custom kind must refer to numbers, and its printer columns are evaluated', async () => {
     const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
     const columns = [
       { name: 'Last', type: 'string', jsonPath: '.spec.list[-1:].name' },
@@ -210,7 +210,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('all fields inside a value of the wrong type in a custom object count as unknown', async () => {
+  test('all fields in a value of the wrong type in a custom object are treated as unknown', async () => {
     await define(client, {
       plural: 'wrongs',
       kind: 'Wrong',

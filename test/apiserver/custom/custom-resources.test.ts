@@ -93,7 +93,7 @@ describe('a CustomResourceDefinition on one server', () => {
     ])
   })
 
-  test('a CustomResourceDefinition without a name causes a single error', async () => {
+  test('a CustomResourceDefinition without a name causes only one error', async () => {
     const made = await client.post(definitions, { ...definitionOf({}), metadata: {} })
     const causes: { reason: string; field: string }[] = made.body.details.causes
     assert.deepEqual(
@@ -228,7 +228,7 @@ describe('a CustomResourceDefinition on one server', () => {
     await undefine(client, name)
   })
 
-  test('a definition is not established while another definition uses its names', async () => {
+  test('a definition is not established while its names are used by another definition', async () => {
     const first = await define(client, { plural: 'ones', kind: 'Same' })
     const second = definitionOf({ plural: 'twos', kind: 'Same' })
     assert.equal((await client.post(definitions, second)).status, 201)
@@ -367,7 +367,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     await watched.next().catch((error: { code?: string }) => assert.equal(error.code, 'HTTP_404'))
   })
 
-  test('a watch on the other server returns objects exactly once even if they are written while it starts to serve the kind', async () => {
+  test('a watch on another server returns each object exactly once, even if it is written while that server starts to serve the kind', async () => {
     for (let round = 0; round < 5; round++) {
       const wanted = { plural: `rounds${round}`, kind: `Round${round}` }
       const path = collectionOf(wanted)
@@ -403,7 +403,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     }
   })
 
-  test('only one of two concurrent definitions of the same kind is accepted', async () => {
+  test('if two definitions of the same kind are created concurrently, only one is accepted', async () => {
     for (let round = 0; round < 5; round++) {
       const kind = `Wanted${round}`
       const pair = [definitionOf({ plural: `as${round}`, kind }), definitionOf({ plural: `bs${round}`, kind })] as const

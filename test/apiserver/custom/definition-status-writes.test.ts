@@ -147,7 +147,7 @@ describe('client writes to the status of a definition', () => {
   })
   after(() => server.stop())
 
-  test("a client's status write neither grants nor removes names, and keeps other conditions", async () => {
+  test('a client that writes the status of a definition neither grants nor removes names, and other conditions are kept', async () => {
     const name = await define(client)
     const conditions = [
       { type: 'Established', status: 'False', reason: 'Mine', message: '' },
@@ -166,7 +166,7 @@ describe('client writes to the status of a definition', () => {
     await undefine(client, name)
   })
 
-  test("a client's status write cannot enable a scope change of an established definition", async () => {
+  test('a client that writes the status of an established definition cannot enable a scope change', async () => {
     const name = await define(client)
     await patchStatus(client, name, { conditions: [{ type: 'Established', status: 'False' }] })
     const body = { spec: { scope: 'Cluster' } }
@@ -175,7 +175,7 @@ describe('client writes to the status of a definition', () => {
     await undefine(client, name)
   })
 
-  test("a client's status write with an invalid name is rejected", async () => {
+  test('a status update of a definition with an invalid name is rejected', async () => {
     const name = await define(client)
     const patched = await patchStatus(client, name, { acceptedNames: { plural: '/a', kind: 'Widget' } })
     assert.equal(patched.status, 422, patched.text)

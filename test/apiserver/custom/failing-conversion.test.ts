@@ -128,7 +128,7 @@ for (const [response, [answer, message]] of Object.entries(faults))
     await client.delete(`${collection('v1')}/${named}`)
   })
 
-test('the error of a failed list names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
+test('the error for a failed list names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
   const names = [await stored({ size: 1 }), await stored({ size: 2 })]
   converter.answer = changed((object) => (object.spec.dimensions.size === '2' ? { ...object, kind: 'X' } : object))
   const { status, body } = await client.get(collection('v2'))
@@ -143,7 +143,7 @@ test('the error of a failed list names the object that cannot be converted, and 
   for (const each of names) await client.delete(`${collection('v1')}/${each}`)
 })
 
-test('a failed conversion stores nothing, and writes in the storage version still succeed', async () => {
+test('a failed conversion stores nothing, but writes in the storage version still succeed', async () => {
   const named = await stored({ size: 1 })
   const path = (version: string) => `${collection(version)}/${named}`
   assert.equal((await merged(`${path('v2')}?fieldManager=two`, { spec: { color: 'red' } })).status, 200)
@@ -168,7 +168,7 @@ test('a failed conversion stores nothing, and writes in the storage version stil
   await client.delete(path('v1'))
 })
 
-test('a watch ends with the reason for the failure and can be resumed when the webhook recovers', async () => {
+test('if a conversion fails, a watch ends with the reason and can be resumed when the webhook recovers', async () => {
   const named = await stored({ size: 1 })
   const from = (await client.get(`${collection('v2')}/${named}`)).body.metadata.resourceVersion
   const path = `${collection('v2')}?watch=1&fieldSelector=metadata.name%3D${named}&resourceVersion=`
@@ -242,7 +242,7 @@ test('a call to a conversion webhook that never responds times out together with
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  // A call on which the server has already given up may reach the webhook only now.
+  // A call that the server has already abandoned may not reach the webhook until now.
   const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
@@ -258,7 +258,7 @@ test('namespaces and definitions can be deleted while the conversion webhook is 
   const object = { apiVersion: `${group}/v1`, kind: 'Doomed', metadata: { name: 'a' }, spec: { size: 1 } }
   for (const namespace of ['dying', 'default'])
     assert.equal((await client.post(path('v1', namespace), object)).status, 201)
-  // From this point, the server neither serves nor stores v1, and every read needs the webhook.
+  // From this point on, the server neither serves nor stores v1, and every read needs the webhook.
   const [v1, v2] = widgetVersions('v2')
   const rolled = await merged(
     `${definitions}/${doomed}`,

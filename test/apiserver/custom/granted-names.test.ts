@@ -1,6 +1,6 @@
 /**
  * Tests that a name is granted only once, even if a server lags behind. Two servers share a store, and one of them has
- * not received the latest changes. When it reads the latest state, it waits until it has caught up.
+ * not received the latest changes. When the lagging server reads the latest state, it waits until it has caught up.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -93,7 +93,7 @@ async function kindOf(name: string): Promise<string | undefined> {
   return near.known.get(name)!.acceptedNames.kind
 }
 
-test('a name of a custom kind is granted only once, even if a server has not seen the competing definition', async () => {
+test('a name is granted to only one custom kind, even if a server has not yet received the competing definition', async () => {
   const late = await define('lates')
   await waitForCaches(far.resource)
   view.hold()

@@ -149,7 +149,7 @@ test('a stored object that new defaults would make too large is returned with a 
     body: { spec: { versions } },
   })
   assert.equal(changed.status, 200, changed.text)
-  // From this point, the server serves the new definition.
+  // From this point on, the server serves the new definition.
   assert.equal((await client.post(path, { ...typeOf(), metadata: { name: 'x' }, spec: { list: [{}] } })).status, 201)
 
   const small = await client.get(`${path}/small`)
@@ -173,7 +173,7 @@ test('a stored object that new defaults would make too large is returned with a 
   await undefine(client, name)
 })
 
-test('listing many custom objects with many fields is fast, regardless of whether the fields are set', async () => {
+test('listing many custom objects with many fields is fast, whether or not the fields are set', async () => {
   const many = (count: number, property: JsonObject) =>
     about(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])))
   const wide = { type: 'array', items: many(6000, { type: 'string' }) }

@@ -1,7 +1,7 @@
 /**
- * Tests hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each
- * definition is either rejected or limited in its cost, and blocks other requests no longer than an ordinary request
- * does. The tests measure the CPU time of the server's thread.
+ * Tests hostile definitions: deep and huge schemas, catastrophic patterns, rules whose costs multiply, and invalid
+ * names. Each definition is either rejected or limited in its cost, and blocks other requests no longer than an
+ * ordinary request does. The tests measure the CPU time of the server's thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -19,7 +19,7 @@ let client: HttpClient
 before(async () => {
   server = await startInProcess()
   client = server.client
-  // Exclude from the measurement the time for loading and compiling code on first use.
+  // Load and compile the code now, so that the measurements do not include the time for its first use.
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
   await undefine(client, await define(client, { schema }))
 })
@@ -85,7 +85,7 @@ test('a definition with a schema of the maximum size is accepted without blockin
   assert.equal(answer.status, 201, answer.text.slice(0, 500))
 })
 
-test('schema patterns prone to backtracking match quickly, and strings that are too long are rejected', async () => {
+test('schema patterns that are prone to backtracking match quickly, and strings that are too long for them are rejected', async () => {
   const properties = {
     simple: { type: 'string', pattern: '^[a-z]+$' },
     catastrophe: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
@@ -119,7 +119,7 @@ test('validation of a schema with exponentially many alternatives is aborted', a
   await undefine(client, name)
 })
 
-test('schema fields named like JavaScript properties are ordinary fields', async () => {
+test('schema fields with the names of JavaScript properties are ordinary fields', async () => {
   const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const spec = {
     type: 'object',

@@ -80,7 +80,7 @@ describe('validation causes', () => {
     [{ d: 'today' }, ['FieldValueTypeInvalid spec.d', unchecked]],
     [{ n: 'A.B' }, ['FieldValueTypeInvalid spec.n', unchecked]],
     [{ b: 3_000_000_000 }, [unchecked]],
-    // Rules are evaluated even though a value exceeds its bounds.
+    // Rules are evaluated even if a value exceeds its bounds.
     [{ i: 9 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec.i']],
     [{ i: 8 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec']],
     [{ z: null, i: 1 }, []],
@@ -104,7 +104,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     r: text,
   })
 
-  test('an unchanged invalid value does not prevent other changes', async () => {
+  test('an unchanged invalid value in a custom object does not prevent other changes', async () => {
     const { path, widget, tighten, change } = await kindWith(loose)
     await client.post(path, widget('a', { n: 9, l: [9], o: '1' }))
     await tighten(strict, { n: 9 })
@@ -115,7 +115,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     assert.deepEqual(causesOf(await change('a', { o: '3' })), ['FieldValueRequired spec.r'])
   })
 
-  test('elements of keyed lists are matched by key when unchanged values are tolerated', async () => {
+  test('elements of keyed lists are matched by key to find the unchanged values, which are tolerated', async () => {
     const listOf = (v: JsonObject) =>
       objectOf({
         m: {
@@ -162,7 +162,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     assert.deepEqual(causesOf(await change('a', { l: ['a', 'a'] })), ['FieldValueDuplicate spec.l[1]'])
   })
 
-  test('rule violations by unchanged values only cause warnings, except for transition rules', async () => {
+  test('violations in unchanged values cause only warnings, except for transition rules', async () => {
     const withRules = objectOf({
       n: { ...wholeNumber, [rules]: [{ rule: 'self < 5', message: 'n' }] },
       t: { ...wholeNumber, [rules]: [{ rule: 'self > oldSelf', message: 't' }] },
@@ -256,7 +256,7 @@ describe('definitions', () => {
     assert.match(String(answer.headers.warning), /unknown field .*severity/)
   })
 
-  test('a definition may specify the type of an int-or-string, and an unknown format causes a warning', async () => {
+  test('a definition may specify the type of an int-or-string field, and an unknown format causes a warning', async () => {
     const answer = await post(
       objectOf({ p: { type: 'string', 'x-orch-int-or-string': true }, f: { type: 'string', format: 'odd' } }),
     )
@@ -271,7 +271,7 @@ describe('definitions', () => {
   })
 })
 
-test('before Kubernetes 1.36, a status write owns the metadata fields that it contains but does not change them', async (t) => {
+test('before Kubernetes 1.36, the manager of a status write owns the metadata fields in the request, but the write does not change them', async (t) => {
   const status = { 'f:status': { '.': {}, 'f:phase': {} } }
   const labels = { 'f:metadata': { 'f:labels': { '.': {}, 'f:not': {} } } }
   for (const [version, expected] of [

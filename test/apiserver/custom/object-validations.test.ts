@@ -33,7 +33,7 @@ interface Cause {
   readonly reason: string
 }
 
-/** Returns `path message` of each cause. */
+/** Returns each cause in the form `path message`. */
 function causesOf(answer: { readonly body: { readonly details?: { readonly causes?: readonly Cause[] } } }): string[] {
   return (answer.body.details?.causes ?? []).map(({ field, message }) => `${field} ${message}`)
 }
@@ -190,7 +190,7 @@ describe('validation rules on objects', () => {
     })
   }
 
-  test('the error for a rule on the whole custom object has no field path', async () => {
+  test('the error for a rule that applies to the whole custom object contains no field path', async () => {
     const answer = await client.post(path, { ...objectWith({}), metadata: { name: 'new' } })
     assert.deepEqual(causesOf(answer), [
       '<nil> Invalid value: "object": failed rule: self.metadata.name.startsWith("ok-")',
@@ -201,7 +201,7 @@ describe('validation rules on objects', () => {
     )
   })
 
-  test('validation rules compare every kind of update with the previous value', async () => {
+  test('validation rules compare the new value with the previous value in every kind of update', async () => {
     const name = `${path}/ok-all`
     const first = { fixed: 'a', parts: [{ name: 'a', size: 5 }, { name: 'b', size: 5 }] } // biome-ignore format: one line
     const made = await client.post(path, { ...objectWith(first), metadata: { name: 'ok-all' } })

@@ -19,7 +19,7 @@ const schema = (description: string): Json => ({
   },
 })
 
-test('a schema parsed for validation is reused once, and only for the same text', async () => {
+test('a schema that was parsed for validation is reused only once, and only for the same text', async () => {
   const judged = await readStructuralSchema(schema('one'), vendor, { path: '' })
   const other = await readStructuralSchema(schema('two'), vendor, { path: '', stored: true })
   const served = await readStructuralSchema(schema('one'), vendor, { path: '', stored: true })
@@ -38,7 +38,7 @@ test('unused parsed schemas are evicted from the cache', () => {
   assert.deepEqual(left, [undefined, undefined, 2, 3, 40])
 })
 
-test('schema nodes that specify only a type are shared by all schemas', async () => {
+test('schema nodes that specify only a type are shared among all schemas', async () => {
   const [one, two] = await Promise.all(['one', 'two'].map(fieldsOf))
   assert.equal(one!.a, one!.b)
   assert.equal(one!.a, two!.b)

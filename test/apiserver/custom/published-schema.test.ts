@@ -96,11 +96,11 @@ describe('OpenAPI version 2', () => {
       assert.deepEqual(await ofProperty(property, 2), expected)
     })
 
-  test('OpenAPI describes a type that preserves unknown fields at the root as a plain object', async () => {
+  test('if a type preserves unknown fields at the root, OpenAPI describes the type as a plain object', async () => {
     assert.deepEqual(await published({ ...members, ...open }, 2), { type: 'object' })
   })
 
-  test('every published type has apiVersion, kind and metadata, regardless of its schema', async () => {
+  test('every published custom type has apiVersion, kind and metadata, regardless of its schema', async () => {
     const properties = { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 3 } } } }
     const written = await published({ type: 'object', properties, required: ['metadata'] }, 2)
     assert.deepEqual(Object.keys(written.properties as JsonObject).sort(), ['apiVersion', 'kind', 'metadata'])

@@ -25,7 +25,7 @@ interface Shown {
   readonly spec: { readonly [member: string]: string }
 }
 
-test('while a definition is recreated, each read and write follows the old or the new schema, never a mix', async () => {
+test('while a definition is recreated, each read and write uses either the old or the new schema, never a mixture', async () => {
   const ending = new AbortController()
   const found: string[] = []
   const load = Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Tests that stored objects record the schema for which they are complete. If the schema is the same, the server
- * returns them without parsing. Otherwise, the server upgrades them.
+ * Tests that stored objects record the schema under which they were completed. If that schema is still in use, the
+ * server returns the objects without parsing them. Otherwise, the server upgrades them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -57,7 +57,7 @@ test('a custom object that was stored under another or unknown schema is upgrade
     })
 })
 
-test('the ID of a schema depends only on keywords that affect objects', async () => {
+test('the ID of a schema depends only on the keywords that affect stored objects', async () => {
   const { schemaId } = await evolutionOf({ a: text })
   const same = await evolutionOf({ a: text }, { id: 'another uid/7', columns: [], shortNames: ['w'], status: true })
   assert.equal(same.schemaId, schemaId)

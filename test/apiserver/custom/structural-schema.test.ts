@@ -312,7 +312,7 @@ describe('rejected structural schemas', () => {
     assert.ok((await faultsOf({ type: 'object', properties: members })).length <= 1100)
   })
 
-  test('null is ignored as the value of a default or a schema keyword', async () => {
+  test('a default or a schema keyword with the value null is ignored', async () => {
     assert.deepEqual(await faultsOf(about({ type: 'string', default: null, pattern: null })), [])
   })
 })
@@ -601,7 +601,7 @@ describe('decoding values with a schema', () => {
     return { value: rest, unknown }
   }
 
-  test('decoding with a schema prunes unknown fields except where the schema preserves them', async () => {
+  test('decoding with a schema prunes unknown fields unless the schema preserves them', async () => {
     const known = { type: 'object', properties: { k: { type: 'string' } } }
     const free = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { known } }
     const schema = { type: 'object', properties: { free, list: { type: 'array', items: known } } }
@@ -623,7 +623,7 @@ describe('decoding values with a schema', () => {
     })
   })
 
-  test('schema constraints on members apply to values without a type', async () => {
+  test('schema constraints on members apply even to values without a type', async () => {
     const known = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
     const a = { 'x-orch-preserve-unknown-fields': true, properties: { known } }
     assert.deepEqual((await completed(about(a), { a: { known: { x: 1 }, other: 2 } })).value, {
@@ -667,7 +667,7 @@ describe('decoding values with a schema', () => {
     )
   })
 
-  test('fields inside map values without a schema type count as unknown', async () => {
+  test('fields in map values without a schema type are treated as unknown', async () => {
     const properties = { map: { type: 'object', additionalProperties: true } }
     const sent = { map: { a: 1, b: { c: 1 }, d: [{ e: 1 }, 'f'] } }
     assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {

@@ -1,4 +1,4 @@
-/** Tests `--metrics-file`: the custom and external metrics APIs, the autoscalers that read them, and bad files. */
+/** Tests `--metrics-file`: the custom and external metrics APIs, the autoscalers that read them, and invalid files. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -174,7 +174,7 @@ test('discovery lists both groups and their metrics', async () => {
   assert.match(text, /"subresource":"http_requests","responseKind":\{[^}]*"kind":"MetricValueList"\}/)
 })
 
-test('RBAC controls access to each metric, and metrics cannot be changed', async () => {
+test('RBAC controls access to each metric, and metrics are read-only', async () => {
   const path = `${custom}/namespaces/${namespace}/pods/*/http_requests`
   const user = new Client(server.transport('bob-token'))
   await assert.rejects(user.read(path), {
@@ -187,7 +187,7 @@ test('RBAC controls access to each metric, and metrics cannot be changed', async
   assert.equal((await server.client().get(`${custom}/watch/nodes/node-1/temperature`)).status, 405)
 })
 
-test('autoscalers scale on Pods, Object and External metrics from the file and follow changes', async () => {
+test('autoscalers scale on Pods, Object and External metrics from the file and react to changes', async () => {
   const averageValue = (value: string) => ({ type: 'AverageValue', averageValue: value })
   for (const app of ['web', 'back', 'work']) await deploy(app)
   await autoscale('web', { type: 'Pods', pods: { metric: { name: 'http_requests' }, target: averageValue('100') } })
@@ -205,7 +205,7 @@ test('autoscalers scale on Pods, Object and External metrics from the file and f
   await Promise.all([replicas('web', 1), replicas('back', 2), replicas('work', 5)])
 })
 
-test('an invalid file does not replace the metrics', async () => {
+test('an invalid metrics file does not replace the current metrics', async () => {
   const depth = async () => (await valuesOf(`${external}/namespaces/${namespace}/queue_depth`))[0]
   writeFileSync(file, 'external:\n- metric: queue_depth\n  value: much\n')
   await until(
@@ -217,7 +217,7 @@ test('an invalid file does not replace the metrics', async () => {
   await until(depth, (value) => value === '60')
 })
 
-test('a server with an invalid metrics file does not start, and reports the position', async (t) => {
+test('a server does not start with an invalid metrics file, and the error contains the position', async (t) => {
   const bad = join(directory, 'bad.yaml')
   const many = `external:\n${'- { metric: a, value: "1" }\n'.repeat(1001)}`
   const faults: { readonly [text: string]: RegExp } = {
@@ -237,7 +237,7 @@ test('a server with an invalid metrics file does not start, and reports the posi
   await assert.rejects(serve(t, ['--metrics-file=/none']), /--metrics-file: cannot read \/none/)
 })
 
-test('under the profile orch, the metrics groups end with orch.io, and without a file, neither group exists', async (t) => {
+test('under the profile orch, the names of the metrics groups end with orch.io; without a file, neither group exists', async (t) => {
   const good = join(directory, 'good.yaml')
   writeFileSync(good, '{"external": [{"metric": "a", "value": 5}]}')
   const served = await serve(t, [`--metrics-file=${good}`])

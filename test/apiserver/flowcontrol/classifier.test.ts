@@ -49,7 +49,7 @@ const belongs: readonly (readonly [User, FlowAttributes, string])[] = [
   [user('nobody'), on('list', '/pods'), 'otherwise'],
 ]
 
-test('the suggested FlowSchemas separate nodes, leader elections, control loops and users', () => {
+test('the suggested FlowSchemas classify requests by nodes, leader election, control loops and users', () => {
   const classifier = new Classifier(suggested, { ...last, at: 0 })
   for (const [who, what, name] of belongs)
     assert.equal(classifier.find(who, what).name, name, `${who.name} ${JSON.stringify(what)}`)
@@ -134,12 +134,12 @@ const estimates: readonly (readonly [stored: number, query: string, seats: numbe
   [100_000, 'limit=what', 10],
 ]
 
-test('the number of seats for a list request depends on the number of objects that the server reads', () => {
+test('the number of seats for a list request depends on the number of objects that the server has to read', () => {
   for (const [stored, query, seats] of estimates)
     assert.equal(seatsOfList(stored, new URLSearchParams(query)), seats, `${stored} ${query}`)
 })
 
-test('initial watch events, and watch events caused by a write, count as work for flow control', () => {
+test('initial watch events and the watch events that a write causes count as work for flow control', () => {
   const seats = [0, 1, 100, 101, 999, 5000].map(seatsOfInitialEvents)
   assert.deepEqual(seats, [1, 1, 1, 2, 10, 10])
   assert.deepEqual(demandOfWrite(9), { seats: 1, work: 3 })

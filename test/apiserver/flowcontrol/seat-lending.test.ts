@@ -82,7 +82,7 @@ test('the demand of a pool counts running and waiting requests', () => {
   assert.equal(demand.seats, 0)
 })
 
-test('a priority level that has lent all its seats runs one request at a time', () => {
+test('a priority level that has lent all its seats still runs one request at a time', () => {
   const pool = new SeatPool({ seats: 0, queuing: undefined }, new TickBudget())
   assert.equal(pool.maxRequestSeats, 1)
   assert.ok(pool.take({ seats: 1, work: 1 }))

@@ -10,10 +10,10 @@ const queuing = { queues: 64, handSize: 1, queueLengthLimit: 1000 }
 /** Returns a request without work, so that any number of requests can start in a single tick. */
 const seats = (count: number) => ({ seats: count, work: 0 })
 
-/** Simulates the requests of several flows, each of which runs for its own duration. */
+/** Simulates the requests of several flows. Each request runs for its own duration. */
 class World {
   readonly pool: SeatPool
-  /** The flows of the requests that started after waiting, in the order in which they started. */
+  /** The flow of each request that has started after waiting, in the order in which the requests started. */
   readonly begun: string[] = []
   readonly #running: { flow: string; seats: number; queue: FairQueue; ms: number }[] = []
 
@@ -45,7 +45,7 @@ class World {
   }
 }
 
-test('free seats are assigned immediately, but not before requests that already wait', () => {
+test('free seats are assigned immediately, but requests that are already waiting come first', () => {
   const world = new World(3)
   assert.deepEqual(
     [world.pool.take(seats(2)), world.pool.take(seats(2)), world.pool.take(seats(1))],
@@ -58,7 +58,7 @@ test('free seats are assigned immediately, but not before requests that already 
   assert.deepEqual([world.begun, world.pool.inUse, world.pool.take(seats(1))], [['a'], 2, true])
 })
 
-test('a request that needs more seats than exist gets all seats', () => {
+test('a request that needs more seats than exist gets all of them', () => {
   const { pool } = new World(2)
   assert.equal(pool.take(seats(10)), true)
   assert.equal(pool.take(seats(1)), false)
@@ -77,7 +77,7 @@ test('a flow with many requests does not reduce the share of other flows', () =>
   assert.ok(Math.abs(world.count('quiet') - 50) <= 4, `${world.count('quiet')} of 100 were of the quiet flow`)
 })
 
-test('a flow with long requests executes fewer requests because shares are measured in time', () => {
+test('a flow with long requests executes fewer requests, because shares are measured in time', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 300; i++) {
@@ -149,7 +149,7 @@ test('shuffle sharding assigns queues evenly and without duplicates', () => {
 /** The work budget of one event-loop tick, counted in reads of one object. */
 const workPerTurn = 32
 
-test('an event-loop tick starts a limited amount of work, and the next tick continues in fair order', async () => {
+test('each event-loop tick starts only a limited amount of work, and the next tick continues in fair order', async () => {
   const world = new World(1000)
   const one = { seats: 1, work: 1 }
   for (let i = 0; i < workPerTurn; i++) assert.equal(world.pool.take(one), true)
@@ -177,7 +177,7 @@ test('the first request of a quiet user does not wait for a noisy user, and thei
   assert.equal(world.begun.length, before + 1 + workPerTurn)
 })
 
-test('priority levels take turns, and a request larger than the tick budget still starts', async () => {
+test('priority levels take turns, and a request that exceeds the budget of an event-loop tick still starts', async () => {
   const turns = new TickBudget()
   const begun: string[] = []
   const pools = ['a', 'b'].map((name) => ({ name, pool: new SeatPool({ seats: 1000, queuing }, turns) }))
@@ -193,7 +193,7 @@ test('priority levels take turns, and a request larger than the tick budget stil
   assert.deepEqual(counts, [1 + workPerTurn / 2, 1 + workPerTurn / 2])
 })
 
-test('requests that only wait for the next tick do not fill the queues', () => {
+test('requests that only wait for the next event-loop tick do not count toward the queue limits', () => {
   const world = new World(200, { queueLengthLimit: 10 })
   const one = { seats: 1, work: 1 }
   while (world.pool.take(one));

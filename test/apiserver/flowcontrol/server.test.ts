@@ -75,7 +75,7 @@ async function serveHeld(t: TestContext, flags: readonly string[] = []) {
   return { server, uids, held, alice: server.client('alice-token'), bob: server.client('bob-token') }
 }
 
-test('excess requests from a flooding user are rejected, and other users are served', async (t) => {
+test('excess requests from a user who floods the server are rejected, and other users are served', async (t) => {
   const { server, uids, held, alice, bob } = await serveHeld(t)
   const done: string[] = []
   const ask = (who: string, client: typeof alice) =>
@@ -152,7 +152,7 @@ test('a request is rejected after waiting in the queue for a quarter of its time
   held.leave()
 })
 
-test('a watch occupies a seat only while it starts, and a configuration change applies to the next request', async (t) => {
+test('a watch occupies a seat only during its start, and a configuration change applies to the next request', async (t) => {
   const server = await serve(t, oneSeat)
   const uids = await shareOneSeat(server)
   const alice = server.client('alice-token')
@@ -233,7 +233,7 @@ const longAnswers: readonly (readonly [path: string, accept: string])[] = [
   [`${configMaps}/long`, 'application/json'],
 ]
 
-test('a long response occupies its seat until the client has read it or disconnected', async (t) => {
+test('a request with a long response occupies its seat until the client has read the response or disconnected', async (t) => {
   const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
   const bob = server.client('bob-token')
   const admin = server.client()

@@ -38,7 +38,7 @@ async function groups(path = '/apis'): Promise<Item[]> {
 }
 const findGroup = async (name: string) => (await groups()).find(({ metadata }) => metadata.name === name)
 
-test('the aggregated document at /api contains the core group', async () => {
+test('the aggregated discovery document at /api contains the core group', async () => {
   const { body, headers } = await client.get('/api', v2)
   assert.equal(headers['content-type'], listOf('v2'))
   assert.equal(headers.vary, 'Accept')
@@ -65,7 +65,7 @@ test('the aggregated document at /api contains the core group', async () => {
   })
 })
 
-test('the aggregated document has the same groups, versions and resource types as the other documents', async () => {
+test('the aggregated discovery document has the same groups, versions and resource types as the other documents', async () => {
   const items = await groups()
   const { body } = await client.get('/apis')
   assert.deepEqual(
@@ -90,7 +90,7 @@ test('the aggregated document has the same groups, versions and resource types a
     }
 })
 
-test('a client that sends exactly the current ETag receives a 304', async () => {
+test('a client that sends exactly the current ETag gets a 304', async () => {
   const { etag } = (await client.get('/apis', v2)).headers
   assert.match(String(etag), /^"[\w-]{22}"$/)
   const condition = async (value: string) => await client.get('/apis', { ...v2, 'if-none-match': value })
@@ -137,7 +137,7 @@ test('Kubernetes 1.23 serves only unaggregated discovery documents', async () =>
   assert.ok(body.resources.every(({ singularName }: { singularName: string }) => singularName === ''))
 })
 
-test('the aggregated document lists a custom resource until its definition is deleted, and the ETag changes', async () => {
+test('the aggregated discovery document lists a custom resource until its definition is deleted, and the ETag changes', async () => {
   const before = (await client.get('/apis', v2)).headers.etag
   const version = (name: string, isStored: boolean) => ({
     name,
@@ -184,7 +184,7 @@ test('the aggregated document lists a custom resource until its definition is de
   )
 })
 
-test('the group of an aggregated API server is merged into the document, and is marked stale while the server is unreachable', async () => {
+test('the group of an aggregated API server is merged into the discovery document, and is marked as stale while that server is unreachable', async () => {
   const configMap = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   const trust = await until(
     () => client.get(configMap),

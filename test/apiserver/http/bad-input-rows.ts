@@ -29,17 +29,17 @@ export const apiServers: Rows = {
   'CVE-2019-1002100: JSON patches that grow by copying': {
     here: ['expansion'],
     coveredBy: [
-      [
-        'api/merge/json-patch.test.ts',
-        'a JSON patch with 10,000 operations is accepted, and a JSON patch with more operations is rejected',
-      ],
+      ['api/merge/json-patch.test.ts', 'a JSON patch may have 10,000 operations but not more'],
       ['api/merge/json-patch.test.ts', 'a JSON patch whose copies repeatedly double in size is aborted'],
     ],
   },
   'CVE-2018-1002105, CVE-2020-8559: upgrades and tunnels': {
     coveredBy: [
       ['apiserver/transport/connections.test.ts', 'unsupported protocol upgrades are ignored'],
-      ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
+      [
+        'apiserver/transport/connections.test.ts',
+        'data that follows an upgrade request is not parsed as another request',
+      ],
       ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel, and the server discards later bytes from the client'],
       ['apiserver/aggregation/hostile.test.ts', 'a tunnel requires permission'],
     ],
@@ -90,7 +90,10 @@ export const apiServers: Rows = {
   },
   'CVE-2020-8552: metrics with unbounded labels': {
     coveredBy: [
-      ['base/telemetry/metrics.test.ts', 'requests are counted by served type, and unknown names do not become labels'],
+      [
+        'base/telemetry/metrics.test.ts',
+        'requests are counted by resource type, and unknown names do not become labels',
+      ],
     ],
   },
   'CVE-2023-44487, CVE-2023-39325, CVE-2019-9512, CVE-2019-9514: floods of resets and pings': {
@@ -125,7 +128,7 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2025-5187: a node that gets its own Node garbage-collected': {
-    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'no kind of write lets a node agent change']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'a node agent cannot change']],
   },
   'CVE-2025-4563: a mirror Pod with resource claims of other pods': {
     coveredBy: [
@@ -223,7 +226,10 @@ export const identity: Rows = {
   'the signature of cluster-info': {
     coveredBy: [
       ['tools/joining/cluster-info.test.ts', 'rejected: '],
-      ['tools/joining/cluster-info.test.ts', 'a man in the middle of a join is rejected and does not learn the token'],
+      [
+        'tools/joining/cluster-info.test.ts',
+        'a man in the middle is detected during a join and does not learn the token',
+      ],
     ],
   },
   'JWT: other algorithms': {
@@ -246,7 +252,7 @@ export const identity: Rows = {
     coveredBy: [
       [
         'apiserver/authn/openid-connect.test.ts',
-        'an unavailable or faulty OIDC provider does not affect the known keys',
+        'known keys remain valid while the OIDC provider is unavailable or faulty',
       ],
       ['apiserver/authn/openid-connect.test.ts', 'conflicting OIDC flags are rejected'],
     ],
@@ -288,10 +294,10 @@ export const identity: Rows = {
   },
   'approving, signing and changing certificate requests': {
     coveredBy: [
-      ['api/kinds/certificate-signing-request.test.ts', 'validating conditions written through'],
+      ['api/kinds/certificate-signing-request.test.ts', 'validation of conditions written through'],
       [
         'api/kinds/certificate-signing-request.test.ts',
-        'an update of a CertificateSigningRequest without a subresource changes neither spec nor status',
+        'updating a CertificateSigningRequest without using a subresource changes neither its spec nor its status',
       ],
       [
         'api/kinds/certificate-signing-request.test.ts',
@@ -305,7 +311,7 @@ export const identity: Rows = {
   },
   'malformed certificate requests': {
     coveredBy: [
-      ['api/kinds/certificate-signing-request.test.ts', 'validating a new CertificateSigningRequest:'],
+      ['api/kinds/certificate-signing-request.test.ts', 'validation of a new CertificateSigningRequest:'],
       ['api/pki/certificate-request.test.ts', 'mutated certificate requests are rejected without unexpected errors:'],
     ],
   },
@@ -320,7 +326,7 @@ export const identity: Rows = {
       ['apiserver/http/identity.test.ts', 'client certificates'],
       [
         'api/pki/tls.test.ts',
-        'the server rejects a client certificate that is expired, from another CA or only for servers',
+        'the server rejects a client certificate that has expired, was issued by another CA or is valid only for servers',
       ],
     ],
   },
@@ -331,7 +337,7 @@ export const identity: Rows = {
     coveredBy: [['apiserver/authz/node.test.ts', 'a node can read only the objects that its pods currently reference']],
   },
   'node labels and taints': {
-    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'no kind of write lets a node agent change']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'a node agent cannot change']],
   },
   'owners with blockOwnerDeletion': {
     coveredBy: [
@@ -378,7 +384,10 @@ export const runtime: Rows = {
   'CVE-2026-44288, 44289, 44291, 44293: Protobuf parsers': {
     coveredBy: [
       ['fuzz/protobuf.test.ts', 'damaged Protobuf messages are rejected or survive a round trip'],
-      ['apiserver/http/protobuf.test.ts', 'malformed Protobuf messages are rejected with a reason'],
+      [
+        'apiserver/http/protobuf.test.ts',
+        'malformed Protobuf messages are rejected, and the error contains the reason',
+      ],
     ],
   },
   'CVE-2025-59466: deep nesting': {
@@ -440,7 +449,7 @@ export const runtime: Rows = {
         'TLS 1.2 and later are accepted, and ALPN selects HTTP/2 or HTTP/1.1',
       ],
       ['apiserver/transport/floods.test.ts', 'floods of HTTP/2 frames do not stop the server'],
-      ['apiserver/transport/handshakes.test.ts', 'unusual server names in a handshake have no effect'],
+      ['apiserver/transport/handshakes.test.ts', 'unusual server names in a TLS handshake have no effect'],
     ],
   },
 }
@@ -450,10 +459,13 @@ export const requests: Rows = {
   'request smuggling': {
     coveredBy: [
       ['apiserver/transport/connections.test.ts', 'request smuggling attempts each get at most one response'],
-      ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
       [
         'apiserver/transport/connections.test.ts',
-        'an error in later data on a connection does not replace an earlier response',
+        'data that follows an upgrade request is not parsed as another request',
+      ],
+      [
+        'apiserver/transport/connections.test.ts',
+        'an error in data that follows a request does not replace the response to the request',
       ],
     ],
   },
@@ -482,14 +494,14 @@ export const requests: Rows = {
       ['apiserver/transport/slow-clients.test.ts', 'a client whose body never ends is disconnected'],
       [
         'apiserver/flowcontrol/server.test.ts',
-        'a long response occupies its seat until the client has read it or disconnected',
+        'a request with a long response occupies its seat until the client has read the response or disconnected',
       ],
       ['tools/console/console.test.ts', 'a console file is read from disk only once, however often it is requested'],
     ],
   },
   'oversized bodies': {
     coveredBy: [
-      ['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, regardless of how it is sent'],
+      ['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, regardless of the framing'],
     ],
   },
   'oversized objects': { here: ['objects'] },
@@ -539,14 +551,16 @@ export const requests: Rows = {
     coveredBy: [
       [
         'apiserver/http/hostile-queries.test.ts',
-        'a resourceVersion that is not reached in time gets a 504 with Retry-After',
+        'a resourceVersion that the server does not reach in time gets a 504 with Retry-After',
       ],
       ['fuzz/queries.test.ts', 'random queries return what a simple model predicts'],
     ],
   },
   'continue tokens': {
     here: ['queries'],
-    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'a continue token is valid only for its list and its user']],
+    coveredBy: [
+      ['apiserver/http/hostile-queries.test.ts', 'a continue token is valid only for the same list and the same user'],
+    ],
   },
   'namespaces and names that are prefixes of others': {
     coveredBy: [['fuzz/queries.test.ts', 'random queries return what a simple model predicts']],
@@ -571,7 +585,12 @@ export const requests: Rows = {
   },
   'content types': {
     here: ['objects'],
-    coveredBy: [['apiserver/http/protobuf.test.ts', 'malformed Protobuf messages are rejected with a reason']],
+    coveredBy: [
+      [
+        'apiserver/http/protobuf.test.ts',
+        'malformed Protobuf messages are rejected, and the error contains the reason',
+      ],
+    ],
   },
   'immutable fields': {
     here: ['unchangeable'],
@@ -579,9 +598,12 @@ export const requests: Rows = {
       ['clients/conformance.test.ts', 'cannot be changed and must be deleted first'],
       [
         'api/kinds/certificate-signing-request.test.ts',
-        'an update of a CertificateSigningRequest without a subresource changes neither spec nor status',
+        'updating a CertificateSigningRequest without using a subresource changes neither its spec nor its status',
       ],
-      ['api/kinds/storage-class.test.ts', 'only the provisioning settings of a StorageClass are immutable'],
+      [
+        'api/kinds/storage-class.test.ts',
+        'the provisioning settings of a StorageClass are immutable, and all other fields are mutable',
+      ],
       [
         'api/kinds/ingress.test.ts',
         'the controller of an IngressClass must be a domain-prefixed path and is immutable',
@@ -591,7 +613,10 @@ export const requests: Rows = {
   'paths in volumes': { here: ['volumes'] },
   'CVE-2026-33413, 33343, 73499, CVE-2023-32082, CVE-2021-28235: the access control of etcd': {
     coveredBy: [
-      ['apiserver/http/restored-etcd.test.ts', 'two servers recover after their etcd is restored from a backup'],
+      [
+        'apiserver/http/restored-etcd.test.ts',
+        'two servers that share an etcd recover after the etcd is restored from a backup',
+      ],
     ],
   },
 }

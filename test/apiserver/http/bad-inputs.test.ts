@@ -408,7 +408,7 @@ function faultOfAnswer({ status, text, headers }: Answer, [, codes, told]: Row):
   return told === undefined || told.test(shown) ? undefined : `the answer does not say ${told}: ${shown.slice(0, 500)}`
 }
 
-test('requests with invalid input get the expected responses', { timeout: 300_000 }, async (t) => {
+test('each request with invalid input gets the expected response', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = survivalCheck(server)
@@ -433,7 +433,7 @@ test('requests with invalid input get the expected responses', { timeout: 300_00
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
 })
 
-test('every bad-input row names a test or explains why there is none', () => {
+test('every row in the table of bad inputs names a test or explains why no test exists', () => {
   const rows = Object.values(rowsOf).flatMap((sort) => Object.entries<rowsOf.BadInput>(sort))
   for (const [row, { here = [], coveredBy: held = [], waits, open }] of rows) {
     assert.ok(

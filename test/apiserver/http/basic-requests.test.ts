@@ -46,7 +46,7 @@ test('an update with an outdated resourceVersion is rejected and leaves the obje
   assert.deepEqual((await client.get(`${configMaps}/a`)).body.data, { k: 'new' })
 })
 
-test('the pages of a list form one snapshot despite concurrent writes', async () => {
+test('all pages of a list belong to one snapshot, despite concurrent writes', async () => {
   const { client, configMaps } = await placeOfItsOwn()
   for (const name of ['a', 'b', 'c', 'd', 'e']) await client.post(configMaps, { metadata: { name } })
   const names: string[] = []
@@ -77,7 +77,7 @@ test('__proto__ and similar names are ordinary keys', async () => {
   assert.ok((await client.get(`${configMaps}/p`)).text.includes(expected))
 })
 
-test('each profile uses its own names, and a store cannot change its profile', async (t) => {
+test('each profile uses its own API names, and the profile of a store cannot be changed', async (t) => {
   const server = await serve(t, ['--profile=kubernetes'])
   const { body } = await server.client().get('/api/v1/namespaces/default')
   assert.deepEqual(body.metadata.labels, { 'kubernetes.io/metadata.name': 'default' })

@@ -76,7 +76,7 @@ test('/flagz shows the flags as text or as an object', async () => {
   assert.deepEqual([older.body.apiVersion, older.headers.warning !== undefined], ['config.orch.io/v1alpha1', true])
 })
 
-test('the diagnostic pages reject other methods and media types', async () => {
+test('the diagnostic pages reject unsupported methods and media types', async () => {
   for (const type of ['application/json', 'application/cbor', 'application/xml', objectType('Flagz', 'v1')])
     assert.equal((await newest.send('/flagz', accepting(type))).status, 406, type)
   assert.equal((await newest.send('/statusz', accepting(objectType('Flagz')))).status, 406)

@@ -111,7 +111,7 @@ async function assertReadable(client: HttpClient): Promise<void> {
       }
 }
 
-test('every write method rejects an object whose kind differs from the path', { timeout: 300_000 }, async (t) => {
+test('every write method rejects an object whose kind does not match the path', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = survivalCheck(server)

@@ -10,7 +10,7 @@ function order(document: object, unknown: readonly string[], duplicates: readonl
   return inDocumentOrder(json, unknown.map(fault('unknown')), duplicates.map(fault('duplicate')))
 }
 
-test('unknown and duplicate fields are reported in the order of the document', () => {
+test('unknown and duplicate fields are reported in document order', () => {
   const document = { metadata: { name: 'a', bogus: 1 }, odd: [{ a: 1 }], data: { k: '1' } }
   assert.deepEqual(order(document, ['metadata.bogus', 'odd'], ['metadata.name', 'odd[0].a', 'data']), [
     'duplicate metadata.name',

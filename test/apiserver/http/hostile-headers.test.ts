@@ -184,7 +184,7 @@ const methods = [
   ['DELETE', `${configMaps}/a`],
 ] as const
 
-test('a body of more than 3 MiB gets a 413, regardless of how it is sent', { timeout: 300_000 }, async (t) => {
+test('a body of more than 3 MiB gets a 413, regardless of the framing', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = survivalCheck(server)
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)
@@ -220,7 +220,7 @@ function chunks(text: string): string {
     .join('')
 }
 
-test('clients that disconnect in the middle of a body cause no server error', async (t) => {
+test('clients that disconnect in the middle of a body do not cause server errors', async (t) => {
   const server = await serve(t)
   const assertAlive = survivalCheck(server)
   const socket = await openSocket(server, 'http/1.1')

@@ -19,7 +19,7 @@ async function makeHot(client: HttpClient): Promise<void> {
   assert.equal((await client.post(path, { metadata: { name: 'hot' } })).status, 201)
 }
 
-/** Creates as many clients as the given number of concurrent requests needs. */
+/** Creates enough clients for the given number of concurrent requests. */
 function clientsOf(server: Restartable, requests: number): HttpClient[] {
   return Array.from({ length: Math.ceil(requests / 64) }, () => server.client())
 }
@@ -58,7 +58,7 @@ test('240 concurrent changes to one object all succeed', async (t) => {
   assert.equal(versions.size, 240)
 })
 
-test('a deletion succeeds amid many changes, and of several writes to the same resourceVersion only one succeeds', async (t) => {
+test('a deletion succeeds despite many concurrent changes, and only one of several writes to the same resourceVersion succeeds', async (t) => {
   const server = await serve(t)
   const clients = clientsOf(server, 200)
   const [client] = clients as [HttpClient]
@@ -80,7 +80,7 @@ test('a deletion succeeds amid many changes, and of several writes to the same r
   assert.equal((await client.get(hot)).status, 404)
 })
 
-test('two servers on one etcd apply all concurrent changes, and a client that disconnects while waiting changes nothing', async (t) => {
+test('two servers on one etcd apply all concurrent changes, and a client that disconnects while it waits changes nothing', async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const start = () => serve(t, [`--etcd-servers=${cluster.endpoints}`])
@@ -101,7 +101,7 @@ test('two servers on one etcd apply all concurrent changes, and a client that di
 })
 
 /**
- * Stops etcd while a request is being written. Of the waiting requests, one times out and one is abandoned by its
+ * Suspends etcd while a request is being written. Of the waiting requests, one times out and one is abandoned by its
  * client.
  */
 async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
@@ -114,7 +114,7 @@ async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const left = leaving(server, 'left')
   assert.equal(await statusOf(session, `${hot}?timeout=500ms`, 'late'), 504)
   left.destroy()
-  // Wait until the server must have noticed the disconnect.
+  // Wait long enough for the server to notice the disconnect.
   await statusOf(session, `${hot}?timeout=200ms`, 'another')
   cluster.signal(0, 'SIGCONT')
   await first

@@ -186,7 +186,7 @@ for (const [flags, expected] of anonymousTable) {
   })
 }
 
-test('anonymous users may read the overall health but no individual checks', async (t) => {
+test('anonymous users may read the overall health but not the individual checks', async (t) => {
   const nobody = (await serve(t)).client('')
   for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/', '/livez?verbose'])
     assert.equal((await nobody.get(path)).status, 200, path)

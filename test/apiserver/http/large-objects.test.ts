@@ -86,7 +86,7 @@ test('lists show the selected fields of a large object in every format', async (
   assert.deepEqual(parse(await readList('application/yaml', query)).items, expected)
 })
 
-test('a large object can be read as a table and as metadata', async () => {
+test('a large object can be read as a table and as partial metadata', async () => {
   const read = async (as: string) => (await client.get(`${configMaps}/large`, { accept: meta(as) })).body
   assert.equal((await read('Table')).rows[0].cells[0], 'large')
   assert.deepEqual((await read('PartialObjectMetadata')).metadata, stored.metadata)
@@ -108,7 +108,7 @@ async function changesOf<T>(name: string, watching: (path: string) => Promise<T>
   return await events
 }
 
-test('watches show each state of a large object as a table and as metadata', async () => {
+test('watches show each state of a large object as a table and as partial metadata', async () => {
   const changes = (name: string, as: string) =>
     changesOf(name, async (path) => {
       const end = new AbortController()

@@ -103,7 +103,7 @@ test('a sorted list orders quantities by amount and numbers by value', async () 
   assert.deepEqual(names(await list('sort=spec.resources.requests.storage', claims)), ['y', 'x', 'z'])
 })
 
-test('the pages of a sorted list form one snapshot', async () => {
+test('all pages of a sorted list belong to one snapshot', async () => {
   const maps = '/api/v1/namespaces/extended/configmaps'
   for (const name of ['1', '2', '3']) await client.post(maps, { metadata: { name, labels: { rank: name } } })
   const first = await list('sort=-metadata.labels.rank&limit=1', maps)

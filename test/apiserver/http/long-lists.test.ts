@@ -87,7 +87,7 @@ test('a long list as a table is complete', async () => {
   )
 })
 
-test('a long list is complete in pages that are slightly smaller or larger than a chunk', async () => {
+test('a long list is complete if its pages are slightly smaller or larger than a chunk', async () => {
   const client = server.client()
   const items: object[] = []
   let token = ''
@@ -99,7 +99,7 @@ test('a long list is complete in pages that are slightly smaller or larger than 
   assert.deepEqual(items, objects)
 })
 
-test('a client that disconnects during a long list does not affect others', async () => {
+test('a client that disconnects during a long list does not affect other clients', async () => {
   const leaving = Array.from({ length: 5 }, async () => {
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`GET ${configMaps} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin-token\r\n\r\n`)
@@ -111,7 +111,7 @@ test('a client that disconnects during a long list does not affect others', asyn
   assertWhole((await staying).text)
 })
 
-test('long lists interleaved with writes contain the same objects as short pages', async () => {
+test('long lists during concurrent writes contain the same objects as short pages', async () => {
   const client = server.client()
   const path = '/api/v1/namespaces/changing/configmaps'
   await client.post('/api/v1/namespaces', { metadata: { name: 'changing' } })

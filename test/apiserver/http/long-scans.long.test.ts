@@ -82,7 +82,7 @@ for (const as of views) {
 
 const nameIn = (object: object) => (object as { metadata: { name: string } }).metadata.name
 
-test('all formats of a list have the same content', { timeout: 300_000 }, async () => {
+test('a list has the same content in all formats', { timeout: 300_000 }, async () => {
   for (const query of ['?limit=120', '?limit=2', '?labelSelector=none']) {
     const get = (accept: string, more = '') => server.client.get(`${collection}${query}${more}`, { accept })
     const { body } = await get('application/json')

@@ -1,4 +1,4 @@
-/** Tests the final newline and the order of members in every response, on which scripts that search the text depend. */
+/** Tests the final newline and the order of members in every response. Scripts that search the text depend on both. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -211,7 +211,7 @@ function olderValue(key: string, name: string): Buffer {
   return bytes
 }
 
-test('objects stored by an earlier version keep their member order until they are written again', async (t) => {
+test('objects that an earlier version stored keep their member order until they are written again', async (t) => {
   const other = await serve(t)
   await other.stop()
   for (const name of ['old-a', 'old-b']) {

@@ -52,7 +52,7 @@ test('the next media type in an Accept header applies if the first media type is
   }
 })
 
-test('a table has the API group that the client requested, so that kubectl shows columns under any profile', async () => {
+test('a table has the API group that the client requested, so kubectl can show the columns under any profile', async () => {
   const ask = (group: string) =>
     client.get('/api/v1/namespaces', { accept: `application/json;as=Table;g=${group};v=v1` })
   for (const group of ['meta.orch.io', 'meta.k8s.io']) {

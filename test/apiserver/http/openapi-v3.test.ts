@@ -63,7 +63,7 @@ test('the Protobuf form of an OpenAPI document has the same paths and types as t
   for (const name of [...Object.keys(paths), ...Object.keys(components.schemas)]) assert.ok(bytes.includes(name), name)
 })
 
-test('fields in Protobuf OpenAPI documents have the same numbers as in Kubernetes', () => {
+test('the fields of Protobuf OpenAPI documents have the same numbers as in Kubernetes', () => {
   const schema = { type: 'integer', default: 0, uniqueItems: true, allOf: [{ $ref: 'x' }] }
   const encoded = encodeV3({ components: { schemas: { a: schema } } })
   const inner = 'ca01 07 696e7465676572 8a02 09 09 0000000000000000 a001 01 d201 05 12 03 0a 01 78'.replaceAll(' ', '')
@@ -84,7 +84,7 @@ test('OpenAPI v3 definitions have the same names, defaults and enums as in Kuber
   assert.deepEqual(PriorityClassList.properties.items.items.default, {})
 })
 
-test('depending on the version, OpenAPI lists the parameters that all operations of a path share only once', async () => {
+test('in some versions, OpenAPI lists a parameter that all operations of a path share only once', async () => {
   const path = '/apis/scheduling.orch.io/v1/priorityclasses'
   const namesOf = (parameters: Loose[]) => parameters.map(({ name }) => name)
   const { post, parameters, get } = document.paths[path]

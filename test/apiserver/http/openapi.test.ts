@@ -111,7 +111,7 @@ function placeOf(group: string, version: string): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
 }
 
-test('every OpenAPI definition matches the recorded facts of its type', () => {
+test('every OpenAPI definition matches the recorded properties of its type', () => {
   const compared = { types: 0, fields: 0, markers: 0 }
   const types = servedTypes()
   assert.deepEqual(Object.keys(v2.definitions), types.map(([name]) => published(name)).sort())
@@ -202,11 +202,11 @@ test('every OpenAPI entry has a description, every reference resolves, and opera
   }
 })
 
-test("the OpenAPI documents contain only the vendor's own names", () => {
+test('the OpenAPI documents of each profile contain no names of the other vendor', () => {
   assert.doesNotMatch(JSON.stringify([v2, documents]), /k8s|kubernetes/i)
 })
 
-test('every OpenAPI operation declares exactly the parameters and responses in the reference tables', () => {
+test('every OpenAPI operation declares exactly the parameters and responses that the reference tables list', () => {
   let compared = 0
   for (const { path, item, operation } of operationsIn(v2)) {
     const action = operation['x-orch-action']
@@ -229,7 +229,7 @@ test('every OpenAPI operation declares exactly the parameters and responses in t
   console.error(`openapi: ${compared} query parameters compared`)
 })
 
-test('OpenAPI operation IDs equal the IDs that generated clients use', () => {
+test('OpenAPI operation IDs are the same as those that generated clients use', () => {
   const pod = '/api/v1/namespaces/{namespace}/pods/{name}'
   assert.equal(v2.paths[pod].get.operationId, 'readCoreV1NamespacedPod')
   assert.equal(v2.paths[`${pod}/exec`].post.operationId, 'connectCoreV1PostNamespacedPodExec')

@@ -32,7 +32,7 @@ const objectNamed = (name: string, data: object = { k: 'v' }) => ({
 })
 const metadata = (as: string, version = 'v1') => `;as=${as};g=meta.orch.io;v=${version}`
 
-test('the response uses the first supported format that the client accepts', async () => {
+test('the response is in the first supported format that the client accepts', async () => {
   await client.post(collection, objectNamed('forms'))
   const formFor = async (accept: string, path = `${collection}/forms`) => {
     const { status, headers } = await client.get(path, { accept })
@@ -100,7 +100,7 @@ test('empty lists and list pages in Protobuf match their JSON', async () => {
   )
 })
 
-test('a list at a resourceVersion older than the cache is the same in Protobuf as in JSON', async () => {
+test('a list at a resourceVersion that is older than the cache has the same content in Protobuf and in JSON', async () => {
   const before = (await client.get(collection)).body
   await client.post(collection, objectNamed('later'))
   await client.delete(`${collection}/forms`)
@@ -229,7 +229,7 @@ test('a Scale subresource can be read and written in Protobuf', async () => {
   assert.equal((await read()).spec.replicas, 3)
 })
 
-test('custom resources fall back to the next accepted format, but their definitions support Protobuf', async () => {
+test('custom resources are returned in the next accepted format instead of Protobuf, but their definitions support Protobuf', async () => {
   const schema = { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } }
   const definition = {
     apiVersion: 'apiextensions.orch.io/v1',
@@ -265,7 +265,7 @@ test('custom resources fall back to the next accepted format, but their definiti
 const sealed = (hex: string) =>
   Buffer.from(`6b387300 0a0f 0a027631 1209436f6e6669674d6170 ${hex}`.replaceAll(' ', ''), 'hex')
 
-test('malformed Protobuf messages are rejected with a reason', async () => {
+test('malformed Protobuf messages are rejected, and the error contains the reason', async () => {
   const send = (raw: Buffer, path = collection, method = 'POST') =>
     client.send(path, { method, raw, headers: { 'content-type': type } })
   const good = writeDocument(objectNamed('refused'), message)
@@ -331,7 +331,7 @@ test('malformed Protobuf messages are rejected with a reason', async () => {
   assert.equal((await send(good)).status, 201)
 })
 
-test('missing type fields are handled as in JSON, and unknown fields are skipped even with strict field validation', async () => {
+test('in Protobuf, missing type fields are handled as in JSON, and unknown fields are skipped even with strict field validation', async () => {
   const unknown = Buffer.concat([writeDocument(objectNamed('unknown'), message), Buffer.from('2a0161', 'hex')])
   const headers = { 'content-type': type }
   const strict = await client.send(`${collection}?fieldValidation=Strict`, { method: 'POST', raw: unknown, headers })
@@ -390,7 +390,7 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
 })
 
 /**
- * The measured time includes garbage collection. A create includes a lot of other work, so its limit is the same as in
+ * The measured time includes garbage collection. A create includes a lot of other work, so its limit is the same as for
  * JSON.
  */
 const boundMs: { readonly [what: string]: number } = { create: 350, get: 150, list: 150 }

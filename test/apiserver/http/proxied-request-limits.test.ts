@@ -1,7 +1,6 @@
 /**
  * Tests that requests forwarded to pods, services, nodes or aggregated servers leave enough file descriptors for
- * accepting clients, regardless of the number of objects to which a user connects. Each forwarded request uses a
- * separate connection.
+ * accepting clients, no matter how many objects a user connects to. Each forwarded request uses a separate connection.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -39,7 +38,7 @@ async function begin(session: ClientHttp2Session, path: string, token: string): 
   return head[':status']
 }
 
-test("one user's proxied requests exhaust neither the file descriptors nor the request limit for other users", async (t) => {
+test('the proxied requests of one user exhaust neither the file descriptors nor the request limit for other users', async (t) => {
   const upstream = createServer((_, response) => void response.write('goes on'))
   upstream.listen(0, '127.0.0.1')
   await once(upstream, 'listening')
@@ -79,7 +78,7 @@ test("one user's proxied requests exhaust neither the file descriptors nor the r
   const other = openSession(server)
   t.after(() => other.destroy())
   assert.equal(await begin(other, `${pods}/p0:${port}/proxy/`, 'bob-token'), 200)
-  // Two users who send as many requests as possible leave some requests for administrators.
+  // Even if two users send as many requests as possible, some capacity remains for administrators.
   const all = Array.from({ length: 64 }, () => begin(other, `${pods}/p1:${port}/proxy/`, 'bob-token'))
   assert.ok((await Promise.all(all)).includes(429))
   assert.equal(await begin(other, `${pods}/p2:${port}/proxy/`, 'admin-token'), 200)
@@ -117,7 +116,7 @@ async function startUpstream(t: TestContext) {
 }
 
 // An idle connection would stay open for a minute without being counted.
-test('a proxied connection to a user-chosen port is closed after its request', async (t) => {
+test('a proxied connection to a port that the user chose is closed after its request', async (t) => {
   const { send, open } = await startUpstream(t)
   await send({ isUnverified: true })
   await untilTrue(async () => (await open()) === 0)

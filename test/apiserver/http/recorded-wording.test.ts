@@ -11,13 +11,13 @@ const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 const maps = `${namespaces}/default/configmaps`
 
-test('the message for an invalid timeout matches kube-apiserver', async () => {
+test('the message for an invalid timeout is the same as in kube-apiserver', async () => {
   const answer = await client.get(`${maps}?timeout=abc`)
   assert.equal(answer.status, 400)
   assert.match(answer.body.message, /^invalid timeout specified in the request URL\b.*"abc"/)
 })
 
-test('the message for an unrecognized body matches kube-apiserver', async () => {
+test('the message for an unrecognized body is the same as in kube-apiserver', async () => {
   const unknown =
     /^the object provided is unrecognized \(must be of type Namespace\): couldn't get version\/kind; json parse error: /
   for (const raw of ['{', '[]', '"x"', '{"kind":5}', '{"apiVersion":{}}', '\xff']) {
@@ -31,7 +31,7 @@ test('the message for an unrecognized body matches kube-apiserver', async () => 
   }
 })
 
-test('the message for a value of the wrong type matches kube-apiserver', async () => {
+test('the message for a value of the wrong type is the same as in kube-apiserver', async () => {
   await client.post(maps, { metadata: { name: 'formed' } })
   const cases: readonly (readonly [body: JsonObject, words: RegExp])[] = [
     [{ data: 'x' }, /\bdata: cannot restore map from string\b/],

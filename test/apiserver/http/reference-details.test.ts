@@ -1,6 +1,6 @@
 /**
- * Tests responses to reads and deletes on which clients of Kubernetes 1.23 rely. The expected responses are the ones
- * that kube-apiserver sends to the same requests.
+ * Tests the details of responses to reads and deletes that clients of Kubernetes 1.23 rely on. The expected responses
+ * are those of kube-apiserver to the same requests.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -52,7 +52,7 @@ test('the error for a failed precondition names the resource for a namespace, an
   }
 })
 
-test('preconditions in the query and in the body of a delete must all hold', async () => {
+test('a delete succeeds only if the preconditions in both the query and the body hold', async () => {
   const { metadata } = (await made(configMaps, { metadata: { name: 'conditional' } })).body
   const { uid, resourceVersion } = metadata
   const path = `${configMaps}/conditional`
@@ -109,7 +109,7 @@ test('collection deletes apply query preconditions to each object, and resourceV
   assert.deepEqual(await names(), [])
 })
 
-test('a delete body of null means no options, and an empty body may have any content type', async () => {
+test('a delete body of null is treated as no options, and an empty body may have any content type', async () => {
   for (const name of ['null', 'yaml', 'typed']) await made(configMaps, { metadata: { name } })
   assert.equal((await client.send(`${configMaps}/null`, { method: 'DELETE', raw: 'null' })).status, 200)
   const yaml = { method: 'DELETE', raw: '---\n', headers: { 'content-type': 'application/yaml' } }
@@ -167,7 +167,7 @@ test('a list at an old resourceVersion has a continue token only if the next pag
   assert.deepEqual(await page(`limit=0&resourceVersionMatch=Exact&resourceVersion=${version}`), [['a', 'c'], undefined])
 })
 
-test('a request with an invalid name gets a 400 without a store lookup', async () => {
+test('a request with an invalid name gets a 400, and the server does not read the store', async () => {
   await made(configMaps, { metadata: { name: 'a' } })
   for (const method of ['GET', 'DELETE']) {
     for (const path of [`${configMaps}/a%25`, '/api/v1/namespaces/a%25', '/api/v1/namespaces/a%25/status']) {
@@ -222,7 +222,7 @@ test('a subresource is not available as a table', async () => {
   assert.equal((await client.get(status, { accept: partial })).body.kind, 'PartialObjectMetadata')
 })
 
-test('all errors in list options are reported', async () => {
+test('all errors in the list options are reported together', async () => {
   const cases = [
     ['watch=1&resourceVersion=0&resourceVersionMatch=Exact', 2],
     ['watch=1&resourceVersionMatch=Exact', 2],
@@ -241,7 +241,7 @@ test('a label with an empty key causes two validation errors', async () => {
   assert.deepEqual(causes(answer), ['FieldValueInvalid metadata.labels', 'FieldValueInvalid metadata.labels'])
 })
 
-test('the content type is checked before the options, and the options before the event format', async () => {
+test('the server checks the content type before the options, and the options before the event format', async () => {
   const headers = { 'content-type': 'text/plain' }
   const sent = { method: 'POST', raw: '{}', headers }
   assert.equal((await client.send(`${configMaps}?dryRun=Some`, sent)).status, 415)

@@ -314,7 +314,7 @@ test('deleting a namespace releases all allocations', async (t) => {
   }
 })
 
-test('an exhausted Service CIDR is reported, and released addresses are reused', async (t) => {
+test('the exhaustion of a Service CIDR is reported, and released addresses are reused', async (t) => {
   const server = await serve(t, ['--service-cluster-ip-range=10.5.0.0/29', '--service-node-port-range=30000-30003'])
   const client = server.client()
   const own = (ok(await client.get('/api/v1/services')).body.items as Service[]).flatMap(

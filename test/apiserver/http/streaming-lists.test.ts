@@ -40,7 +40,7 @@ const isEnd = ({ type, object }: WatchEvent) => type === 'BOOKMARK' && object.me
 const described = (events: readonly WatchEvent[]) =>
   events.map((event) => (isEnd(event) ? 'END' : `${event.type} ${event.object.metadata?.name ?? ''}`.trim()))
 
-test('a streaming list sends the objects, then a marked bookmark, and then changes', async () => {
+test('a streaming list sends the objects, then an annotated bookmark, and then the changes', async () => {
   const end = new AbortController()
   const events: WatchEvent[] = []
   for await (const event of client.watch(marked, end.signal)) {
@@ -96,7 +96,7 @@ test('if the resourceVersion of a streaming list is not reached in time, the str
   assert.equal(event.object.details.causes[0].reason, 'ResourceVersionTooLarge')
 })
 
-test('in a streaming list that is returned as a Table, the last row marks the end of the initial events', async () => {
+test('in a streaming list returned as a table, the last row marks the end of the initial events', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   const { text } = await client.get(`${marked}&timeoutSeconds=1&labelSelector=name%3Da`, { accept })
   const [first, last] = text

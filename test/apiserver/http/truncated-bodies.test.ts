@@ -189,7 +189,7 @@ test('a write that times out before its body is complete changes nothing', { tim
 })
 
 /** Send the request as `kubectl delete --raw` does. Node.js ends such a stream before its body can be read. */
-test('a request body that ends without data counts as empty', { timeout: 60_000 }, async (t) => {
+test('a request body that ends without any data is treated as empty', { timeout: 60_000 }, async (t) => {
   const server = await serve(t)
   await server.client().post(configMaps, { metadata: { name: 'short' } })
   const socket = await openFrames(server)

@@ -71,7 +71,7 @@ async function assertServes(server: Served): Promise<void> {
   assert.match(ready.text, /\[\+\]objects ok, but 2 objects cannot be read: .*default\/b \(.*default\/d \(/)
   assert.match(
     server.output(),
-    /cannot read a stored object; clients do not receive it key="objects\/core\/configmaps\/default\/b"/,
+    /cannot read a stored object; responses omit the object key="objects\/core\/configmaps\/default\/b"/,
   )
   assert.equal((await client.get(`${path}/a`)).status, 200)
   const damaged = await client.get(`${path}/b`)
@@ -209,7 +209,7 @@ async function withEtcd(t: TestContext): Promise<{ servers: Restartable[]; store
   return { servers, store }
 }
 
-test('when a value in etcd becomes unreadable, servers keep running, watches of its kind end, and lists report it', async (t) => {
+test('when a value in etcd becomes unreadable, servers keep running, watches of the kind end, and lists report the value', async (t) => {
   const { servers, store } = await withEtcd(t)
   const [one, two] = servers.map((server) => server.client()) as [HttpClient, HttpClient]
   await create(one, ['a', 'b', 'c', 'd'])

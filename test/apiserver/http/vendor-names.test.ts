@@ -1,6 +1,6 @@
 /**
- * Tests that the output of a server contains no names from the other profile: help, discovery, descriptions, objects of
- * every kind with defaults, tables, errors, metrics, and the files that the server writes.
+ * Tests that no output of a server contains a name from the other profile. The output includes help, discovery,
+ * descriptions, objects of every kind with defaults, tables, errors, metrics, and the files that the server writes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -98,7 +98,7 @@ describe('no names from the other profile appear', { concurrency: 1 }, () => {
     })
   }
 
-  test('the help mentions no names from the other vendor except the profile name', () => {
+  test('the help text uses no Kubernetes name except that of the profile', () => {
     const { stdout } = spawnSync(join(root, 'bin/orch'), ['help', 'flags'], { encoding: 'utf8' })
     assert.doesNotMatch(stdout, wordsOf.kubernetes)
   })

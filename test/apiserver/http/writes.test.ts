@@ -107,7 +107,7 @@ describe('applying to an object that is deleted concurrently', () => {
     return [await status, body]
   }
 
-  test('an apply recreates a deleted object unless it specifies a uid or resourceVersion', async () => {
+  test('an apply recreates a deleted object unless the request specifies a uid or a resourceVersion', async () => {
     const { server: url, authority } = server.credentials()
     const session = connect(url, { ca: authority as string })
     let created = 0
@@ -157,7 +157,7 @@ test('a list element without its key gets an empty key, which validation reports
   assert.deepEqual([owner.status, owner.body.reason], [422, 'Invalid'])
 })
 
-test('a list element with an empty key, if valid, can be owned like other elements', async () => {
+test('if an empty key is valid, a list element with an empty key can be owned like any other element', async () => {
   const path = `${scalers('v2')}/empty-key`
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 }
   const head = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'empty-key' } }
@@ -170,7 +170,7 @@ test('a list element with an empty key, if valid, can be owned like other elemen
   assert.deepEqual(gone.body.status.conditions, [{ lastTransitionTime: null, status: '', type: '' }])
 })
 
-test('an apply ignores fields that the subresource resets, and does not own these fields', async () => {
+test('an apply ignores fields that the subresource resets, and the applier does not own these fields', async () => {
   const path = `${pods}/reset`
   const head = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'reset' } }
   const spec = { containers: [{ name: 'a', image: 'i' }] }
@@ -232,7 +232,7 @@ test('a patch that removes a required resourceVersion is rejected', async () => 
   assert.equal(taken.status, 200)
 })
 
-test('a strategic merge patch with a directive in a missing map is rejected', async () => {
+test('a strategic merge patch with a directive in a map that does not exist is rejected', async () => {
   await client.post(maps, mapOf('undirected'))
   const body = { metadata: { labels: { $patch: 'replace', a: 'b' } } }
   const refused = await patch(`${maps}/undirected`, 'strategic-merge-patch+json', body)
@@ -290,7 +290,7 @@ test('a resourceVersion is opaque, and any text that differs from the stored ver
   )
 })
 
-test('a resourceVersion of 0 counts as unset, and a PUT does not recreate a deleted object', async () => {
+test('a resourceVersion of 0 is treated as unset, and a PUT does not recreate a deleted object', async () => {
   const events = '/api/v1/namespaces/default/events'
   const event = (name: string, metadata: JsonObject) => ({
     metadata: { name, namespace: 'default', ...metadata },

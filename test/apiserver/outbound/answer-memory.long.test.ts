@@ -53,7 +53,7 @@ for (const [name, send] of Object.entries(floods))
     assert.equal(await attack, 'answer')
   })
 
-test('unfinished responses from one destination do not use up the memory for other destinations', async () => {
+test('unfinished responses from one destination do not exhaust the memory for other destinations', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -102,7 +102,7 @@ test('if the response memory pool is full, large responses get a specific error 
   assert.equal(await outcome(caller, large), 3 * mebibyte)
 })
 
-test('if an outbound call times out while waiting for a connection, the destination is not blamed', async () => {
+test('if an outbound call times out while it waits for a connection, the error does not blame the destination', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0

@@ -238,7 +238,7 @@ test('an outbound POST that the destination may have read is not repeated, but a
   assert.deepEqual([status, served.requests()], [200, 5])
 })
 
-test('a connection that the destination has closed or is about to close is not reused', async () => {
+test('an outbound connection that the destination has closed or is about to close is not reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   let socket: Socket | null = null

@@ -1,5 +1,5 @@
 /**
- * Tests that the addresses of Services come from ServiceCIDRs since Kubernetes 1.33, and that each address has an
+ * Tests that, since Kubernetes 1.33, the addresses of Services come from ServiceCIDRs, and that each address has an
  * IPAddress for as long as it is in use.
  */
 import assert from 'node:assert/strict'
@@ -156,7 +156,7 @@ test('a restart creates missing IPAddresses and deletes IPAddresses that belong 
     await new Promise((resolve) => setTimeout(resolve, 20))
   const found = await namesAt(server.client(), ipAddresses)
   assert.ok(found.includes('10.0.0.3') && found.includes('10.0.0.2') && !found.includes('10.0.9.9'), found.join(' '))
-  assert.match(server.output(), /deleted IPAddresses that belong to no Service/)
+  assert.match(server.output(), /deleted IPAddresses that do not belong to a Service/)
 })
 
 test('before Kubernetes 1.33 and without the feature gate, Services have no IPAddresses', async () => {

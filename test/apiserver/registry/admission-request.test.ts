@@ -26,7 +26,7 @@ test('plugins receive a frozen copy of the old object, even from a copy of the r
   assert.equal(request.oldObject, oldObject)
 })
 
-test('admission requests for different updates share one accessor but return their own old objects', () => {
+test('admission requests share one accessor for old objects, but each request returns its own old object', () => {
   const [one, other] = ['one', 'other'].map((name) => requestWith({ metadata: { name } } as ApiObject))
   assert.deepEqual(
     [one!, other!].map(({ oldObject }) => oldObject?.metadata.name),

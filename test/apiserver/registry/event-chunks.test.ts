@@ -31,7 +31,7 @@ test('chunks contain whole events, in order, and each event is counted once', ()
   for (const chunk of sent) assert.ok(chunk.endsWith('\n') && /^\d+:/.test(chunk))
 })
 
-test('events share a chunk as long as they fit, and a larger event gets a chunk of its own', () => {
+test('events share a chunk as long as they fit into it, and a larger event gets a chunk of its own', () => {
   const { sent } = chunksOf([40, 40, 40, 300, 40, 40])
   assert.deepEqual(
     sent.map(({ length }) => length),
@@ -39,6 +39,6 @@ test('events share a chunk as long as they fit, and a larger event gets a chunk 
   )
 })
 
-test('without events, there are no chunks', () => {
+test('an empty list of events results in no chunks', () => {
   assert.deepEqual(chunksOf([]).sent, [])
 })

@@ -50,7 +50,7 @@ test('the next writer runs after a failed write', async () => {
   assert.equal(await next, 'next')
 })
 
-test('a waiting writer that is aborted leaves the queue immediately and does not block others', async () => {
+test('a waiting writer that is aborted leaves the queue immediately and does not block other writers', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()
@@ -68,7 +68,7 @@ test('a waiting writer that is aborted leaves the queue immediately and does not
   assert.deepEqual(written, [])
 })
 
-test('a full queue rejects further writers until waiting writers leave', async () => {
+test('a full queue rejects further writers until waiting writers leave the queue', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()

@@ -57,14 +57,14 @@ function read(value: Uint8Array) {
   return { fields, metadata, header: new HeaderReader().read(key, value) }
 }
 
-test('the format of a kind is the same in all Kubernetes versions between two changes to the kind', () => {
+test('Kubernetes versions between two changes to a kind use the same format for the kind', () => {
   const span = (version: EmulatedVersion) => spanOf(typeAt(version).kind, { version, vendor })
   assert.deepEqual(span('1.26'), { first: 25, end: 28 })
   assert.deepEqual(span('1.29'), { first: 29, end: 31 }, 'a gate changes the default of its field')
   assert.deepEqual(span('1.34'), { first: 34, end: Number.POSITIVE_INFINITY })
 })
 
-test('an object is returned as stored if its version has the same format', () => {
+test('an object is returned as stored if the requested version has the same format', () => {
   assert.ok(show('1.30', write('1.29', { size: 2 })).isSame)
   assert.ok(show('1.36', write('1.35', { size: 2 })).isSame)
 })

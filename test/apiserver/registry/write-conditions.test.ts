@@ -1,6 +1,6 @@
 /**
- * Tests write conditions: a decision that depends on another object must still be valid at the commit, for creates,
- * updates and deletes. The admission plugin receives the outcome of each attempt.
+ * Tests write conditions: a decision that depends on another object must still be valid when a create, update or delete
+ * is committed. The admission plugin receives the outcome of each attempt.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -94,7 +94,7 @@ for (const [writeMethod, act, last] of [
     assert.deepEqual(outcomes, ['failed', last])
   })
 
-test('a write is not stored after its deadline', async () => {
+test('a write whose deadline has passed is not stored', async () => {
   await make('late')(plain)
   const { revision } = maps.cache.get(keyOf(maps, 'default', 'late'))!
   const deadline = systemClock.monotonic() + 5
@@ -115,7 +115,7 @@ test('admission of a dry run registers no dependencies and no follow-up actions'
     await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
 })
 
-test('an admission plugin is notified if the write is rejected, changes nothing or loses its response', async () => {
+test('an admission plugin is notified if the write is rejected, changes nothing or its response is lost', async () => {
   const outcomes: WriteOutcome[] = []
   const noting = (then: () => void) => ({
     ...plain,

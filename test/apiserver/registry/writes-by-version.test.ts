@@ -116,7 +116,7 @@ test('only the series and the metadata of an Event can be changed through the ev
   assert.ok(causesOf(core.body).includes('reportingComponent'))
 })
 
-test('the limits of a priority level must be within bounds', async () => {
+test('the limits of a priority level must be in the valid range', async () => {
   const path = '/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations'
   const faults = async (limited: object, more: object = {}) => {
     const spec = { type: 'Limited', limited: { limitResponse: { type: 'Reject' }, ...limited }, ...more }
@@ -187,7 +187,7 @@ test('managed fields entries for the scale subresource have no time', async () =
   assert.deepEqual(await write('apply-patch+yaml', '?fieldManager=m&force=true', scale), ['Apply', undefined])
 })
 
-test('a create may specify a resourceVersion only in a dry run, which returns it', async () => {
+test('only a dry-run create may specify a resourceVersion, and the response contains it', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const object = { metadata: { name: 'versioned', resourceVersion: '5' } }
   const { status, body } = await admin.post(`${maps}?dryRun=All`, object)

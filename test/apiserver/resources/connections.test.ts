@@ -1,6 +1,6 @@
 /**
- * Tests connections to pods, nodes and services. The required permission depends on the method, admission is called,
- * and rejections name what is missing. The tests cover plain requests and protocol upgrades.
+ * Tests connections to pods, nodes and services. The required permission depends on the method, admission plugins are
+ * called, and rejections name what is missing. The tests cover plain requests and protocol upgrades.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -74,7 +74,7 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
 
-test('each rejected connect request gets an error that names what is missing', async () => {
+test('the error for a rejected connect request names the missing parameter or object', async () => {
   for (const [method, path, status, expected] of answers) {
     const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
@@ -123,7 +123,7 @@ test('admission of a connect request runs before the object is looked up', async
   assert.equal((await denying.get(`${pods}/none/log`)).status, 404)
 })
 
-test('a rejected upgrade request gets the usual Status and does not hang', async () => {
+test('a rejected upgrade request gets an ordinary Status response and does not hang', async () => {
   const upgrades = [
     [
       'Upgrade: websocket',
@@ -260,7 +260,7 @@ test('proxied requests are counted per Service, regardless of how the name is sp
     endpoints: { subsets: [{ addresses: [{ ip, targetRef }], ports: [{ name: 'http', port: 8080 }] }] },
     pods: { metadata: targetRef, status: { podIPs: [{ ip }] } },
   }
-  // Endpoints must not contain addresses of this machine, so no request can be sent through a Service here.
+  // Endpoints must not contain addresses of this machine, so this test cannot send requests through a Service.
   const find = ({ plural }: { plural: string }) => ({ object: stored[plural] })
   const [endpoint] = serviceConnections({ getLatest: find, getCached: find } as never, {} as never)
   const countedAs = async (namespace: string, name: string) => {

@@ -18,7 +18,7 @@ const explanations: ResourceType = {
 }
 const hold = ['example.com/hold']
 
-test('the explanation of a pending deletion has reasons and times, and shows only what the caller may read', async (t) => {
+test('the explanation of a pending deletion contains reasons and times, and only objects that the caller may read', async (t) => {
   const served = await serve({ after: (run) => t.after(run) })
   const client = new Client(served.transport())
   const make = (name: string, metadata: object = {}) => {

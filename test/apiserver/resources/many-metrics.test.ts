@@ -8,7 +8,7 @@ import type { NodeUsage } from '../../../src/apiserver/resources/node-usage.ts'
 import { resourceMetrics } from '../../../src/apiserver/resources/resource-metrics.ts'
 import { threadMicroseconds } from '../../../src/base/concurrency/thread-time.ts'
 
-test('a list of pod metrics decodes the pods in several turns of the event loop', async () => {
+test('listing pod metrics decodes the pods in several event-loop turns', async () => {
   const names = Array.from({ length: 100 }, (_, i) => ({ namespace: 'a', name: `p${i}` }))
   // Decoding a large pod takes about a millisecond.
   const decode = ({ name }: { name: string }) => {

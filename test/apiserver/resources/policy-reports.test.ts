@@ -92,10 +92,11 @@ test('a policy report counts the existing objects that violate the policy', asyn
   assert.match(JSON.stringify(namespaces.examples), /failed expression: authorizer/)
 })
 
-test('policy reports are available as a table, disappear with their policies and require permission', async () => {
+test('policy reports are available as a table, are removed together with their policies, and require permission', async () => {
   const list = await client.get(path)
   const items = list.body.items as (Report & { readonly metadata: { readonly name: string } })[]
-  // The list finds the bindings of each policy, so the completed reports are not computed again.
+  // The list request finds that the bindings of each policy are unchanged, so it does not compute completed reports
+  // again.
   assert.deepEqual(
     items.map(({ metadata, status }) => [metadata.name, status.phase]),
     [

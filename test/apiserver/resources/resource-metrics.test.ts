@@ -78,7 +78,7 @@ test('the metrics API reports the usage of each ready node', async () => {
   await assert.rejects(read('nodes/node-9'), /nodes.metrics.k8s.io "node-9" not found/)
 })
 
-test('an autoscaler scales a Deployment according to the usage of its simulated pods', async () => {
+test('an autoscaler scales a Deployment according to the resource usage of its simulated pods', async () => {
   const template = {
     metadata: { labels: { app: 'web' }, annotations: { 'simulation.kubernetes.io/cpu-usage': '300m' } },
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m' } } }] },

@@ -120,7 +120,7 @@ test('unauthenticated clients cannot occupy the connections reserved for system:
   )
 })
 
-test('unauthenticated connections from one address immediately yield to a client from another address', {
+test('unauthenticated connections from one address are closed immediately in favor of a client from another address', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
@@ -231,7 +231,7 @@ test('unauthenticated connections are counted per network', async () => {
   assert.equal(admit('2001:db8::3'), undefined)
 })
 
-test('connection limits apply to the total of all workers', { timeout: 300_000 }, async (t) => {
+test('connection limits apply to the total number of connections to all workers', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--workers=2', '--max-connections-per-user=20'])
   const sockets = await connectAll(t, server, 'alice-token', 30)
   assert.equal(sockets.length, 20)
@@ -257,7 +257,7 @@ async function openStranger(t: TestContext, server: Served): Promise<TLSSocket |
 /** Each attempt has a probability of one half of testing the eviction, so several attempts are made. */
 const attempts = long ? 12 : 5
 
-test('unauthenticated connections of one worker yield to a client of another worker', {
+test('unauthenticated connections to one worker are closed in favor of a client of another worker', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t, ['--workers=2', '--max-connections=40'])

@@ -148,7 +148,7 @@ test('unsupported protocol upgrades are ignored', async (t) => {
   await survivalCheck(server)()
 })
 
-test('data after an upgrade request is not parsed as a request', async (t) => {
+test('data that follows an upgrade request is not parsed as another request', async (t) => {
   const server = await serve(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'kept' } })
@@ -175,7 +175,7 @@ test('data after an upgrade request is not parsed as a request', async (t) => {
   await survivalCheck(server)()
 })
 
-test('an error in later data on a connection does not replace an earlier response', async (t) => {
+test('an error in data that follows a request does not replace the response to the request', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const close = 'Connection: close\r\n'

@@ -19,7 +19,7 @@ interface Headers {
 
 let count = 0
 
-/** Creates a ConfigMap with a new name by a request with the given headers. */
+/** Sends a request with the given headers that creates a ConfigMap under a new name. */
 async function create(headers: Headers): Promise<Answer & { readonly isStored: boolean }> {
   const name = `page-${++count}`
   const raw = JSON.stringify({ metadata: { name } })
@@ -62,7 +62,7 @@ const accepted: readonly Headers[] = [
   { origin: own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
-  // WebSocket libraries set their own origin. No page can send such a user agent without a preflight request.
+  // WebSocket libraries set an origin themselves. No page can send such a user agent without a preflight request.
   { origin: 'http://localhost', 'user-agent': 'e2e.test/v1.23.17 (linux/amd64) kubernetes/953be89' },
   { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' },
 ]
@@ -93,7 +93,7 @@ test('the server checks the origin of all requests that can change data, but not
   assert.equal((await client.send(`${configMaps}/kept`, { method: 'OPTIONS', headers })).status, 405)
 })
 
-test('a request with several Origin headers is rejected if any of them is foreign', async () => {
+test('a request with several Origin headers is rejected if any of the origins is not allowed', async () => {
   const lines = [`POST ${configMaps} HTTP/1.1`, 'Authorization: Bearer admin-token', 'Content-Length: 2']
   const post = async (...more: readonly string[]) => (await sendHead(server, [...lines, ...more], '{}')).status
   assert.equal(await post('Origin: https://127.0.0.1'), 422)

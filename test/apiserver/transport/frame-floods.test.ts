@@ -98,7 +98,7 @@ for (const [name, bytes] of Object.entries(overflows))
     assert.equal(await flood(socket, Buffer.concat([begin, bytes])), errorCodes.flowControl)
   })
 
-test('a client that acknowledges each kilobyte of a large download is not disconnected', {
+test('a client that acknowledges every kilobyte of a large download is not disconnected', {
   timeout: 300_000,
 }, async (t) => {
   const size = 8 * 1024 * 1024
@@ -125,7 +125,7 @@ test('a client that acknowledges each kilobyte of a large download is not discon
   assert.ok(received >= size, `${received} bytes were received`)
 })
 
-/** Handles a request by leaving it open, so that its stream stays open. */
+/** Handles a request without ending the response, so that the stream stays open. */
 function hold(transport: ServerTransport): void {
   if (transport.target === '/long') transport.send(200, [], longAnswer, false)
 }

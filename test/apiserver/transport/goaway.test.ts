@@ -11,10 +11,10 @@ import { test } from 'node:test'
 import { readServerFlags } from '../../../src/server/flags/command-line.ts'
 import { serve } from '../../support/in-process.ts'
 
-/** With a chance of 2%, the probability that no GOAWAY follows any of this many requests is below 10^-17. */
+/** With a chance of 2%, the probability that none of this many requests is followed by a GOAWAY is below 10^-17. */
 const enough = 2000
 
-test('with --goaway-chance, a connection gets GOAWAY after some requests, and all its requests get responses', async (t) => {
+test('with --goaway-chance, a connection receives GOAWAY after some requests, and all its requests still get responses', async (t) => {
   const server = await serve(t, ['--goaway-chance=0.02'])
   const session = connect(server.url, { ca: readFileSync(join(server.directory, 'data/pki/ca.crt')) })
   let wasNotified = false

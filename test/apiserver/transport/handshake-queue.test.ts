@@ -51,7 +51,7 @@ test('client networks take turns when many connections wait for a handshake', as
   assert.ok(first.includes('10.0.0.2') && first.includes('10.0.0.3'), JSON.stringify(turns))
 })
 
-test('a handshake starts with the complete first TLS record, and not before the record has arrived', async () => {
+test('a handshake does not start before the complete first TLS record has arrived', async () => {
   const begun: Socket[] = []
   const queue = new HandshakeQueue((socket) => void begun.push(socket), timeoutMs)
   const socket = connection('10.0.0.1')

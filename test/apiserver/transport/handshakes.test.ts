@@ -17,7 +17,7 @@ const day = 24 * 60 * 60 * 1000
 const version = 'GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const livez = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-test('unusual server names in a handshake have no effect', async (t) => {
+test('unusual server names in a TLS handshake have no effect', async (t) => {
   const server = await serve(t)
   const names = [
     '__proto__',

@@ -12,7 +12,7 @@ import type { Http2Owner } from '../../../src/apiserver/transport/engine.ts'
 import { Http2Server } from '../../../src/apiserver/transport/http2/server.ts'
 import type { Peer, ServerTransport } from '../../../src/apiserver/transport/server-transport.ts'
 
-test('a connection with many requests delays neither the event loop nor the request of another connection', async () => {
+test('a connection with many requests delays neither the event loop nor requests on other connections', async () => {
   const started: string[] = []
   const turns = new Map<number, number>()
   let owner: Http2Owner | undefined

@@ -32,7 +32,9 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
   return { passed, failed: [...text.matchAll(/^not ok {2}(.*)$/gm)].map(([, name]) => name!) }
 }
 
-test("all conformance recordings that pass on our HTTP engine also pass on Node's", { skip }, async (t) => {
+test('every conformance recording that passes on the built-in HTTP engine also passes on the Node.js engine', {
+  skip,
+}, async (t) => {
   // Run both replays concurrently, because the cases spend most of their time waiting for watches to end.
   const [own, node] = await Promise.all([replay(t, 'orch'), replay(t, 'node')])
   assert.ok(own.passed > 0, 'no case was replayed')

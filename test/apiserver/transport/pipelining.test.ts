@@ -114,14 +114,14 @@ test('an unread body is discarded, and the next request gets a response', async 
   assert.match(read(), /\[\/a\]/)
 })
 
-test('the server reads only a little beyond a request that has no response yet', async (t) => {
+test('the server reads only a little data beyond a request that has no response yet', async (t) => {
   const [client, accepted] = await begin(t, () => {})
   client.write(gets(400_000))
   await standsStill(() => accepted.bytesRead)
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('the server reads only a little ahead while it responds slowly', async (t) => {
+test('the server reads only a little data ahead while its responses are slow', async (t) => {
   let count = 0
   const [client, accepted] = await begin(t, async (transport) => {
     await pause(1)
@@ -136,7 +136,7 @@ test('the server reads only a little ahead while it responds slowly', async (t) 
   assert.ok(accepted.bytesRead < 1024 * 1024, `${accepted.bytesRead} bytes`)
 })
 
-test('the server does not produce responses for a client that does not read', async (t) => {
+test('the server does not generate responses for a client that does not read them', async (t) => {
   let count = 0
   const text = 'x'.repeat(15_000)
   const [client, accepted] = await begin(t, (transport) => {

@@ -11,7 +11,7 @@ import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1
 /** Duration of a slow read in milliseconds, which exceeds the time limit of a stage. */
 const slowReadMs = 6
 
-test('connections that become readable while the reading stage is interrupted are read after earlier connections', async () => {
+test('connections that become readable while the reading stage is interrupted are read after connections that became readable earlier', async () => {
   const read: string[] = []
   const add = (name: string, followUp?: string) =>
     readInStage({

@@ -1,4 +1,4 @@
-/** Tests that a new server creates the same FlowSchemas and priority levels as recorded for Kubernetes. */
+/** Tests that a new server creates the same FlowSchemas and priority levels as those recorded for Kubernetes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
@@ -11,7 +11,7 @@ const specsByName = (objects: readonly LevelObject[]) =>
   Object.fromEntries(objects.map(({ metadata, spec }) => [metadata.name, spec]))
 
 function testFlowObjects(version: EmulatedVersion): void {
-  test(`the flow control objects at version ${version} equal the objects of Kubernetes`, async () => {
+  test(`the flow control objects at version ${version} are the same as in Kubernetes`, async () => {
     const client = (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token')
     const { version: apiVersion, flowSchemas, priorityLevels } = recorded.get(version)!
     const stored = async (plural: string) => specsByName((await client.get(`/apis/${apiVersion}/${plural}`)).body.items)

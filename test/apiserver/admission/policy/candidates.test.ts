@@ -24,7 +24,7 @@ function namesOf(candidates: Candidates<ReturnType<typeof policyWith>>, namespac
   return candidates.select({ namespace, objects: [] }).map((candidate) => candidate.binding.name)
 }
 
-test('a request considers only bindings that match a label of its namespace or require no label', () => {
+test('only bindings that match a label of the namespace or require no label are considered for a request', () => {
   const bindings = Array.from({ length: 1000 }, (_, i) =>
     binding(`b${i}`, { namespaceSelector: { matchLabels: { tenant: `t${i}` } } }),
   )
@@ -34,13 +34,13 @@ test('a request considers only bindings that match a label of its namespace or r
   assert.deepEqual(namesOf(candidates, {}), ['all', 'not'])
 })
 
-test('bindings with rules for other resources are not candidates', () => {
+test('policy bindings with rules for other resources are not considered', () => {
   const rule = { ...resourceRules[0]!, resources: ['secrets'] }
   const candidates = new Candidates([policyWith([binding('b', { resourceRules: [rule] })])], request)
   assert.ok(candidates.isEmpty)
 })
 
-test('the index selects the same bindings in the same order as a comparison of all selectors', () => {
+test('the index selects the same policy bindings in the same order as a comparison of all selectors', () => {
   const random = (count: number) => Math.floor(Math.random() * count)
   const anySelector = (): SelectorObject | undefined => {
     const values = Array.from({ length: random(12) }, (_, i) => `v${i}`)

@@ -60,7 +60,7 @@ async function pairs(policies: ReturnType<typeof start>): Promise<string[]> {
     .map(({ policy, binding }) => `${policy.name} ${binding.name} ${binding.actions}`)
 }
 
-test('the candidate bindings of a request reflect every change to a policy or a binding', async () => {
+test('the bindings considered for a request reflect every change to a policy or a binding', async () => {
   putBinding('b2', 'p')
   putBinding('b1', 'p')
   putBinding('other', 'q')
@@ -84,7 +84,7 @@ test('the candidate bindings of a request reflect every change to a policy or a 
   assert.ok(policies.isEmpty)
 })
 
-test('a change to a binding keeps the bindings of other policies and their compiled expressions', async () => {
+test('a change to a policy binding does not discard the compiled expressions of other policies', async () => {
   putPolicy('p')
   putBinding('b', 'p')
   const policies = start()
@@ -98,14 +98,14 @@ test('a change to a binding keeps the bindings of other policies and their compi
   assert.equal(after.policy.compiled(), compiled)
 })
 
-test('the first request after a start does not block others while it reads 20,000 bindings', async () => {
+test('the first request after a start does not block other requests while it reads 20,000 bindings', async () => {
   putPolicy('p')
   for (let i = 0; i < 20_000; i++) putBinding(`b${i}`, `p${i % 1000}`)
   putBinding('b', 'p')
   await assertBrief(30, async () => assert.deepEqual(await pairs(start()), ['p b Deny']))
 })
 
-test('the state of a policy changes only with the policy itself and its own bindings', async () => {
+test('the state of a policy changes only if the policy or one of its bindings changes', async () => {
   putPolicy('p')
   putPolicy('q')
   putBinding('b', 'p')
@@ -128,7 +128,7 @@ test('the state of a policy changes only with the policy itself and its own bind
   assert.equal(await policies.find('p'), undefined)
 })
 
-test('a policy report does not block others while the server reads 20,000 bindings', async () => {
+test('a policy report does not block other requests while the server reads 20,000 bindings', async () => {
   putPolicy('p')
   for (let i = 0; i < 20_000; i++) putBinding(`b${i}`, `p${i % 1000}`)
   await assertBrief(30, async () => assert.deepEqual((await start().find('p'))?.bindings, []))

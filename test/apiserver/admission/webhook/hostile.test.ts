@@ -49,7 +49,10 @@ test('a webhook that closes the connection after reading the review is not calle
   assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
 })
 
-/** The limit is generous, because the machine may be busy. The webhook's own run time must not affect the duration. */
+/**
+ * The limit is generous, because the machine may be busy. The duration of a request must not depend on how long the
+ * webhook runs.
+ */
 const maxMs = 15_000
 
 for (const path of failing)
@@ -87,7 +90,7 @@ test('a Retry-After value from a webhook is dropped unless it is a whole number 
   }
 })
 
-test('very many webhook warnings are truncated, and a webhook response that is too large is an error', async () => {
+test('an excessive number of webhook warnings is truncated, and a webhook response that is too large is an error', async () => {
   const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
   assert.equal(answer.status, 201, answer.text)
   const warnings = String(answer.headers.warning).split(', ')

@@ -108,7 +108,7 @@ test('a webhook that crashes on some objects is still called for other objects',
   await unconfigure(client, 'validating', 'crashing')
 })
 
-test('objects that make a webhook hang do not open the circuit breaker for other namespaces', async () => {
+test('objects that cause a webhook to hang do not open the circuit breaker for other namespaces', async () => {
   await client.post('/api/v1/namespaces', { metadata: { name: 'victim', labels: { hooked: 'yes' } } })
   const hanging = webhook(webhooks, '/hang-or-deny', { failurePolicy: 'Ignore', timeoutSeconds: 1 })
   await configure(client, 'validating', 'hanging', [hanging])
@@ -191,7 +191,7 @@ test('a denial by a webhook never opens the circuit breaker', async () => {
   await unconfigure(client, 'validating', 'denying')
 })
 
-test('several hanging webhooks with failurePolicy Ignore leave enough time for the write', async (t) => {
+test('if several webhooks with failurePolicy Ignore hang, enough time remains for the write', async (t) => {
   const client = (await serve(t, ['--request-timeout=5s'])).client()
   await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const hanging = (count: number) =>
@@ -204,7 +204,7 @@ test('several hanging webhooks with failurePolicy Ignore leave enough time for t
   assert.equal(webhooks.taken().length, 5)
 })
 
-test('a webhook patch with very many operations on long lists does not block other requests', async () => {
+test('a webhook patch with a large number of operations on long lists does not block other requests', async () => {
   const hostile = () => webhook(webhooks, '/quadratic-patch', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
   await assertBrief(45, async () => {
     await configure(client, 'mutating', 'quadratic', [hostile()])
@@ -232,7 +232,7 @@ for (const sort of ['mutating', 'validating'] as const)
       const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
       const { status, body } = await make('1s')
       assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
-      // The webhook has enough time here. If several webhooks shared the client's timeout, its share would be too
+      // The webhook has enough time here. If it shared the client's timeout with other webhooks, its share would be too
       // short.
       if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
       const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
@@ -281,14 +281,11 @@ test('break-glass access skips webhooks, requires a reason and permission, and i
   assert.equal(refused.status, 403)
   assert.match(refused.body.message, /admissionbypasses/)
   assert.equal((await send('the webhook is down')).status, 201)
-  assert.match(
-    server.output(),
-    /a request bypasses the admission webhooks.* user="admin".* reason="the webhook is down"/,
-  )
+  assert.match(server.output(), /request bypassed the admission webhooks.* user="admin".* reason="the webhook is down"/)
   await unconfigure(client, 'validating', 'shut')
 })
 
-test('a failing webhook that matches all requests prevents neither startup, nor readiness, nor its own deletion', async () => {
+test('a failing webhook that matches all requests does not prevent startup, readiness or its own deletion', async () => {
   const dead = await Webhooks.start({ after })
   const hook = webhook(dead, '/allow', { rules: [everything], namespaceSelector: {}, timeoutSeconds: 1 })
   await configure(client, 'mutating', 'dead', [hook])
@@ -314,7 +311,7 @@ test('break-glass access is rejected unless a flag enables it', async (t) => {
   assert.match(body.message, /--enable-break-glass/)
 })
 
-test('every server that shares a store applies a new webhook configuration within a second', async (t) => {
+test('all servers that share a store apply a new webhook configuration within a second', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
@@ -333,7 +330,7 @@ test('every server that shares a store applies a new webhook configuration withi
     return performance.now() - began
   }
   await waitFor(false)
-  // Measure whether adding or removing the webhook takes longer. Repeat the measurement if other programs disturbed it.
+  // Measure the slower of adding and removing the webhook. Repeat the measurement if other programs disturbed it.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)
@@ -355,7 +352,7 @@ test('the webhook admission plugins can be disabled together with the API versio
   assert.equal((await plain.client().post('/api/v1/namespaces', { metadata: { name: 'free' } })).status, 201)
 })
 
-test('a stored webhook configuration without a supported review version is not called, and its failure policy applies', async () => {
+test('a stored webhook without a supported review version is not called, and its failure policy applies', async () => {
   const stored = { name: 'old.example.com', admissionReviewVersions: ['v99'], sideEffects: 'None', rules: [everything] }
   const ask = async (failurePolicy: 'Fail' | 'Ignore') => {
     const clock = { now: () => 0, monotonic: () => 0 }

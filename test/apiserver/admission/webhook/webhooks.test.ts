@@ -208,7 +208,7 @@ test('webhooks are called for every kind of write, with the actual operation', a
   })
 })
 
-test('matchPolicy Equivalent: a webhook for one version also gets requests in other versions, converted to its version', async () => {
+test('matchPolicy Equivalent: a webhook for one version also receives requests in other versions, converted to that version', async () => {
   const rules = [{ operations: ['CREATE'], apiGroups: ['batch'], apiVersions: ['v1'], resources: ['cronjobs'] }]
   const container = { name: 'c', image: 'i' }
   const template = { spec: { restartPolicy: 'Never', containers: [container] } }
@@ -377,7 +377,7 @@ test('a webhook configuration that could lock out its owners causes warnings', a
   assert.doesNotMatch(String(installed.headers.warning), /caBundle/)
 })
 
-test('a preview of a webhook configuration lists only the matching objects that the caller may list', async () => {
+test('a preview of a webhook configuration contains only matching objects that the caller may list', async () => {
   const hook = webhook(webhooks, '/allow', { objectSelector: { matchLabels: { previewed: 'yes' } } })
   await client.post(maps, { metadata: { name: 'seen', labels: { previewed: 'yes' } } })
   await client.post('/api/v1/namespaces/free/configmaps', {
