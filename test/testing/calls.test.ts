@@ -99,7 +99,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.match(text, /"message":"not now"/)
     })
 
-    test('only matching calls fail, planned failures apply in order, and a plan can be cancelled', async () => {
+    test('planned failures apply in order and only to matching calls, and can be cancelled', async () => {
       await server.client.create(configMaps, configMap('a'))
       const alice = server.user('alice', { groups: ['system:masters'] })
       server.failOnce({ verb: 'get', resource: 'configmaps', name: 'a', user: 'alice' }, { code: 500 })
@@ -114,7 +114,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await alice.client.get(configMaps, a)
     })
 
-    test('planned failures do not apply to control loops unless the test names their user', async () => {
+    test('planned failures apply to control loops only if the test names their user', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const spared = server.failOnce({ verb: 'create', resource: 'serviceaccounts' }, { code: 500 })
       const struck = server.failOnce({ verb: 'create', resource: 'serviceaccounts', user }, { code: 500 })
@@ -127,7 +127,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(codes(), [500, 201])
     })
 
-    test('a request that the test server loses is not executed, but a request whose response is lost is executed', async () => {
+    test('a request that the test server drops is not executed, but a request whose response is dropped is executed', async () => {
       server.failOnce({ verb: 'create' }, { cut: 'request' })
       await assert.rejects(server.client.create(configMaps, configMap('a')), TransportError)
       await assert.rejects(server.client.get(configMaps, a), { code: 404 })
@@ -136,7 +136,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await server.client.get(configMaps, a)
     })
 
-    test('a delayed response arrives later, and the server does not wait for a client that disconnects', async () => {
+    test('a test server can delay a response, and does not wait if the client disconnects', async () => {
       server.failOnce({ verb: 'list' }, { delayMs: 50 })
       const began = performance.now()
       await server.client.list(configMaps)
@@ -149,7 +149,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await assert.rejects(listing, /enough/)
     })
 
-    test('a test can cut a watch after a number of events or while it is open, and an informer recovers', async () => {
+    test('a test can interrupt a watch after a number of events or at any time, and an informer recovers', async () => {
       const { resourceVersion } = await server.client.list(configMaps, { namespace: 'default' })
       for (const name of ['a', 'b', 'c']) await server.client.create(configMaps, configMap(name))
       server.failOnce({ verb: 'watch' }, { cut: 'answer', afterEvents: 2 })

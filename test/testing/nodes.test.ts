@@ -6,7 +6,7 @@ import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import { startTestServer } from '../../src/testing/testing.ts'
 import { until } from '../support/until.ts'
 
-test('the clock of a test server drives pods on its simulated nodes', async () => {
+test('the test clock of a server also applies to the pods on its simulated nodes', async () => {
   const threads: string[] = []
   const onWorker = (worker: Worker) => threads.push(worker.threadName ?? '')
   process.on('worker', onWorker)

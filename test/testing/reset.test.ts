@@ -175,7 +175,7 @@ test('a snapshot of a test server can be restored only under the same profile', 
   )
 })
 
-test('resetting a test server takes time proportional to the changes, and less than 10 ms of CPU time', async () => {
+test('the time to reset a test server is proportional to the number of changes, and less than 10 ms of CPU time', async () => {
   const { client } = server
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default', name: 's' } }
   const costs: number[] = []

@@ -1,6 +1,6 @@
 /**
- * Tests test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and that nothing
- * is left behind.
+ * Tests test servers: clients with both transports, users, kubeconfigs, loops, many servers at once, and a complete
+ * cleanup.
  */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
@@ -27,7 +27,7 @@ for (const transport of ['in-process', 'tls'] as const)
     })
   }
 
-test('users have the permissions granted by RBAC, in-process and over TLS', async () => {
+test('users of a test server have the permissions that RBAC grants, in-process and over TLS', async () => {
   await using server = await startTestServer()
   for (const transport of ['in-process', 'tls'] as const) {
     await using fork = await server.fork({ transport })
@@ -59,7 +59,7 @@ test('the kubeconfig of a test server is available as an object, as text and as 
   assert.equal(server.calls.list({ user: 'bob', resource: 'namespaces', verb: 'list' })[0]?.code, 200)
 })
 
-test('a deleted namespace and its content disappear only if control loops run', async () => {
+test('in a test server, a deleted namespace and its content are removed only if the control loops run', async () => {
   await using server = await startTestServer()
   const made = await server.client.create(namespaces, namespace('a'))
   assert.equal(made.metadata.name, 'a')

@@ -14,7 +14,7 @@ test('the test clock starts at the given time, runs and can be advanced', () => 
   assert.ok(clock.monotonic() >= before + 5_400_000)
 })
 
-test('due timers fire once and in order, and other timers wait', () => {
+test('timers that are due fire once and in order, and other timers wait', () => {
   const clock = new TestClock()
   const called: string[] = []
   clock.after(3_000, () => called.push('later'))
@@ -28,7 +28,7 @@ test('due timers fire once and in order, and other timers wait', () => {
   assert.deepEqual(called, ['sooner', 'later', 'not yet'])
 })
 
-test('a timer may cancel the next timer and start another timer', () => {
+test('a timer callback may cancel the next timer and start another one', () => {
   const clock = new TestClock()
   const called: string[] = []
   const end = repeat(clock, 1_000, () => called.push('tick'))
@@ -41,7 +41,7 @@ test('a timer may cancel the next timer and start another timer', () => {
   assert.deepEqual(called, ['tick'])
 })
 
-test('timers fire as real time passes', async () => {
+test('timers of the test clock fire as real time passes', async () => {
   const clock = new TestClock()
   clock.advance(1000)
   const alive = setTimeout(() => {}, 60_000)

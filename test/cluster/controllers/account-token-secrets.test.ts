@@ -1,4 +1,4 @@
-/** Tests that every service account has exactly one token Secret with `--create-token-secrets`. */
+/** Tests that, with `--create-token-secrets`, every service account has exactly one token Secret. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -41,19 +41,22 @@ test('the manager creates legacy token Secrets for service accounts', async (t) 
     return held[0]!
   }
 
-  await t.test('each service account gets one token Secret even if the manager is killed at any write', async () => {
-    for (const [i, death] of deaths(3).entries()) {
-      const name = `killed-${i}`
-      await make(name)
-      const dying = start(['serviceaccount-token'], { options, death })
-      await dying.killed
-      await dying.stop()
-      const next = start(['serviceaccount-token'], { options })
-      const { metadata, data } = await settled(name)
-      assert.equal(Buffer.from(data!.token!, 'base64').toString(), `token of ${metadata.name}`)
-      await next.stop()
-    }
-  })
+  await t.test(
+    'each service account gets one token Secret even if the manager is killed during any write',
+    async () => {
+      for (const [i, death] of deaths(3).entries()) {
+        const name = `killed-${i}`
+        await make(name)
+        const dying = start(['serviceaccount-token'], { options, death })
+        await dying.killed
+        await dying.stop()
+        const next = start(['serviceaccount-token'], { options })
+        const { metadata, data } = await settled(name)
+        assert.equal(Buffer.from(data!.token!, 'base64').toString(), `token of ${metadata.name}`)
+        await next.stop()
+      }
+    },
+  )
 
   await t.test('a deleted token Secret is recreated, and other listed Secrets are kept', async () => {
     const manager = start(['serviceaccount-token'], { options })

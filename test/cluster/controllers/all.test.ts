@@ -16,7 +16,7 @@ test('control loops are sorted by name without duplicates', () => {
   assert.deepEqual(names, [...new Set(names)].sort())
 })
 
-test('each control loop has a role for its service account', () => {
+test('each control loop has a role for its own service account', () => {
   const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
   const isBound = (role: string, account: string) =>
     clusterBindings.some((binding) => binding.role === role && binding.subjects.some(({ name }) => name === account))
@@ -27,7 +27,7 @@ test('each control loop has a role for its service account', () => {
   }
 })
 
-test('Events from control loops have the same component names as in kube-controller-manager', () => {
+test('Events from control loops have the same component names as Events from kube-controller-manager', () => {
   const names: { readonly [loop: string]: string } = {
     attachdetach: 'attachdetach-controller',
     cronjob: 'cronjob-controller',
@@ -92,7 +92,7 @@ for (const [words, expected] of [
     )
   })
 
-test('without a cluster, loops that need a cluster run only if a flag names them', () => {
+test('on a server without a cluster, loops that need a cluster run only if a flag names them', () => {
   const chosen = (words: readonly string[]) => selectLoops(loops, words, { cluster: false }).map(({ name }) => name)
   assert.deepEqual(chosen(['*']), ['apple', 'berry'])
   assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])

@@ -143,7 +143,7 @@ test('volumes of a driver that does not require attaching get no VolumeAttachmen
   await untilAttached()
 })
 
-test('a volume in use stays attached until it is unmounted or six minutes have passed, even after a manager restart', async () => {
+test('a volume in use stays attached until it is unmounted or six minutes have passed, even if the manager restarts', async () => {
   let now = 0
   const clock = { now: systemClock.now, monotonic: () => now }
   const setInUse = (...volumesInUse: string[]) =>
@@ -173,7 +173,7 @@ test('a volume in use stays attached until it is unmounted or six minutes have p
   await untilAttached()
 })
 
-test('a failing attachment does not block other attachments, and the next manager creates it', async () => {
+test('a failing volume attachment does not block other attachments, and the next manager completes it', async () => {
   await makeStorage('b-broken')
   await makeStorage('b-fine')
   const broken = nameOf('h-b-broken', 'node-1')

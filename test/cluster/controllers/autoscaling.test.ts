@@ -1,5 +1,6 @@
 /**
- * Tests autoscaling with the metrics of an aggregated server, and the conditions when there is no metrics API.
+ * Tests autoscaling with the metrics of an aggregated server, and the conditions that are set when there is no metrics
+ * API.
  */
 
 import assert from 'node:assert/strict'
@@ -120,7 +121,7 @@ test('an autoscaler without a metrics API reports the reason in a condition and 
   await untilStatus('gone', (each) => reasonOf(each, 'AbleToScale') === 'FailedGetScale')
 })
 
-test('an autoscaler scales its target based on the resource usage of the pods', async () => {
+test('an autoscaler scales its target according to the resource usage of the pods', async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring(() => '100m') })
   await makeTarget('busy', 2)
   await makeAutoscaler('busy')
@@ -131,7 +132,7 @@ test('an autoscaler scales its target based on the resource usage of the pods', 
   assert.equal(reasonOf(status!, 'AbleToScale'), 'SucceededRescale')
 })
 
-test('an autoscaler scales its target based on Pods, Object and External metrics', async () => {
+test('an autoscaler scales its target according to Pods, Object and External metrics', async () => {
   const asked: string[] = []
   const ofPods = ['pods-0', 'pods-1'].map((name) => ({ describedObject: { kind: 'Pod', name }, value: '20' }))
   const answers = {
@@ -291,7 +292,7 @@ test('the recommendation of an autoscaler depends on the resource usage', () => 
   assert.throws(() => ask([['a', 1]], two, 'constructor'), /missing request for constructor/)
 })
 
-test('scale-up and scale-down steps of an autoscaler are limited with and without a behavior', () => {
+test('the scale-up and scale-down steps of an autoscaler are limited, with or without a behavior', () => {
   const now = 10_000_000
   const base = { min: 1, max: 100, advice: [], changes: [], downscaleWindowMs: 300_000, now, behavior: undefined }
   assert.deepEqual(limitReplicas({ ...base, current: 10, advised: 50 }), {

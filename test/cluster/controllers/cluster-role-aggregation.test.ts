@@ -13,7 +13,7 @@ import { eventOf } from '../../support/resource-types.ts'
 const type = inDomainOf(vendorOf('orch'), kinds.ClusterRole)
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: ['example.com'], resources: [resource] })
 
-test('an aggregated role gains and loses the rules of the roles that it selects directly or transitively', async (t) => {
+test('an aggregated role contains exactly the rules of the roles that it selects directly or transitively', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   const make = (name: string, more: object) =>

@@ -123,7 +123,7 @@ test('a CronJob starts only the latest missed run, and no run after the starting
   assert.deepEqual(await jobsOf('late'), [])
 })
 
-test('Forbid waits for the active Job, Replace deletes the active Job, and a suspended CronJob creates no Jobs', async () => {
+test('a CronJob with Forbid waits for its active Job, with Replace it deletes the Job, and while suspended it creates no Jobs', async () => {
   run()
   await makeCronJob('forbid', { concurrencyPolicy: 'Forbid' })
   await makeCronJob('replace', { concurrencyPolicy: 'Replace' })
@@ -142,7 +142,7 @@ test('Forbid waits for the active Job, Replace deletes the active Job, and a sus
   assert.deepEqual(await jobsOf('asleep'), [])
 })
 
-test('Replace deletes only Jobs that the CronJob owns, even if its status lists other Jobs', async () => {
+test('a CronJob with Replace deletes only Jobs that it owns, even if its status lists other Jobs', async () => {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const others = await Promise.all(
     ['kube-system', namespace].map((place) =>
@@ -172,7 +172,7 @@ test('a CronJob removes a deleted Job from its status', async () => {
   await untilEvent('gone', 'MissingJob')
 })
 
-test('a CronJob never creates a Job twice if the manager is killed at any write', async () => {
+test('a CronJob never creates a Job twice if the manager is killed during any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeCronJob(name)

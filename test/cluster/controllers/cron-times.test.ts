@@ -63,7 +63,7 @@ for (const [text, after, ...expected] of [
     assert.deepEqual(times(text, after, expected.length), expected)
   })
 
-test('the latest past run of a schedule is computed without iterating over all runs', () => {
+test('the latest past run of a schedule is computed without iterating over all earlier runs', () => {
   const minutely = read('TZ=UTC * * * * *')
   const since = Date.parse('2000-01-01T00:00:00Z')
   const now = Date.parse('2030-05-05T05:05:30Z')

@@ -124,38 +124,46 @@ test('the manager approves node client certificates', async (t) => {
     },
   )
 
-  await t.test('a certificate for an existing node is denied to all users except its node agent', async () => {
-    const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
-    const leases = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespaced: true }
-    const verdict = async (name: string, who: Client) => {
-      const wanted = requestOf({ name, node: name.slice(0, 2) })
-      await who.create(requests, wanted)
-      return await verdictOn(name)
-    }
-    const add = async (name: string, ready: string | undefined, renewTime?: string) => {
-      const made = await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
-      const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }]
-      await client.update(nodes, { ...made, status: { conditions } } as ApiObject, { subresource: 'status' })
-      if (renewTime === undefined) return
-      const metadata = { namespace: 'kube-node-lease', name }
-      const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime }
-      await client.create(leases, { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata, spec } as ApiObject)
-    }
-    const now = new Date().toISOString()
-    const longAgo = '2020-01-01T00:00:00.000000Z'
-    for (const [name, ready, renewTime, outcome] of [
-      ['a1', 'True', undefined, 'Denied NodeIsAlive'],
-      ['a2', 'False', longAgo, 'Denied NodeIsAlive'],
-      ['a3', 'Unknown', now.replace('Z', '000Z'), 'Denied NodeIsAlive'],
-      ['a4', undefined, now.replace('Z', '000Z'), 'Denied NodeIsAlive'],
-      ['b1', 'Unknown', longAgo, 'Approved AutoApproved'],
-      ['b2', undefined, undefined, 'Approved AutoApproved'],
-    ] as const) {
-      await add(name, ready, renewTime)
-      assert.equal(await verdict(`${name}-joins`, joiner), outcome, name)
-    }
-    assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
-  })
+  await t.test(
+    'a certificate for an existing node is denied to all users except the node agent of that node',
+    async () => {
+      const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
+      const leases = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespaced: true }
+      const verdict = async (name: string, who: Client) => {
+        const wanted = requestOf({ name, node: name.slice(0, 2) })
+        await who.create(requests, wanted)
+        return await verdictOn(name)
+      }
+      const add = async (name: string, ready: string | undefined, renewTime?: string) => {
+        const made = await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
+        const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }]
+        await client.update(nodes, { ...made, status: { conditions } } as ApiObject, { subresource: 'status' })
+        if (renewTime === undefined) return
+        const metadata = { namespace: 'kube-node-lease', name }
+        const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime }
+        await client.create(leases, {
+          apiVersion: 'coordination.orch.io/v1',
+          kind: 'Lease',
+          metadata,
+          spec,
+        } as ApiObject)
+      }
+      const now = new Date().toISOString()
+      const longAgo = '2020-01-01T00:00:00.000000Z'
+      for (const [name, ready, renewTime, outcome] of [
+        ['a1', 'True', undefined, 'Denied NodeIsAlive'],
+        ['a2', 'False', longAgo, 'Denied NodeIsAlive'],
+        ['a3', 'Unknown', now.replace('Z', '000Z'), 'Denied NodeIsAlive'],
+        ['a4', undefined, now.replace('Z', '000Z'), 'Denied NodeIsAlive'],
+        ['b1', 'Unknown', longAgo, 'Approved AutoApproved'],
+        ['b2', undefined, undefined, 'Approved AutoApproved'],
+      ] as const) {
+        await add(name, ready, renewTime)
+        assert.equal(await verdict(`${name}-joins`, joiner), outcome, name)
+      }
+      assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
+    },
+  )
 
   await t.test('the bootstrap token of one node gets no certificate for another node', async () => {
     const bound = as('system:bootstrap:bbbbbb', ['joiners'], new Map([['bootstrap.orch.io/node-name', ['c1']]]))

@@ -1,4 +1,7 @@
-/** Tests that approved requests are signed, or fail with all violated rules, even if a manager is killed in between. */
+/**
+ * Tests that approved requests are signed, or fail with a list of all violated rules, even if a manager is killed in
+ * between.
+ */
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -100,26 +103,29 @@ test('the manager signs CertificateSigningRequests', async (t) => {
     assert.ok(issued.checkPrivateKey(key))
   })
 
-  await t.test('the certificate lifetime is the shorter of the flag and the requested lifetime', async () => {
-    await approved(client, { name: 'brief', expirationSeconds: 3600 })
-    const brief = certificateOf(await outcome(client, 'brief'))
-    const life = brief.validToDate.getTime() - Date.now()
-    assert.ok(Math.abs(life - hour) < 120_000, `${life}`)
-    await manager.stop()
-    const short = sign(hour / 2)
-    await approved(client, { name: 'long', expirationSeconds: 86_400 })
-    await approved(client, { name: 'unsaid' })
-    for (const name of ['long', 'unsaid']) {
-      const left = certificateOf(await outcome(client, name)).validToDate.getTime() - Date.now()
-      assert.ok(left <= hour / 2 && left > hour / 2 - 120_000, `${name}: ${left}`)
-    }
-    await short.stop()
-  })
+  await t.test(
+    'the lifetime of a certificate is the shorter of the flag value and the requested lifetime',
+    async () => {
+      await approved(client, { name: 'brief', expirationSeconds: 3600 })
+      const brief = certificateOf(await outcome(client, 'brief'))
+      const life = brief.validToDate.getTime() - Date.now()
+      assert.ok(Math.abs(life - hour) < 120_000, `${life}`)
+      await manager.stop()
+      const short = sign(hour / 2)
+      await approved(client, { name: 'long', expirationSeconds: 86_400 })
+      await approved(client, { name: 'unsaid' })
+      for (const name of ['long', 'unsaid']) {
+        const left = certificateOf(await outcome(client, name)).validToDate.getTime() - Date.now()
+        assert.ok(left <= hour / 2 && left > hour / 2 - 120_000, `${name}: ${left}`)
+      }
+      await short.stop()
+    },
+  )
 
   const again = sign()
 
   await t.test(
-    'a CertificateSigningRequest that violates signer rules fails with all violations and does not block others',
+    'a CertificateSigningRequest that violates signer rules fails with all violations and does not block other requests',
     async () => {
       const nodeName = { commonName: 'n1', organizations: ['other'] }
       await approved(client, {
@@ -164,7 +170,7 @@ test('the manager signs CertificateSigningRequests', async (t) => {
   await again.stop()
 
   await t.test(
-    'unreadable CertificateSigningRequests from an older server fail with a reason and do not block others',
+    'unreadable CertificateSigningRequests from an older server fail with a reason and do not block other requests',
     async () => {
       const good = makeRequest({ commonName: 'odd', organizations: [] }, key)
       const body = good.split('\n').slice(1, -2).join('')

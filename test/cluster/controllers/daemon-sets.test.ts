@@ -104,7 +104,7 @@ test('every eligible node gets a daemon pod, and a node that is no longer eligib
   const driving = [{ key: 'k', effect: 'NoExecute' }]
   await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints: driving } } } })
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,other,tired')
-  // A pod that waits for a deleted node is deleted.
+  // If a pod is waiting for a node, deleting the node also causes the pod to be deleted.
   await server.client.delete(kinds.Node, { name: 'other' })
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,tired')
   for (const name of ['tainted', 'tired']) await server.client.delete(kinds.Node, { name })
@@ -183,7 +183,7 @@ test('DaemonSet revisions have the same bytes as revisions that Go programs writ
   )
 })
 
-test('with OnDelete, a DaemonSet replaces pods once they are deleted, and failed pods after a backoff', async () => {
+test('with OnDelete, a DaemonSet replaces pods after they are deleted, and failed pods after a backoff', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })
@@ -209,7 +209,7 @@ test('with OnDelete, a DaemonSet replaces pods once they are deleted, and failed
   await untilTrue(async () => !(await list('manual')).some(({ metadata }) => metadata.name === next.metadata.name))
 })
 
-test('no daemon pod is created twice while the watch lags or after the manager was killed', async () => {
+test('no daemon pod is created twice, even if the watch lags or the manager is killed', async () => {
   const lag = laggingWatch()
   let created = 0
   server.run(loops, {

@@ -140,7 +140,7 @@ test('a Deployment rollout never exceeds maxSurge or maxUnavailable', async () =
   assert.ok(items.every((pod) => imageOf(pod) === 'two'))
 })
 
-test('the rollout limits of a Deployment hold while ReplicaSets have not reached their desired sizes', async () => {
+test('a Deployment respects its rollout limits even while ReplicaSets have not reached their desired sizes', async () => {
   server.run(['deployment'])
   const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } }
   await make('lagging', { replicas: 10, strategy })
@@ -182,7 +182,7 @@ test('the Recreate strategy never runs old and new pods together', async () => {
   assert.equal(together, 0)
 })
 
-test('scaling a Deployment during a rollout is distributed over the ReplicaSets', async () => {
+test('if a Deployment is scaled during a rollout, the change is distributed over its ReplicaSets', async () => {
   server.run(loops)
   const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
   await make('spread', { replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } })
@@ -305,7 +305,7 @@ test('the Deployment revision after a very large revision number is exact', asyn
   })
 })
 
-test('if the manager is killed at any write, the next manager completes the rollout of a Deployment', async () => {
+test('if the manager is killed during any write, the next manager completes the rollout of a Deployment', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
   for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {

@@ -84,7 +84,7 @@ async function evict(name: string): Promise<number> {
   }
 }
 
-test('the number of allowed disruptions changes with the pods, and each disruption is granted only once', async () => {
+test('the number of allowed disruptions depends on the current pods, and each disruption is granted only once', async () => {
   server.run(['disruption'])
   await makePods('web', 4)
   await makeBudget('web', { maxUnavailable: '25%' })

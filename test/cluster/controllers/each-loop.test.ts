@@ -34,7 +34,7 @@ interface Row {
   /** Checks the object or list. If there is no check, the object must have been deleted. */
   readonly isDone?: (found: NonNullable<Found>, name: string) => boolean
   readonly options?: () => Partial<LoopOptions>
-  /** Time since the objects were created, on the clock of the loop. */
+  /** Time since the objects were created, according to the loop's clock. */
   readonly laterMs?: number
   /** Other loops that the loop needs. */
   readonly beside?: readonly string[]
@@ -445,7 +445,7 @@ const testedElsewhere = [
   'volumeattributesclass-protection',
 ]
 
-test("every control loop has a row in this test's table", () => {
+test('the table in this test has a row for every control loop', () => {
   assert.deepEqual([...Object.keys(rows), ...testedElsewhere].sort(), controlLoops.map(({ name }) => name).sort())
 })
 

@@ -1,5 +1,5 @@
 /**
- * Tests Endpoints and EndpointSlices that follow the pods of Services. The tests make pods ready by writing their
+ * Tests that Endpoints and EndpointSlices follow the pods of their Services. The tests make pods ready by writing their
  * status.
  */
 
@@ -143,7 +143,7 @@ test('Endpoints and EndpointSlices carry the time of the change that triggered t
   await untilTimed('none')
 })
 
-test('the trigger time is the earliest change since the last synchronization', () => {
+test('the trigger time of Endpoints is the time of the earliest change since the last synchronization', () => {
   const times = new TriggerTimes()
   const service = { metadata: { creationTimestamp: '2030-01-01T00:00:00Z' } } as never
   const pod = (name: string, second: number) =>
@@ -254,7 +254,7 @@ test('many pods are distributed over several EndpointSlices and removed from the
   assert.ok(found.some(({ metadata }) => metadata.name === left[0]?.metadata.name))
 })
 
-test('a lagging watch causes no duplicate EndpointSlice', async (t) => {
+test('a lagging watch does not cause duplicate EndpointSlices', async (t) => {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const slowWatch =
@@ -288,7 +288,7 @@ test('a lagging watch causes no duplicate EndpointSlice', async (t) => {
   assert.equal((await slicesOf('slow')).length, 1)
 })
 
-test('if the manager is killed at any write, the next manager completes the Endpoints', async () => {
+test('if the manager is killed during any write, the next manager completes the update of Endpoints', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeService(name)
@@ -302,7 +302,7 @@ test('if the manager is killed at any write, the next manager completes the Endp
   }
 })
 
-test('truncated Endpoints prefer ready addresses and keep a proportional share of each subset', () => {
+test('truncated Endpoints contain ready addresses first, and a proportional share of each subset', () => {
   const addresses = (count: number) => Array.from({ length: count }, (_, i) => ({ ip: `10.6.0.${i}` }))
   const subsets = [
     { addresses: addresses(2), notReadyAddresses: addresses(6), ports: [{ port: 1 }] },
@@ -397,7 +397,7 @@ test('Endpoints that must not be mirrored are ignored, and skipped addresses are
   assert.deepEqual(await slicesOf('too-many'), [])
 })
 
-test('if the manager is killed at any write, the next manager completes the mirroring', async () => {
+test('if the manager is killed during any write, the next manager completes the mirroring of Endpoints', async () => {
   const ways = long ? deaths(3) : deaths(3).slice(-2)
   for (const [i, death] of ways.entries()) {
     const name = `copied-${i}`

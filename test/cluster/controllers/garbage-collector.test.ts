@@ -1,7 +1,7 @@
 /**
- * Tests the garbage collector against a real server, with its own service account. Covers the cases in the tests of
- * Kubernetes, and additional failure modes: cycles, types that appear and disappear, failed requests, and a manager
- * that stops halfway.
+ * Tests the garbage collector against a real server, with its own service account. Covers the same cases as the
+ * Kubernetes tests, and additional failure modes: cycles, types that appear and disappear, failed requests, and a
+ * manager that stops halfway.
  */
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -100,7 +100,7 @@ function uids(object: ApiObject | undefined): string[] {
   return (object?.metadata.ownerReferences ?? []).map(({ uid }) => uid)
 }
 
-test('background deletion removes dependents at every level, and objects with another owner lose only the reference', async () => {
+test('background deletion removes dependents at every level, but objects with another owner only lose the owner reference', async () => {
   await collect()
   const owner = await make('bg')
   const other = await make('bg-other')
@@ -240,7 +240,7 @@ test('an owner in another namespace is reported and treated as absent', async ()
   assert.match(String(items[0]?.message), /name: cn, .*does not exist in namespace "default"/)
 })
 
-test('objects with an unknown owner kind or an undeterminable owner namespace are kept', async () => {
+test('objects are kept if the kind of their owner is unknown or its namespace cannot be determined', async () => {
   await collect()
   await make('un-kind', [{ apiVersion: 'example.com/v1', kind: 'Nothing', name: 'n', uid: 'n-uid' }])
   const role = { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRole' }
@@ -281,7 +281,7 @@ async function served(): Promise<boolean> {
   }
 }
 
-test('custom kinds support cascading deletion and orphaning, and dependents are deleted with the kind of their owner', async () => {
+test('custom kinds support cascading deletion and orphaning, and dependents are deleted if the kind of their owner is removed', async () => {
   await collect()
   await server.client.create(definitions, definition())
   await untilTrue(served)
@@ -339,7 +339,7 @@ test('objects of a kind defined while the collector starts are collected, and or
   await untilTrue(async () => !(await served()))
 })
 
-test('orphaning keeps a dependent that the collector has not observed yet', async () => {
+test('an orphaning deletion keeps a dependent that the collector has not observed yet', async () => {
   const wire = holdRequests()
   const secretWatches = wire.hold(({ path }) => /^\/api\/v1\/secrets\?.*watch=/.test(path))
   await collect(wire)
@@ -383,7 +383,7 @@ test('the collector deletes nothing until it can list all types', async () => {
   await gone('in-garbage', 'in-child', 'in-owner')
 })
 
-test('an object that cannot be deleted does not block others', async () => {
+test('an object that cannot be deleted does not block the deletion of other objects', async () => {
   const role = { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRole' }
   const owner = await server.client.create(roles, { ...role, metadata: { name: 'br-owner' } })
   const patch = { merge: { metadata: { ownerReferences: [ref(owner)] } } }

@@ -158,7 +158,7 @@ test('each index of an Indexed Job runs until it succeeds, and the pod receives 
   assert.deepEqual([status?.completedIndexes, status?.succeeded, status?.failed], ['0-3', 4, 1])
 })
 
-test('an index set formats three or more consecutive indexes as a range', () => {
+test('three or more consecutive indexes in an index set are formatted as a range', () => {
   for (const [indexes, text] of [
     [[7, 3, 4, 5, 1], '1,3-5,7'],
     [[1, 2], '1,2'],
@@ -262,7 +262,7 @@ test('a Job adopts matching orphan pods and deletes surplus pods', async () => {
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
 })
 
-test('a Job never creates a pod twice if the manager is killed at any write', async () => {
+test('a Job never creates a pod twice if the manager is killed during any write', async () => {
   for (const [i, death] of deaths(long ? 4 : 1).entries()) {
     const name = `killed-${i}`
     await makeJob(name, { completions: 2, parallelism: 2 })

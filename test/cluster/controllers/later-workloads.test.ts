@@ -207,7 +207,7 @@ async function makeScaled(app: string, behavior: object): Promise<void> {
   await server.client.create(kinds.HorizontalPodAutoscaler, { metadata: { name: app, namespace }, spec: scaling })
 }
 
-test('an autoscaler can scale by the usage of one container, and does not scale if the deviation is within the tolerance', async () => {
+test('an autoscaler can use the resource usage of one container, and does not scale if the deviation is within the tolerance', async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring('90m') })
   await makeScaled('strict', {})
   await makeScaled('tolerant', { scaleUp: { tolerance: '0.9' } })

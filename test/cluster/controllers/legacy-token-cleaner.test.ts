@@ -69,7 +69,7 @@ test('the manager cleans up unused legacy tokens', async (t) => {
   }
   const tracking = { namespace: 'kube-system', name: trackingConfigMap }
 
-  await t.test('no legacy token is marked as unused until its use has been recorded for a whole period', async () => {
+  await t.test('no legacy token is marked as unused before its use has been recorded for a whole period', async () => {
     const { data } = await until(
       () => client.get(kinds.ConfigMap, tracking),
       ({ data: found }) => found?.since !== undefined,

@@ -34,7 +34,7 @@ test('namespace conditions keep their transition time unless their status change
   assert.match(second.find(({ type }) => type === 'NamespaceContentRemaining')!.message!, /configmaps \(1 left\)/)
 })
 
-test('a namespace does not count as empty while type discovery fails, and long messages are truncated', () => {
+test('a namespace is not treated as empty while type discovery fails, and long condition messages are truncated', () => {
   assert.ok(isEmpty(newSweep([])))
   assert.ok(!isEmpty(newSweep(['batch/v1: no answer'])))
   const sweep = newSweep([])

@@ -155,7 +155,7 @@ test('a node that reports no status is marked unknown unless its Lease is renewe
   assert.equal(never.status?.conditions?.[0]?.reason, 'NodeStatusNeverUpdated')
 })
 
-test('pods stay on a tainted node for their toleration time', async () => {
+test('pods stay on a tainted node until their toleration time has passed', async () => {
   server.run(['nodelifecycle'], { clock })
   await makeNode('e-1')
   const key = 'example.com/out'
@@ -208,7 +208,7 @@ test('the toleration time is the minimum of the matching tolerations', () => {
   for (const [tolerations, ms] of rows) assert.equal(toleratedMs(pod([...tolerations]), taints), ms)
 })
 
-test('eviction is rate-limited per zone, slower in large unhealthy zones, and paused if no node is ready', () => {
+test('evictions are rate-limited per zone, slower in large unhealthy zones, and paused if no node is ready', () => {
   let now = 0
   const options = { rate: 0.1, secondaryRate: 0.01, unhealthyShare: 0.55, largeSize: 5 }
   const rates = new EvictionRates(options, { now: () => now, monotonic: () => now }, vendor)

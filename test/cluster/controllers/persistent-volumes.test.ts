@@ -279,7 +279,7 @@ async function abandonedVolume(name: string): Promise<{ volume: string; file: st
   return { volume: spec!.volumeName!, file }
 }
 
-test('the provisioner deletes no data based on a stale volume cache', async () => {
+test('the provisioner does not delete data because of a stale volume cache', async () => {
   const { volume: name, file } = await abandonedVolume('kept')
   server.run(['persistentvolume-binder'])
   await volumeIn('Released', name)
@@ -323,7 +323,7 @@ test('the provisioner does not treat a directory on another machine as removed',
   assert.equal(existsSync(file), false)
 })
 
-test('the provisioner removes only its own directories, and a failing volume does not block others', async () => {
+test('the provisioner removes only its own directories, and a failing volume does not block other volumes', async () => {
   begin()
   await makeClaim('s', { className: 'dir' })
   await makeClaim('s-other', { className: 'dir' })
@@ -489,7 +489,7 @@ test('the claim of an ephemeral volume follows the template, and the Pod owns th
   assert.ok(await claim('q-taken'))
 })
 
-test('if the manager is killed at any write, the next manager finishes binding volumes', async () => {
+test('if the manager is killed during any write, the next manager finishes binding volumes', async () => {
   for (let allowed = 0; allowed < 8; allowed++) {
     let writes = 0
     const stopped = Promise.withResolvers<void>()
@@ -516,7 +516,7 @@ test('if the manager is killed at any write, the next manager finishes binding v
   }
 })
 
-test('deleting a claim before it records its volume releases the volume', async () => {
+test('if a claim is deleted before it records its volume, the volume is released', async () => {
   let isTold = false
   begin((send) => async (request) => {
     if (!isTold && request.method === 'PUT' && request.path.endsWith('/persistentvolumeclaims/hasty')) {

@@ -85,7 +85,7 @@ test('changed quota limits are copied to the status, and the counted usage is ke
   await untilSame(async () => (await quota('changing')).status, { hard: { services: '7' }, used: { services: '1' } })
 })
 
-test('quota usage that is too high or too low is corrected', async () => {
+test('the recorded quota usage is corrected if it is too high or too low', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'wrong' }, spec: { hard: { secrets: '50' } } })
   for (const secrets of ['49', '0']) {
     await untilSame(async () => (await quota('wrong')).status?.used, { secrets: '2' })
@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a quota recount that lowers the usage takes effect only if no refunds follow, but one that raises it does so immediately', async (t) => {
+test('a quota recount that lowers the usage takes effect only if no refunds follow, but a recount that raises the usage takes effect immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
@@ -157,14 +157,14 @@ const still: Partial<ResourceQuotaLoopParts> = {
   whileStill: async (_, run) => await run(() => true),
 }
 
-test('a second quota count corrects the usage of objects that are deleted during the first count', async (t) => {
+test('a second quota count corrects the usage if objects are deleted during the first count', async (t) => {
   const { look, use } = await openLoop(t, still)
   assert.deepEqual(await look(0), ['done', '0'])
   await use('3')
   assert.deepEqual(await look(600), [{ afterMs: 4400 }, '3'])
   await use('4')
   assert.deepEqual(await look(4400), ['done', '0'])
-  // After the second count, the loop counts the quota again only once it has not changed for a while.
+  // After the second count, the loop counts the quota again only when the quota has not changed for a while.
   await use('2')
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
@@ -203,7 +203,7 @@ test('wrong quota usage after a crash is corrected even during constant writes t
   assert.equal(Number((await quota('busy')).status.used.configmaps), there)
 })
 
-test('containers in the default namespace request 100m CPU unless the LimitRange is disabled', async (t) => {
+test('containers in the default namespace request 100m of CPU unless the LimitRange is disabled', async (t) => {
   await untilSame(async () => (await client.get('/api/v1/namespaces/default/serviceaccounts/default')).status, 200)
   const limits = (await client.get('/api/v1/namespaces/default/limitranges/limits')).body.spec.limits
   assert.deepEqual(limits, [{ type: 'Container', defaultRequest: { cpu: '100m' } }])

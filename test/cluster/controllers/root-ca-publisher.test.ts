@@ -37,7 +37,7 @@ test('the manager publishes the root CA', async (t) => {
     assert.equal(await held('default'), '')
   })
 
-  await t.test('the CA is published in every namespace even if the manager is killed at any write', async () => {
+  await t.test('the CA is published in every namespace even if the manager is killed during any write', async () => {
     for (const death of deaths(3)) {
       const dying = start(['root-ca-cert-publisher'], { options, death })
       await dying.killed
@@ -51,7 +51,7 @@ test('the manager publishes the root CA', async (t) => {
   })
 
   await t.test(
-    'changed root CA ConfigMaps are restored, and a terminating namespace does not block others',
+    'changed root CA ConfigMaps are restored, and a terminating namespace does not block other namespaces',
     async () => {
       const ca = { text: 'the CA' }
       const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })

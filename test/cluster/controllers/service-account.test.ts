@@ -13,7 +13,7 @@ import { deaths, openLoopServer } from '../../support/loop-manager.ts'
 import { eventOf } from '../../support/resource-types.ts'
 import { until } from '../../support/until.ts'
 
-test('every namespace has a default service account, which is recreated after a deletion', async (t) => {
+test('every namespace has a default service account, which is recreated if deleted', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
@@ -49,7 +49,7 @@ test('a terminating namespace gets no default service account', async (t) => {
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('a failing namespace or a killed manager does not prevent default service accounts in other namespaces', async (t) => {
+test('an error in one namespace or a killed manager does not prevent default service accounts in other namespaces', async (t) => {
   const { start, client } = await openLoopServer(t)
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
   const accounts = async () =>

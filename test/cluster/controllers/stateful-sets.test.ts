@@ -220,7 +220,7 @@ test('StatefulSet revisions that exceed revisionHistoryLimit are deleted, and a 
   await until(revisions, (latest) => latest.join() === '3,4')
 })
 
-test('a StatefulSet never creates a pod or claim twice while the watch lags or after the manager was killed', async () => {
+test('a StatefulSet never creates a pod or claim twice, even if the watch lags or the manager is killed', async () => {
   const lag = laggingWatch()
   server.run(loops, { through: lag.through })
   lag.close()

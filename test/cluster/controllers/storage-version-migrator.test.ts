@@ -13,7 +13,7 @@ const flags = [
   '--feature-gates=StorageVersionMigrator=true',
 ]
 
-test('a migration rewrites every object once, with the same content', async (t) => {
+test('a storage version migration rewrites every object once, with the same content', async (t) => {
   const { client, vendor, start } = await openLoopServer(t, flags)
   const migrations = inDomainOf(vendor, kinds.StorageVersionMigration)
   const migrate = async (name: string, group: string, resource: string) => {
@@ -58,7 +58,7 @@ test('a migration rewrites every object once, with the same content', async (t) 
   )
 })
 
-test('the next manager continues an interrupted migration', async (t) => {
+test('the next manager continues an interrupted storage version migration', async (t) => {
   const { client, vendor, start } = await openLoopServer(t, flags)
   const migrations = inDomainOf(vendor, kinds.StorageVersionMigration)
   const create = async (name: string) =>

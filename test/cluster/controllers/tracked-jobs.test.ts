@@ -1,6 +1,6 @@
 /**
- * Tests Jobs as of Kubernetes 1.26, whose pods have a finalizer until the Job has counted them: policies, failures per
- * index, and strict statuses.
+ * Tests Jobs as of Kubernetes 1.26: policies, failures per index, and strict statuses. Each pod of such a Job has a
+ * finalizer until the Job has counted the pod.
  */
 
 import assert from 'node:assert/strict'
@@ -96,7 +96,7 @@ async function terminate({ metadata: { name = '' } }: Pod): Promise<void> {
   await ignoreNotFound(server.client.delete(kinds.Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
 }
 
-test('a succeeded pod of a Job counts even if it is deleted before the Job finishes', async () => {
+test('a successful pod of a Job counts even if it is deleted before the Job finishes', async () => {
   await makeJob('counted', { completions: 2, parallelism: 1 })
   const [first] = await untilActive('counted', 1)
   assert.deepEqual(first!.metadata.finalizers, [finalizer])
@@ -131,7 +131,7 @@ test('deleting a Job removes the tracking finalizer from its pods, even if they 
   }
 })
 
-test('the failure policy of a Job can ignore or count a failure or fail the Job, by exit code and pod condition', async () => {
+test('depending on exit code and pod condition, the failure policy of a Job ignores a failure, counts it or fails the Job', async () => {
   const rules = [
     { action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } },
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] },
@@ -156,7 +156,7 @@ test('the failure policy of a Job can ignore or count a failure or fail the Job,
   assert.equal(job.status?.failed, 2)
 })
 
-test('a success policy completes the Job once its leader succeeds, and the other pods are deleted', async () => {
+test('a success policy completes the Job when the leader pod succeeds, and the other pods are deleted', async () => {
   const successPolicy = { rules: [{ succeededIndexes: '1-2' }, { succeededIndexes: '0,2', succeededCount: 1 }] }
   await makeJob('led', indexed(3, { successPolicy }))
   const pods = await untilActive('led', 3)
@@ -171,7 +171,7 @@ test('a success policy completes the Job once its leader succeeds, and the other
   assert.deepEqual([job.status?.completedIndexes, job.status?.failed], ['0,1', undefined])
 })
 
-test('each index of a Job has its own backoff limit, and the Job fails once all indexes have finished', async () => {
+test('each index of a Job has its own backoff limit, and a Job with failed indexes fails once all indexes have finished', async () => {
   await makeJob('by-index', indexed(2, { backoffLimitPerIndex: 1 }))
   const pods = await untilActive('by-index', 2)
   await fail(pods.find((pod) => indexOf(pod) === 1)!)
@@ -205,7 +205,7 @@ test('a failure policy rule can fail one index of a Job immediately, and too man
   assert.deepEqual([job.status?.failedIndexes, job.status?.terminating], ['0,2', 0])
 })
 
-test('with podReplacementPolicy Failed, a terminating pod is replaced only after it has terminated', async () => {
+test('with podReplacementPolicy Failed, a Job replaces a terminating pod only after the pod has terminated', async () => {
   for (const podReplacementPolicy of ['Failed', 'TerminatingOrFailed']) {
     const name = podReplacementPolicy.toLowerCase()
     await makeJob(name, { podReplacementPolicy })
@@ -256,7 +256,7 @@ test('a Job retries failures after ten seconds, and its failed count never decre
   assert.deepEqual((await untilJob('foreign', () => true)).status, {})
 })
 
-test('a Job counts each pod once even if the manager is killed at any write', async () => {
+test('a Job counts each pod once even if the manager is killed during any write', async () => {
   await server.end()
   for (const [i, death] of deaths(long ? 8 : 3).entries()) {
     const name = `killed-${i}`

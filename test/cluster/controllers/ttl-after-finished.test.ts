@@ -1,4 +1,4 @@
-/** Tests the deletion of finished Jobs after their TTL, with a simulated clock. */
+/** Tests, with a simulated clock, that finished Jobs are deleted when their TTL has expired. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -78,7 +78,7 @@ test('finished Jobs are deleted in the foreground, and the next manager finishes
   await untilTrue(async () => !(await names()).includes('begun'))
 })
 
-test('a Job that cannot be deleted does not block others', async () => {
+test('a Job that cannot be deleted does not block the deletion of other Jobs', async () => {
   for (const name of ['broken', 'b', 'c']) {
     await makeJob(name, 0)
     await finish(name)

@@ -16,7 +16,7 @@ import { contentHash } from '../../../src/cluster/controllers/workloads/template
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
-test('an expectation remains until every write is observed or has failed, or for five minutes', () => {
+test('an expectation remains until every write has been observed or has failed, or for at most five minutes', () => {
   let time = 0
   const expectations = new Expectations({ now: () => time, monotonic: () => time })
   expectations.expectCreations('a', 2)
@@ -73,7 +73,7 @@ function pod(
   } as Pod
 }
 
-test('a workload deletes pods in order of progress, deletion cost, crowding and age', () => {
+test('a workload deletes pods in order of startup progress, deletion cost, number of pods on the node, and age', () => {
   const pods = [
     pod('old', { ageMs: 1e9 }),
     pod('young', { ageMs: 1000 }),
@@ -108,7 +108,7 @@ test('the deletion order of many pods is computed in short time slices', () => {
   assert.ok(rests >= 10, `it rested ${rests} times`)
 })
 
-test('the interval between scans is long for large sets and short for small sets', () => {
+test('the interval between scans of a set of pods is long for large sets and short for small sets', () => {
   const spacing = new StepSpacing()
   assert.equal(spacing.waitMs('a'), 0)
   spacing.looked('small', 10)

@@ -110,7 +110,7 @@ test('no other credential authenticates as the user in the node client certifica
   assert.notEqual(body.status.authenticated, true)
 })
 
-test('the node client user may access only the ports of node agents', async () => {
+test('the user in the node client certificate may access only the ports of node agents', async () => {
   const isAllowed = async (resource: string, subresource: string, verb = 'create') => {
     const resourceAttributes = { verb, resource, subresource, name: 'n1' }
     const spec = { user: 'system:apiserver-node-client', groups: ['system:authenticated'], resourceAttributes }
@@ -178,7 +178,7 @@ test('the API server rejects clients with the configured node client certificate
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)
 })
 
-test('flags allow a local node agent whose certificate is from another CA and does not name the node', async (t) => {
+test('flags can allow a local node agent whose certificate was issued by another CA and does not name the node', async (t) => {
   const clients: string[] = []
   const { certificate: cert, key } = issuePair(foreign, { commonName: 'some-kubelet', ips: ['127.0.0.1'] })
   const options = { cert, key, ca: api.ca, requestCert: true, rejectUnauthorized: false }

@@ -337,7 +337,7 @@ test('port-forward over WebSocket sends the port first, then data and errors', a
   assert.ok(refused.some(({ error }) => error))
 })
 
-test('a GET on a connect subresource requires the create permission', async () => {
+test('a GET request for a connect subresource requires the create permission', async () => {
   const rules = [{ apiGroups: [''], resources: ['pods/exec', 'pods/portforward'], verbs: ['get'] }]
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
   await client.post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules })

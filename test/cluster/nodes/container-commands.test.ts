@@ -59,7 +59,7 @@ test('kubectl cp copies a directory into a container and back', { timeout: 120_0
   assert.equal(readFileSync(join(received, 'inner', 'small'), 'utf8'), 'text')
 })
 
-test('containers of a pod share the files of an emptyDir and nothing else', { timeout: 120_000 }, async () => {
+test('containers of a pod share the files of an emptyDir and no other files', { timeout: 120_000 }, async () => {
   const file = join(server.directory, 'shared')
   writeFileSync(file, 'shared')
   await kubectl(['cp', file, 'web:/scratch/shared', '-c', 'a'])
@@ -73,7 +73,7 @@ test('containers of a pod share the files of an emptyDir and nothing else', { ti
   assert.equal(readFileSync(copied, 'utf8'), 'value')
 })
 
-test('commands in a container list processes, read standard input and return exit codes', {
+test('commands in a container can list processes, read standard input and return exit codes', {
   timeout: 120_000,
 }, async () => {
   assert.match((await exec(['ps', 'aux'])).stdout, /1 root {6}0:00 \["\/server","--port=80"\]\n/)
@@ -84,7 +84,7 @@ test('commands in a container list processes, read standard input and return exi
   assert.equal((await exec(['tar', 'xf', '-'], ['-i'], 'x'.repeat(2000))).code, 2)
 })
 
-test('kubectl run -i and kubectl attach end with the container', { timeout: 120_000 }, async () => {
+test('kubectl run -i and kubectl attach exit when the container exits', { timeout: 120_000 }, async () => {
   const ran = await kubectl(['run', 'once', '-i', '--image=i', '--restart=Never', '--', 'sh', '-c', 'sleep 2; exit 3'])
   assert.equal(ran.code, 3, ran.stderr)
   await kubectl(['run', 'short', '--image=i', '--restart=Never', '--', 'sleep', '4'])

@@ -114,7 +114,7 @@ test('a failed init container restarts with a growing delay, or fails the pod if
   assert.equal(bad!.state?.waiting?.reason, 'CrashLoopBackOff')
 })
 
-test('each container restarts independently of the others', () => {
+test('each container of a pod restarts independently', () => {
   const run = new Run({ containers: [container('ends', 'sleep 1; exit 1'), container('stays')] }).to(15)
   assert.deepEqual(restarts(run.status), [2, 0])
   assert.equal(run.status.phase, 'Running')
@@ -147,7 +147,7 @@ test('a container is ready after its postStart hook, and is killed if the hook f
   assert.ok(failing.log.includes('2 FailedPostStartHook PostStartHook failed: the command exited with 1'))
 })
 
-test('a deleted pod stops after its preStop hooks, but at most after its grace period', () => {
+test('a deleted pod stops after its preStop hooks, but no later than its grace period', () => {
   const preStop = { lifecycle: { preStop: { sleep: { seconds: 6 } } } }
   const spec = { initContainers: [sidecar('a')], containers: [container('c', undefined, preStop)] }
   const log = (grace: number) => new Run(spec).to(10).delete(grace).to(60).log.slice(-3)

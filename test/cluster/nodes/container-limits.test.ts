@@ -126,7 +126,7 @@ test('variable references are expanded as in the kubelet', async () => {
   assert.equal(bytes, Buffer.byteLength('a $(A) $(NONE) $a $A $ $(A\n'))
 })
 
-test('variables that double in size with each reference do not exhaust memory', async () => {
+test('environment variables that double in size with each reference do not exhaust memory', async () => {
   const env = Array.from({ length: 24 }, (_, i) => ({
     name: `V${i}`,
     value: i === 0 ? 'x'.repeat(16) : `$(V${i - 1})$(V${i - 1})`,
@@ -141,7 +141,7 @@ test('a large ConfigMap referenced with many envFrom prefixes does not exhaust m
   await assert.rejects(exec(container, ['env']), /argument list too long/)
 })
 
-test('a shell variable that doubles itself stops growing at its limit', async () => {
+test('a shell variable that is doubled repeatedly stops growing at its limit', async () => {
   const container = await runningContainer('shell')
   const line = `A=xxxxxxxx; ${'A=$A$A; '.repeat(26)}echo $A`
   const { bytes, errors } = await exec(container, ['sh', '-c', line])
@@ -194,7 +194,7 @@ test('a shell that runs many commands yields to other work', async () => {
   assert.ok(turns > 2, `${turns} turns`)
 })
 
-test('the log of a container with a large command stays small', async () => {
+test('the log of a container stays small even if its command is large', async () => {
   const container = await runningContainer('log', { command: ['\u0001'.repeat(400_000)], image: 'i'.repeat(100_000) })
   const log = container.log('last')!
   const { first, end } = log.range

@@ -35,7 +35,7 @@ function pod(name: string, { annotations, requests, phase = 'Running' }: Describ
 
 const usageKey = (name: string) => `simulation.orch.io/${name}-usage`
 
-test('container usage comes from annotations, then requests, then a minimum, and only from running pods', () => {
+test('the usage of containers in running pods is derived from annotations, resource requests or a minimum, in this order', () => {
   const meter = new UsageMeter(vendorOf('orch'))
   const told = meter.read(
     [
@@ -65,7 +65,7 @@ test('the reported CPU time of a container never decreases, even if the annotati
   assert.deepEqual([read('1', 10), read('100m', 20), read('0', 30), read('2', 31), read('2', 31)], [10, 11, 11, 13, 13])
 })
 
-test('container usage is served as a stats summary and as Prometheus metrics', () => {
+test('the usage of containers is available as a stats summary and as Prometheus metrics', () => {
   const pods = new UsageMeter(vendorOf('orch')).read([pod('a', { requests: { cpu: '1', memory: '1Mi' } })], later(5))
   const usage: NodeUsage = { startedAt: start, memoryBytes: 4 * mebibyte, pods }
   const node = { name: 'n', usage: () => usage } as unknown as NodeRuntime

@@ -1,5 +1,5 @@
 /**
- * Tests failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, and
+ * Tests simulated failures: each preset for pods and nodes, rules with selectors and a seed, missing images, and
  * real nodes.
  */
 
@@ -162,7 +162,7 @@ test('a simulated node with disk pressure reports it, rejects new pods and evict
   await until(pressure, (condition) => condition?.status === 'False')
 })
 
-test('an Event reports that real nodes and their pods ignore a failure rule', async () => {
+test('an Event reports that a failure rule has no effect on real nodes and their pods', async () => {
   await client.create(kinds.Node, { metadata: { name: 'real' } })
   await makePod('on-real', { nodeName: 'real' })
   await makeRule('ignored-node', { failure: 'down', names: ['real'] })

@@ -112,7 +112,7 @@ spec:
   assert.match((await kubectl(['exec', 'web', '--', 'node', '-v'])).stderr, /has no program "node"/)
 })
 
-test('relative paths start in the working directory', { timeout: 60_000 }, async () => {
+test('relative paths are resolved from the working directory', { timeout: 60_000 }, async () => {
   const file = join(parent, 'copied')
   writeFileSync(file, 'copied')
   assert.equal((await kubectl(['cp', file, 'other:/srv/copied', '-c', 'main'])).stderr, '')
@@ -120,7 +120,7 @@ test('relative paths start in the working directory', { timeout: 60_000 }, async
   assert.equal(stdout, 'copied\ncopied')
 })
 
-test('Attach objects stream a file, including what is written to it later', { timeout: 60_000 }, async () => {
+test('Attach objects stream a file, including data that is written to it later', { timeout: 60_000 }, async () => {
   writeFileSync(join(directory, 'output.log'), 'first\nsecond\n')
   const status = await apply(`
 kind: Attach
@@ -147,7 +147,7 @@ spec:
   }
 })
 
-test('kubectl logs -f follows a file if the Logs object says so', { timeout: 60_000 }, async () => {
+test('kubectl logs -f follows a file if the Logs object specifies this', { timeout: 60_000 }, async () => {
   const now = '2026-01-02T03:04:05.123456789Z'
   writeFileSync(join(directory, 'runtime.log'), `${now} stdout F one\n${now} stdout P tw\n${now} stdout F o\n`)
   const status = await apply(`
@@ -249,7 +249,7 @@ test('invalid Exec and PortForward objects are rejected', () => {
     assert.throws(() => readOwnRules(execRules, object), { name: 'StageError', message })
   for (const [object, message] of [
     [forward({}), /spec\.forwards\[0\]\.target is not an object/],
-    [forward({ target: { address: 'a', port: 0 } }), /target\.port is not from 1 to 65535/],
+    [forward({ target: { address: 'a', port: 0 } }), /target\.port is not between 1 and 65535/],
     [forward({ target: { address: '', port: 1 } }), /target\.address is not a host name/],
     [forward({ ports: ['80'], target: { address: 'a', port: 1 } }), /ports is not a non-negative number/],
     [route({ code: 1.5 }), /httpRoutes\[0\]\.code is not a whole number/],

@@ -129,7 +129,7 @@ test('without the flag, the Supported condition of Logs objects is false', async
     ({ status }) => status?.conditions !== undefined,
   )
   assert.equal(stored.status?.conditions?.[0]?.status, 'False')
-  assert.match(stored.status?.conditions?.[0]?.message ?? '', /set the flag --simulation-logs/)
+  assert.match(stored.status?.conditions?.[0]?.message ?? '', /set --simulation-logs/)
   const isRefused = (text: string) => text.startsWith('cannot read')
   assert.match(await until(() => logOf('late', 'web'), isRefused), /--simulation-logs names no directory/)
 })
@@ -137,7 +137,7 @@ test('without the flag, the Supported condition of Logs objects is false', async
 test('invalid Logs objects are rejected', () => {
   for (const [spec, message] of [
     [{ logs: [{}] }, /spec.logs\[0\].logsFile is not a string/],
-    [{ logs: [{ logsFile: 'a', follow: 'yes' }] }, /spec.logs\[0\].follow is not true or false/],
+    [{ logs: [{ logsFile: 'a', follow: 'yes' }] }, /spec.logs\[0\].follow is neither true nor false/],
     [{ logs: [{ logsFile: 'a', text: 'b' }] }, /spec.logs\[0\].text is not supported/],
     [{ logs: Array.from({ length: 33 }, () => ({ logsFile: 'a' })) }, /more than 32 elements/],
   ] as const)

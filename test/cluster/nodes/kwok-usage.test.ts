@@ -96,7 +96,7 @@ spec:
   await untilUsage('other', ['side 100m 1024Ki', 'web 100m 1024Ki'])
 })
 
-test('until it is deleted, a ResourceUsage takes precedence for the pod with the same name', async () => {
+test('a ResourceUsage takes precedence for the pod with the same name until the ResourceUsage is deleted', async () => {
   await makePod('single')
   await untilUsage('single', ['side 100m 1024Ki', 'web 100m 1024Ki'])
   const name = { namespace, name: 'single' }
@@ -161,7 +161,7 @@ test('usage expressions support the functions of KWOK', () => {
     ['node.SinceSecond() / 10.0', 10],
     ['node.spec.x', 3],
     ['"Quantity(" == "Quantity(" && container.name == "c" ? 1 : 2', 1],
-    ['Now() > timestamp("2020-01-01T00:00:00Z") ? 1 : 0', 1],
+    ['Now() == timestamp("2030-01-01T00:01:40Z") ? 1 : 0', 1],
     ['size(pod.metadata.labels)', 0],
   ] as const)
     assert.equal(compileUsage(expression)(scope), expected, expression)
@@ -178,9 +178,9 @@ test('invalid usage expressions are rejected', () => {
   ] as const)
     assert.throws(() => compileUsage(expression), { name: 'StageError', message }, expression)
   for (const [expression, message] of [
-    ['"text"', /neither a quantity nor a number/],
-    ['-1', /neither a quantity nor a number/],
-    ['1.0 / 0.0', /neither a quantity nor a number/],
+    ['"text"', /neither a quantity nor a non-negative number/],
+    ['-1', /neither a quantity nor a non-negative number/],
+    ['1.0 / 0.0', /neither a quantity nor a non-negative number/],
     ['Quantity("x")', /quantities must match/],
     [`${'[1,2,3,4,5,6,7,8,9].all(a, '.repeat(4)}true${')'.repeat(4)} ? 1 : 2`, /cost limit exceeded/],
   ] as const)
@@ -191,8 +191,8 @@ test('invalid usage objects are rejected', () => {
   const usage = (usages: Json): JsonObject => ({ metadata: { name: 'a', namespace: 'b' }, spec: { usages } })
   const cpu = (amount: Json) => usage([{ usage: { cpu: amount } }])
   for (const [object, message] of [
-    [cpu({}), /spec.usages\[0\].usage.cpu needs either a value or an expression/],
-    [cpu({ value: 1, expression: '1' }), /needs either a value or an expression/],
+    [cpu({}), /spec.usages\[0\].usage.cpu requires either a value or an expression/],
+    [cpu({ value: 1, expression: '1' }), /requires either a value or an expression/],
     [cpu({ value: 'x' }), /spec.usages\[0\].usage.cpu: the value is not a non-negative quantity/],
     [cpu({ expression: 'Fly()' }), /spec.usages\[0\].usage.cpu: .*Fly/s],
     [usage(Array.from({ length: 33 }, () => ({ usage: {} }))), /more than 32 elements/],

@@ -123,7 +123,7 @@ test('a pod becomes running and ready with a unique address in the range of its 
   assert.equal(one!.status?.qosClass, 'Burstable')
 })
 
-test('annotations delay or prevent the readiness of a pod, and readiness gates block it', async () => {
+test('annotations can delay or prevent the readiness of a pod, and readiness gates can block it', async () => {
   await makePod('never', { [key('ready')]: 'never' })
   await makePod('late', { [key('ready-after')]: '300ms' })
   await makePod('gated', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })
@@ -286,7 +286,7 @@ test('pods can request extended resources that were added to the capacity of a n
 
 test('a pod that exceeds its active deadline is terminated and not restarted', async () => {
   await makePod('limited', {}, { activeDeadlineSeconds: 1 })
-  // The exit code proves that the pod was running before, because polling may miss the phase Running.
+  // Polling may miss the phase Running. The exit code proves instead that the pod was running.
   const { status } = await untilPod('limited', phaseIs('Failed'))
   assert.equal(status?.reason, 'DeadlineExceeded')
   assert.equal(status?.message, 'Pod was active on the node longer than the specified deadline')
@@ -328,7 +328,7 @@ test('a simulated node ignores pods on other nodes', async () => {
   assert.equal((await read('elsewhere')).status?.phase, 'Pending')
 })
 
-test('simulated nodes continue after a restart and assign no pod address twice', async () => {
+test('simulated nodes continue after a restart and never assign the same pod address twice', async () => {
   const before = await read('one')
   await server.restart(['--nodes=2'])
   await makePod('after')

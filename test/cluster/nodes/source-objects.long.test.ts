@@ -42,7 +42,7 @@ after(() => server.stop())
 
 const name = (i: number) => ({ plural: 'configmaps', namespace: 'default', name: `c${i}` }) as const
 
-test('objects that pods reference are read a few at a time and removed from memory when outdated', async () => {
+test('objects that pods reference are read a few at a time, and are removed from memory when they are outdated', async () => {
   const objects = new SourceObjects(clock, pollMs)
   const before = await heapInUse()
   most = 0

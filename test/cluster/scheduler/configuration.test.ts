@@ -16,7 +16,7 @@ const names = (plugins: readonly { readonly name: string }[]) => plugins.map(({ 
 const weights = (config: Json) =>
   Object.fromEntries(readConfiguration(config).profiles[0]!.scores.map(({ plugin, weight }) => [plugin.name, weight]))
 
-test('an empty scheduler configuration yields the defaults', () => {
+test('an empty scheduler configuration results in the default settings', () => {
   const { profiles, percentageOfNodes, timing } = readConfiguration(file())
   assert.deepEqual([percentageOfNodes, timing.firstBackoffMs, timing.maxBackoffMs], [0, 1000, 10_000])
   assert.deepEqual(

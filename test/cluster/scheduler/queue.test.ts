@@ -58,7 +58,7 @@ test('an unschedulable pod is not retried until a relevant change', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('the backoff of a pod grows from one to ten seconds despite changes', () => {
+test('the scheduling backoff of a pod grows from one to ten seconds, regardless of changes', () => {
   const { clock, queue, add, next, refuse } = open()
   add('a')
   const waits: number[] = []
@@ -87,7 +87,7 @@ test('an unschedulable pod is retried after one minute', () => {
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('changes during a scheduling attempt are not missed', () => {
+test('the scheduling queue does not miss changes that happen during a scheduling attempt', () => {
   const { clock, queue, add, next } = open()
   add('a')
   const entry = next()!
@@ -108,7 +108,7 @@ test('an unschedulable pod is retried if it changes, but not if only its status 
   assert.equal(next()?.pod.name, 'a')
 })
 
-test('a deleted pod is removed from the queue', () => {
+test('a deleted pod is removed from the scheduling queue', () => {
   const { queue, add, next } = open()
   for (const name of ['a', 'b', 'c']) add(name)
   const a = next()!
@@ -141,7 +141,7 @@ test('a heap returns its values in sorted order', () => {
   assert.deepEqual(found, [...values.sort((a, b) => a - b), undefined])
 })
 
-test('a task pool limits the number of running tasks, and tasks that wait outside the pool do not count', async () => {
+test('a task pool limits the number of running tasks, not counting tasks that wait outside the pool', async () => {
   const pool = new TaskPool(1)
   const first = Promise.withResolvers<void>()
   const outside = Promise.withResolvers<void>()

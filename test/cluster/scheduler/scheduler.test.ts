@@ -307,7 +307,7 @@ test('delayed provisioning waits until the scheduler has selected a node', async
   assert.notEqual(claim.spec?.volumeName, undefined)
 })
 
-test('if the scheduler is killed at any write, the next scheduler binds all pods', async () => {
+test('if the scheduler is killed during any write, the next scheduler binds all pods', async () => {
   for (const [i, death] of deaths(3).entries()) {
     for (const name of [`x-${i}`, `y-${i}`]) await makePod(name, { cpu: '1m' })
     await server.run(['scheduler'], { ...quick, death }).killed
@@ -321,7 +321,7 @@ test('if the scheduler is killed at any write, the next scheduler binds all pods
 test('a lagging watch causes no overcommitment because scheduling decisions count immediately', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // The server responds to bindings late, so until then only the scheduler knows its decisions.
+  // The server responds late to bindings. Until it responds, only the scheduler knows its decisions.
   const held = Promise.withResolvers<void>()
   server.run(['scheduler'], {
     ...quick,

@@ -80,7 +80,7 @@ test('a cache that has not loaded yet rejects reads of unknown objects', async (
   assert.throws(() => widgets.slices({ namespace: undefined }), unknown)
 })
 
-test('an object that is fetched into a partly loaded cache is returned and follows later changes', async (t) => {
+test('an object that is fetched into a partly loaded cache is returned, and later changes are applied to it', async (t) => {
   const { store, caches, widgets } = await started(t)
   await caches.fetch(widgets, keyOf(7))
   assert.equal(numberIn(widgets.get(keyOf(7))!.json), 0)
@@ -125,7 +125,7 @@ test('the loaded cache contains every object once, including changes made during
   assert.equal(widgets.get(`${prefix}none`), undefined)
 })
 
-test('a name too long for the store is reported as not found, and the cache remembers only a few absent names', async (t) => {
+test('a name that is too long for the store is reported as not found, and the cache stores only a limited number of absent names', async (t) => {
   const { caches, widgets } = await started(t)
   const long = `${prefix}${'n'.repeat(100_000)}`
   await caches.fetch(widgets, long)

@@ -1,6 +1,6 @@
 /**
- * Tests that watches that resume from before the start of the server report all events in order, and that the store's
- * log is read once for all of them. The tests count the changes that are read from the store rather than measuring
+ * Tests watches that resume from before the start of the server. They must report all events in order, and the store's
+ * log must be read once for all of them. The tests count the changes that are read from the store rather than measuring
  * time.
  */
 import assert from 'node:assert/strict'
@@ -125,7 +125,7 @@ test('after a restart, all resumed watches share one read of the log', async (t)
   for (const [i, watches] of told.entries()) for (const each of watches) assert.deepEqual(each, expected[i])
   assert.ok(store.told <= changes + 1, `${store.told} changes were read for ${changes + 1}`)
 
-  await t.test('watches that start later do not read the log again', async () => {
+  await t.test('watches that resume later do not read the log again', async () => {
     const before = store.told
     assert.deepEqual(
       (await resumeAll(resources, known, 3)).map(([first]) => first),
@@ -147,7 +147,7 @@ test('after a restart, all resumed watches share one read of the log', async (t)
   })
 })
 
-test('resumed watches report all events that no longer fit into the event buffers, with about one read of the log', async (t) => {
+test('resumed watches report even events that exceed the event buffers, and share about one read of the log', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()

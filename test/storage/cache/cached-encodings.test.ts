@@ -13,7 +13,7 @@ import {
 const formOf = (size: number): EncodedObject => ({ document: Buffer.alloc(size), start: 0, end: size })
 const state = (key: string, revision = 1, loads = 1) => ({ key, revision, loads })
 
-test('a cached encoding is returned only for the state it was created from', () => {
+test('a cached encoding is returned only for the state of the object from which it was created', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const older = formOf(10)
   const newer = formOf(10)
@@ -30,7 +30,7 @@ test('a cached encoding is returned only for the state it was created from', () 
   assert.equal(forms.find(state('a', 1), 2), older)
 })
 
-test('the caches of all kinds together stay within the memory limit', () => {
+test('the total size of the caches of all kinds stays within the memory limit', () => {
   const room = new EncodedObjectBudget(1000)
   const kinds = [new EncodedObjectCache(room), new EncodedObjectCache(room)]
   for (let i = 0; i < 5000; i++) {

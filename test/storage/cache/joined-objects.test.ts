@@ -53,7 +53,7 @@ test('a list joins the bytes of objects when the same objects are listed for the
   )
 })
 
-test('lists that start at random keys between random writes contain the current objects', () => {
+test('lists that start at random keys during random writes contain the current objects', () => {
   const random = numbers(7)
   const joined = new JoinedObjects(200_000)
   const objects = Array.from({ length: 400 }, (_, i) => objectOf(`a${i}`))
@@ -83,7 +83,7 @@ test('groups of joined objects within the memory limit survive lists with more o
   assert.ok(joined.bytes > 50_000 && joined.bytes <= 100_000)
 })
 
-test('groups of joined objects that no list uses are evicted to make room for other groups', () => {
+test('groups of joined objects that lists no longer use are evicted to make room for other groups', () => {
   const joined = new JoinedObjects(100_000)
   const [former, later] = ['f', 'l'].map((name) => Array.from({ length: 180 }, (_, i) => objectOf(`${name}${i}`)))
   for (let i = 0; i < 3; i++) itemsOf(joined, former!)

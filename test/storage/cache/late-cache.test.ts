@@ -92,7 +92,7 @@ async function atPresent(caches: Caches, store: MemoryStore): Promise<void> {
   assert.ok(await caches.reached(await store.revision(), 5000))
 }
 
-test('a cache created late contains every write made during its list once, and reports it once to later watches', async (t) => {
+test('a cache created late contains every write during its list exactly once, and reports the write once to later watches', async (t) => {
   const { store, caches } = await start(t)
   await put(store, 'kept', 1)
   await put(store, 'changed', 1)
@@ -184,7 +184,7 @@ test('removing a cache ends its watches, and adding it again creates a new cache
   assert.deepEqual(contents(another), ['a=1'])
 })
 
-test('many changes are applied in slices, and readers do not have to wait for all of them', async (t) => {
+test('a late cache applies many changes in slices, so readers do not have to wait for all of them', async (t) => {
   const { store, caches } = await start(t)
   const cache = caches.add('core', 'widgets')
   await caches.fill(cache)

@@ -102,7 +102,7 @@ test('replaced and deleted objects leave their shared block, and unchanged repla
   assert.deepEqual([...first.all(), ...second.all()].map(textOf), ['two', 'two'])
 })
 
-test('a sparse shared block is released', async (t) => {
+test('a shared block that is mostly unused is released', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second } = await workers.start()

@@ -45,7 +45,7 @@ function watcherOf(form: EventForm): Watcher {
 
 const received = (watcher: Watcher) => Buffer.concat(watcher.take(large)).toString()
 
-test('watchers share the sliced encoding of a large object and receive later events after it', async () => {
+test('watchers share the sliced encoding of a large object, and receive later events only after the object', async () => {
   const { promise: held, resolve } = Promise.withResolvers<void>()
   const { form, counts } = countingForm('a', held)
   const watchers = [watcherOf(form), watcherOf(form), watcherOf(form)]
@@ -60,7 +60,7 @@ test('watchers share the sliced encoding of a large object and receive later eve
   assert.deepEqual(counts, { atOnce: 2, sliced: 2 })
 })
 
-test('the encoding for the first event of a watcher also applies to a large object', async () => {
+test('a special encoding for the first event of a watcher is used even if the object is large', async () => {
   const rest = countingForm('rest', Promise.resolve())
   const first = { ...countingForm('first', Promise.resolve()).form, rest: rest.form }
   const watcher = watcherOf(first)

@@ -112,7 +112,7 @@ function eventsIn(body: string): Told[] {
     .map((line) => JSON.parse(line))
 }
 
-test('unread watches from an old resourceVersion use little memory and report every event when read', {
+test('watches from an old resourceVersion whose clients do not read use little memory, and report every event when they are read', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)

@@ -89,7 +89,7 @@ test('watches under load report every event once and in order', { timeout: 300_0
     assert.deepEqual(await seen, made.slice(3))
   })
 
-  await t.test('a watch whose client does not read is closed without affecting others', async () => {
+  await t.test('a watch whose client does not read is closed without affecting other watches', async () => {
     const reset = stopReadingHttp2(server)
     await stopReading(server.client(), client)
     // The server ends the stream with an error, so that the incomplete stream cannot be mistaken for a complete one.
@@ -274,7 +274,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
   assert.deepEqual(rest, versions.slice(seen.length - 1))
 }
 
-/** Opens a watch over HTTP/2 without reading it. Resolves to the code with which the server resets it. */
+/** Opens a watch over HTTP/2 without reading it. Resolves to the error code in the server's reset. */
 async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<number> {
   const { authority = '' } = credentials()
   const session = connect(url, { ca: authority })

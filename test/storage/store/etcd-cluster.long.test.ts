@@ -159,9 +159,9 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
       [{ tls: { ca } }, /handshake failed: .*certificate/],
       [{ endpoints: plain }, /no usable etcd member/],
       [{ endpoints: [silent.endpoint] }, /no usable etcd member|before the deadline/],
-      [{ endpoints: ['not a url'] }, /not an etcd endpoint/],
+      [{ endpoints: ['not a url'] }, /invalid etcd endpoint/],
       [{ endpoints: [] }, /no etcd endpoints/],
-      [{ prefix: '' }, /not an etcd prefix/],
+      [{ prefix: '' }, /invalid etcd prefix/],
     ]
     await Promise.all(
       cases.map(async ([options, reason]) => {
@@ -211,7 +211,7 @@ interface Written {
   readonly revision: Revision
 }
 
-/** Creates keys one after another. Keys for which the response is lost do not count. */
+/** Creates keys one after another. Keys whose responses are lost do not count. */
 async function writeUntil(store: Store, stem: string, signal: AbortSignal): Promise<Written[]> {
   const written: Written[] = []
   for (let i = 0; !signal.aborted; i++) {

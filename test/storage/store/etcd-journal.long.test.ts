@@ -80,7 +80,7 @@ async function openTwo(prefix: string, retention: Retention = plain) {
   return [await EtcdStore.open(options), await EtcdStore.open(options)] as const
 }
 
-test('two servers on one etcd write one journal and return the same changes', async () => {
+test('two servers on one etcd share a journal and return the same changes', async () => {
   const prefix = newPrefix()
   const [one, two] = await openTwo(prefix)
   const writer = new JournalWriter(one)
@@ -105,7 +105,7 @@ test('two servers on one etcd write one journal and return the same changes', as
   await Promise.all([one.close(), two.close()])
 })
 
-test('lists, watches and other stores do not see the journal, and a store without a journal writes none', async () => {
+test('lists, watches and other stores do not contain the journal, and a store without a journal writes none', async () => {
   const prefix = newPrefix()
   const [one, two] = await openTwo(prefix)
   const start = await one.revision()
@@ -142,7 +142,7 @@ test('lists, watches and other stores do not see the journal, and a store withou
   )
 })
 
-test('the journal archives expired keys and writes by a server without a journal', async () => {
+test('the journal also contains expired keys and the writes of a server without a journal', async () => {
   const prefix = newPrefix()
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })
   const store = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
@@ -246,7 +246,7 @@ test('archived values in etcd are encrypted like current values and can be read 
 
 const keptUnder = async (prefix: string) => (await rawEntries(`${prefix.slice(0, -1)}\0`)).length
 
-test('the remaining journal of a removed store is deleted and never read', async () => {
+test('the remaining journal of a removed store is deleted and not read again', async () => {
   const prefix = newPrefix()
   const options = { endpoints, prefix, historyMs: 300_000, retention: plain }
   const before = await EtcdStore.open(options)

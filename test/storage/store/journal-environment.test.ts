@@ -1,6 +1,6 @@
 /**
  * Tests the journal of the embedded store in combination with other features: the stores of several workers,
- * encryption, deletes on a full disk that leave no record, lifetimes, and a directory in the previous format.
+ * encryption, deletes that leave no record because the disk is full, lifetimes, and a directory in the previous format.
  * lmdb-journal.test.ts tests the journal itself.
  */
 import assert from 'node:assert/strict'
@@ -94,7 +94,7 @@ test('archived values in the data file are encrypted like current values and can
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('if a delete has no log record, the journal starts again at that revision, even after a server restart', async (t) => {
+test('if the log record of a delete is missing, the journal starts again at that revision, even after a server restart', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')
@@ -131,7 +131,7 @@ test('if a delete has no log record, the journal starts again at that revision, 
   await store.close()
 })
 
-test('the journal records the time of an expiry and of a write that carries no note', async (t) => {
+test('the journal contains the time of an expiry and of a write without a note', async (t) => {
   const clock = newClock()
   const store = await LmdbStore.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const value = Buffer.from('short')
@@ -154,7 +154,7 @@ test('the journal records the time of an expiry and of a write that carries no n
   await store.close()
 })
 
-test('a data directory in format 2 opens with its log, and its journal begins with the first change', async (t) => {
+test('a data directory in format 2 can be opened with its log, and the journal begins with the first change', async (t) => {
   const directory = await directoryOf(t)
   const older = await LmdbStore.open({ directory })
   let revision = 0

@@ -14,7 +14,9 @@ const rounds = 60
 const perRound = 100
 const value = 'x'.repeat(2000)
 
-test('the data file stays bounded under churn', { timeout: 300_000 }, async () => {
+test('the size of the data file stays bounded while keys are constantly created and deleted', {
+  timeout: 300_000,
+}, async () => {
   const { directory, removeDirectory } = await temporaryDirectory()
   const store = await LmdbStore.open({ directory })
   try {

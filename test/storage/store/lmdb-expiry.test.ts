@@ -45,7 +45,7 @@ async function lifetimesLeft(directory: string): Promise<number> {
 }
 
 describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
-  test('keys expire on time and not earlier, even if the store is closed meanwhile', () =>
+  test('keys expire on time and never earlier, even if the store is closed in the meantime', () =>
     inDirectory(async (directory) => {
       const last = await withStore(directory, clockAt(start), async (store) => {
         await putFor(store, 10, 'a', '1', 0)
@@ -80,7 +80,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('keys that expire together are deleted in steps, each key once, between other commits', () =>
+  test('keys that expire at the same time are deleted in steps between other commits, each key once', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const keys = Array.from({ length: 2500 }, (_, i) => `k/${String(i).padStart(5, '0')}`)
@@ -106,7 +106,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('values that are larger than one expiry step expire too', () =>
+  test('values that are larger than the limit of one expiry step also expire', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {

@@ -1,7 +1,7 @@
 /**
- * Tests that the installed version of lmdb is the one for which `page-file.ts`, `page-records.ts`, `page-check.ts`,
- * `page-guard.ts` and `free-list.ts` were verified. These files read the file format of lmdb without lmdb, so they must
- * be verified again for every other version.
+ * Tests that the installed version of lmdb is the one against which `page-file.ts`, `page-records.ts`, `page-check.ts`,
+ * `page-guard.ts` and `free-list.ts` were verified. These files read lmdb's file format without using lmdb, so they
+ * must be verified again for every other version.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const whatToCheck = [
   'Then run the long form of the store tests: ORCH_LONG=1 npm test -- test/storage.',
 ].join('\n')
 
-test('lmdb and its addons for every platform have the version for which the file format was checked', () => {
+test('lmdb and its addons for all platforms have the version for which the file format was verified', () => {
   const { devDependencies = {}, optionalDependencies = {} } = readPackage('package.json')
   const addons = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('@lmdb/'))
   assert.equal(addons.length, 4)

@@ -90,7 +90,7 @@ test('single deletes succeed on a full disk until everything is deleted', (t) =>
     assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
   }))
 
-test('freed space is available immediately, and the store reports if it dropped old revisions to free it', async (t) => {
+test('freed space is available immediately, and the store reports if it dropped old revisions to free the space', async (t) => {
   const messages: string[] = []
   const capacity: string[] = []
   const options = { onWarning: (text: string) => messages.push(text), onCapacity: (now: string) => capacity.push(now) }
