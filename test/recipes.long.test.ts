@@ -1,6 +1,6 @@
 /**
- * Tests the slower checks of the recipes: the types and layers of a copy of the repository in which
- * `support/recipes.ts` has followed every recipe, and the new loop's row in `each-loop.test.ts`.
+ * Tests the slower checks of the recipes: the types and layers of a copy of the repository to which
+ * `support/recipes.ts` has applied every recipe, and the new loop's row in `each-loop.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -20,7 +20,7 @@ const checks: { readonly [name: string]: readonly string[] } = {
   layers: ['scripts/check-layers.ts'],
   functions: ['scripts/check-functions.ts'],
   'row of a loop': [
-    "--test-name-pattern=every control loop has a row in this test's table|^greeting: ",
+    '--test-name-pattern=the table in this test has a row for every control loop|^greeting: ',
     'test/cluster/controllers/each-loop.test.ts',
   ],
 }

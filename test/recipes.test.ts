@@ -20,7 +20,7 @@ before(() => {
   carryOut(copy)
 })
 
-test('the table in CONTRIBUTING.md lists how many files each recipe adds and changes', () => {
+test('the table in CONTRIBUTING.md contains the number of files that each recipe adds and changes', () => {
   const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   for (const [name, { added, changed }] of Object.entries(recipes)) {
     const row = guide.split('\n').find((line) => line.startsWith(`| ${name} `))
@@ -41,7 +41,7 @@ test('the table in CONTRIBUTING.md lists how many files each recipe adds and cha
 const noticing: { readonly [file: string]: readonly string[] } = {
   'test/cluster/controllers/all.test.ts': [
     'control loops are sorted by name',
-    'each control loop has a role for its service account',
+    'each control loop has a role for its own service account',
     'docs/reference/loops.md describes each control loop',
   ],
   'test/api/kinds/lease.test.ts': ['recipe: a Lease has a purpose'],
@@ -76,7 +76,7 @@ test('the recipes for a kind, a virtual kind and an admission plugin work', () =
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })
   const withoutRows = runTests(copy)
   assert.equal(withoutRows.status, 1)
-  assert.match(withoutRows.stdout, /✖ the published API equals the API recorded for review/)
+  assert.match(withoutRows.stdout, /✖ the published API is the same as the API recorded for review/)
   for (const [name, row] of Object.entries(tableRows)) {
     assert.ok(withoutRows.stdout.includes(row.split('\n')[1]!), withoutRows.stdout)
     addLine(join(copy, 'src/client/requests/built-in-kinds.ts'), {

@@ -27,7 +27,7 @@ test('the same seed always draws the same sample, and different seeds draw diffe
   assert.notDeepEqual(draw(2), first)
 })
 
-test('a sample shows placeholders instead of code', () => {
+test('a sample of texts contains placeholders instead of code', () => {
   const { status, stdout, stderr } = run(process.execPath, [
     'scripts/sample-texts.ts',
     '--category=errors',

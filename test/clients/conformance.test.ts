@@ -1,6 +1,6 @@
 /**
- * Tests the behavior that the Kubernetes conformance tests require of any API server, as far as it applies here: API
- * machinery, ConfigMaps, Secrets, Events, PodTemplates, certificates and namespaces. The tests are written
+ * Tests the behavior that the Kubernetes conformance tests require of any API server, to the extent that it applies
+ * here: API machinery, ConfigMaps, Secrets, Events, PodTemplates, certificates and namespaces. The tests are written
  * independently and use the names of the kubernetes profile.
  */
 import assert from 'node:assert/strict'
@@ -71,7 +71,7 @@ test('a watch from a resourceVersion reports all later events, even after a disc
   assert.deepEqual(await eventTexts(path, 2), ['MODIFIED m', 'DELETED m'])
 })
 
-test('watches from every resourceVersion report the remaining events in the same order', async () => {
+test('watches from different resourceVersions report the remaining events in the same order', async () => {
   const maps = `${await newNamespace('order')}/configmaps`
   const versions = [(await done('GET', maps)).metadata.resourceVersion]
   for (let i = 0; i < 10; i++) {
@@ -88,7 +88,7 @@ test('watches from every resourceVersion report the remaining events in the same
   )
 })
 
-test('the pages of a list form one consistent snapshot', async () => {
+test('all pages of a list belong to one consistent snapshot', async () => {
   const templates = `${await newNamespace('parts')}/podtemplates`
   const names = Array.from({ length: 40 }, (_, i) => `template-${String(i).padStart(4, '0')}`)
   const spec = { containers: [{ name: 'c', image: 'example.com/c:1' }] }
@@ -163,7 +163,7 @@ test('Events can be created, updated, listed by field and deleted as a collectio
   assert.equal((await done('GET', events)).items.length, 0)
 })
 
-test('certificate requests support watch, annotations, status, approval and deletion', async () => {
+test('certificate signing requests can be watched, annotated, approved and deleted, and their status can be updated', async () => {
   const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
   const spec = {
     request: Buffer.from(requestPem()).toString('base64'),

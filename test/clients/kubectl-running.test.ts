@@ -1,6 +1,6 @@
 /**
- * Tests long-running commands of Debian's kubectl, which watches, waits and forwards ports while objects change. The
- * test makes each change only after the output of kubectl shows that kubectl is ready, so nothing depends on timing.
+ * Tests long-running commands of Debian's kubectl, which watch, wait or forward ports while objects change. The test
+ * makes each change only after the output of kubectl shows that kubectl is ready, so nothing depends on timing.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -83,7 +83,7 @@ test('kubectl get -w -A prints changes in all namespaces', async (t) => {
   assert.match(await next(watch.output), /^everywhere-2 +b +0 +<age>$/)
 })
 
-test('kubectl wait --for=delete exits when the object is deleted', async (t) => {
+test('kubectl wait --for=delete exits when the object has been deleted', async (t) => {
   const path = await namespace('awaited')
   await client.post(path, { metadata: { name: 'going' } })
   const wait = kubectl.start('wait', '--for=delete', 'cm/going', '-n', 'awaited', '-v=6')
@@ -137,7 +137,7 @@ test('kubectl proxy forwards requests and watches', async (t) => {
   assert.deepEqual([event.type, event.object.metadata.name], ['ADDED', 'a'])
 })
 
-test('a kubectl command that hangs fails after its timeout, and its child processes are killed', async () => {
+test('a hanging kubectl command fails after its timeout, and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
   // The shell waits for `sleep`, which keeps the output open as a kubectl process that never exits would.

@@ -19,8 +19,12 @@ const sessions = [
   ...(long ? ['declaring', 'reading', 'refusals', 'kinds', 'discovering', 'workloads', 'services'] : []),
 ]
 
-// The transcripts show volumes in their initial phase, so no control loop may change the phase of a volume.
-const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},-persistentvolume-binder`])
+// The transcripts show volumes in their initial phase, so no control loop may change the phase of a volume. The
+// transcripts also specify some cluster IPs, so the range is large enough that no other Service gets the same IP.
+const server = await serveUp({ after }, [
+  ...['--profile=kubernetes', `${withoutRootCa},-persistentvolume-binder`],
+  '--service-cluster-ip-range=10.0.0.0/16',
+])
 
 describe('kubectl', { concurrency: 2 }, () => {
   for (const session of sessions) describe(session, { concurrency: 1 }, () => follow(session))

@@ -12,7 +12,7 @@ const blocks = userPages.flatMap((name) =>
   blocksOf(readFileSync(join(root, name), 'utf8')).map((block) => ({ block, place: `${name}:${block.line}` })),
 )
 
-test('every fenced block of a page names its language, so that a test runs its commands', () => {
+test('every fenced block on a page names its language, so a test can run its commands', () => {
   const languages = new Set(['text', 'yaml', 'json', 'ts', 'js', 'go', 'java', 'python'])
   const others = blocks.filter(({ block }) => block.type === 'text' && !languages.has(block.language))
   assert.deepEqual(
@@ -22,7 +22,7 @@ test('every fenced block of a page names its language, so that a test runs its c
   assert.ok(blocks.filter(({ block }) => block.type === 'commands').length > 50)
 })
 
-test('a command block of a page is skipped only if the sandbox cannot meet its requirements', () => {
+test('a command block on a page is skipped only if the sandbox cannot meet its requirements', () => {
   const reasons = new Set([
     'needs root',
     'needs the internet',
@@ -41,7 +41,7 @@ test('a command block of a page is skipped only if the sandbox cannot meet its r
   )
 })
 
-test('a console block separates commands from output, and a comment before a block determines how it is run', () => {
+test('a console block distinguishes commands from output, and a comment before a block determines how the block is run', () => {
   const page = `<!-- background -->
 \`\`\`console
 $ orch up
@@ -107,7 +107,7 @@ $ false
   )
 })
 
-test('the output shown on a page may differ from the real output only in values that vary between runs', () => {
+test('the output shown on a page may differ from the actual output only in values that vary between runs', () => {
   assert.ok(isShown('NAME   AGE\nweb-6b98f48cf9-crrmh   2s', 'NAME      AGE\nweb-5769b97bdc-d6sxn   1m20s\n'))
   assert.ok(isShown('first\n...\nlast', 'first\n1\n2\nlast\n'))
   assert.ok(isShown('took … ms', 'took 3.5 ms\n'))

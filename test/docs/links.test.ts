@@ -27,7 +27,7 @@ test('every relative link in the documentation points to an existing file and he
   assert.deepEqual(broken, [])
 })
 
-test('the index links to every page in docs, and README.md links to the index', () => {
+test('the index page links to every page in docs, and README.md links to the index page', () => {
   const linked = new Set(targetsOf('docs/README.md'))
   const missing = pages
     .map(({ name }) => name)
@@ -87,7 +87,10 @@ function headingsOf(text: string): string[] {
   )
 }
 
-/** Returns metric names that are followed by labels. The parts of a histogram map to the histogram's name. */
+/**
+ * Returns the metric names that are followed by labels in the text. The parts of a histogram map to the histogram's
+ * name.
+ */
 function metricsIn(text: string): string[] {
   return [...text.matchAll(/([a-z][a-z0-9_]+)\{job=/g)].map(([, name]) => (name as string).replace(/_bucket$/, ''))
 }

@@ -104,7 +104,8 @@ export class Sandbox {
     return {
       output: () => (existsSync(output) ? readFileSync(output, 'utf8') : ''),
       stop: async () => {
-        await this.run(`kill -TERM -- -${group}; wait ${group} || true`)
+        // The shell that runs the command ends before the command itself, so wait for the whole process group.
+        await this.run(`kill -TERM -- -${group}; wait ${group}; while kill -0 -- -${group}; do sleep 0.05; done`)
       },
     }
   }

@@ -42,7 +42,7 @@ test('no documentation page is wider than a 400-pixel window', async () => {
   assert.deepEqual(wider, [])
 })
 
-test('the search finds sections and links to them', async () => {
+test('the documentation search finds sections and links to them', async () => {
   const page = await browser.open(urlOf('docs/start/console.html'), { viewport: wide })
   await page.getByRole('searchbox').fill('downgrade')
   await page.getByRole('link', { name: 'Upgrading: Downgrade' }).click()
@@ -51,7 +51,7 @@ test('the search finds sections and links to them', async () => {
   await page.getByText('0 results').waitFor({ state: 'attached' })
 })
 
-test('the color scheme can be switched, and the choice is remembered', async () => {
+test('the color scheme of the documentation site can be switched, and the choice is remembered', async () => {
   const page = await browser.open(urlOf('index.html'), { viewport: wide, colorScheme: 'light' })
   const light = await backgroundOf(page)
   await page.getByRole('button', { name: 'Dark or light' }).click()
@@ -70,7 +70,7 @@ test('the chosen Kubernetes version replaces the version in commands', async () 
   await page.locator('pre', { hasText: '--emulated-version=1.33' }).first().waitFor()
 })
 
-test('the console links to the documentation, whose search works from the server', async () => {
+test('the console links to the documentation, and the documentation search works when the server serves it', async () => {
   buildOwnSite()
   const server = await serve({ after }, ['--docs'])
   const console = await browser.open(`${server.url}/console/`, { viewport: wide })

@@ -33,7 +33,7 @@ function pagesWithout(hasPart: (parts: Parts) => boolean): readonly string[] {
   return pages.filter((page) => !hasPart(page)).map(({ name }) => name)
 }
 
-test('every task page opens with its goal', () => {
+test('every task page begins with the goal of the task', () => {
   assert.ok(pages.length > 25)
   assert.deepEqual(
     pagesWithout(({ opening }) => /\b[Tt]his (page|guide) \w+s\b|\b[Oo]n this page, you\b/.test(opening)),

@@ -29,9 +29,11 @@ const backups = long ? 100 : 2
 const writers = 8
 const prefix = 'objects/core/configmaps/default/'
 
-test('backups of the embedded store are consistent when made under load', { timeout: 400_000 }, (t) => run(t, []))
+test('backups of the embedded store that are created under load are consistent', { timeout: 400_000 }, (t) =>
+  run(t, []),
+)
 
-test('backups of etcd are consistent when made under load', { timeout: 400_000 }, async (t) => {
+test('backups of etcd that are created under load are consistent', { timeout: 400_000 }, async (t) => {
   const cluster = await startEtcd({ electionMs: steadyMs })
   t.after(() => cluster.stop())
   await run(t, [`--etcd-servers=${cluster.endpoints}`])

@@ -58,7 +58,9 @@ async function define(client: Client, kind: string): Promise<ResourceType> {
   return type
 }
 
-/** Defines a kind, and deletes two owners: one with orphaning of its dependents, and one with their deletion. */
+/**
+ * Defines a kind, and deletes two owners. The dependents of one owner are orphaned, and those of the other are deleted.
+ */
 async function orphanAndCollect(server: Served): Promise<void> {
   const client = new Client(server.transport())
   const kind = `Widget${++kinds}`
@@ -90,7 +92,7 @@ async function orphanAndCollect(server: Served): Promise<void> {
   for (const { metadata } of left) assert.equal(metadata.ownerReferences, undefined)
 }
 
-test('the garbage collector keeps orphaned objects of a kind that is defined just after it starts', {
+test('the garbage collector keeps orphaned objects of a kind that is defined just after the collector starts', {
   timeout: 600_000,
 }, async (t) => {
   for (const delayMs of delaysMs) {
@@ -122,7 +124,7 @@ test('the garbage collector keeps orphaned objects of a kind that is defined dur
   }
 })
 
-test('a manager that runs during an etcd restore keeps dependents with existing owners', {
+test('a manager that runs while etcd is restored keeps dependents whose owners exist', {
   timeout: 600_000,
 }, async (t) => {
   const cluster = await startEtcd()

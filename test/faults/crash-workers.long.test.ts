@@ -1,7 +1,7 @@
 /**
- * Tests three workers on the embedded store. While clients write and watch, the test ends each worker in every possible
- * way, then all workers at once, then the store's thread, and finally the process itself. The responses to the clients
- * must be consistent with those of a single server that never failed.
+ * Tests three workers on the embedded store. While clients write and watch, the test terminates each worker in every
+ * possible way, then all workers at once, then the store's thread, and finally the process itself. The responses to the
+ * clients must be consistent with those of a single server that never failed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ const maxPeaceMs = 400
 const kills = 6
 const endsOfTheStore = 3
 
-test('clients see consistent data when workers, the store thread or the process exit under load', {
+test('clients receive consistent data when workers, the store thread or the process exit under load', {
   timeout: 900_000,
 }, async (t) => {
   const fragile = await startFragile(t, [], workers.length)

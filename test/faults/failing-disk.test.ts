@@ -21,7 +21,7 @@ const EIO = 5
 const ENOSPC = 28
 
 describe('the store on a failing disk', () => {
-  test('writes on a full disk are rejected, and succeed once space is available', () =>
+  test('writes are rejected while the disk is full, and succeed once space is available', () =>
     withDisk('w', ENOSPC, async (outcomes, reopened) => {
       assert.deepEqual(outcomes.during, new Array(10).fill('StoreFull'))
       assert.deepEqual(outcomes.visibleDuring, ['before'])

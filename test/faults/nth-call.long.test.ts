@@ -22,7 +22,7 @@ import { compilePreload } from './recording.ts'
 const run = promisify(execFile)
 const workload = fileURLToPath(new URL('./nth-call-workload.ts', import.meta.url))
 const calls = 200
-/** Step between the tested calls in the short variant. */
+/** Interval between the tested calls. The short variant skips most calls. */
 const step = long ? 1 : 20
 
 interface Failure {
@@ -34,7 +34,7 @@ interface Failure {
 const breaksAt = (call: number): Failure => ({ from: call, to: 2 ** 30, error: 5 })
 const fullAt = (call: number): Failure => ({ from: call, to: call, error: 28 })
 
-test('creating a store on a disk that rejects writes fails, and the error contains the reason', async (t) => {
+test('a store cannot be created on a disk that rejects writes, and the error contains the reason', async (t) => {
   const { tryOut } = await prepare(t)
   for (const failure of [breaksAt(1), fullAt(1), breaksAt(2)]) {
     const { lines, signal } = await tryOut(failure, `new-${failure.from}-${failure.error}`)

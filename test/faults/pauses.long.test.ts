@@ -34,7 +34,7 @@ const leaderMs = long ? 5_000 : 2_000
 const serverMs = long ? 15_000 : 2_500
 const writersPerServer = 6
 
-test('no read is stale after the etcd leader or a server is paused', { timeout: 300_000 }, async (t) => {
+test('no read is stale after the etcd leader or a server has been paused', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())

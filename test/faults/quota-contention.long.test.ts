@@ -112,7 +112,7 @@ if (long)
     await contend(several(server))
   })
 
-test('concurrent clients never exceed a quota on two servers with one etcd', { timeout: 300_000 }, async (t) => {
+test('concurrent clients never exceed a quota on two servers that share one etcd', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
@@ -144,7 +144,7 @@ test('stale quota charges left by a killed server are released', { timeout: 300_
 })
 
 if (long)
-  test('stale quota charges left by one of two servers are released while the other server is in use', {
+  test('stale quota charges left by one of two servers are released even while the other server is in use', {
     timeout: 300_000,
   }, async (t) => {
     const cluster = await startEtcd()

@@ -411,7 +411,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/pod-security-policy.test.ts',
-      expected: 'the service account or the creator of a pod may authorize its policy',
+      expected: 'the creator of a pod must have permission to use the policy',
     },
   ),
   seed(
@@ -456,16 +456,16 @@ export const seeds: readonly Seed[] = [
     {
       file: 'src/storage/store/etcd/generation.ts',
       find: 'return this.#settled(await this.#present.ask())',
-      replace: 'return this.#feed.revision',
+      replace: 'return this.#changeStream.revision',
     },
     { ...etcdWorkers, expected: 'appears in the revision and feed of all workers' },
   ),
   seed(
     'a worker on etcd keeps serving after it missed changes',
     {
-      file: 'src/storage/store/etcd/relayed-feed.ts',
-      find: 'if (feed.revision === after) feed',
-      replace: 'if (feed.revision <= after) feed',
+      file: 'src/storage/store/etcd/relayed-changes.ts',
+      find: 'if (changeStream.revision === after)',
+      replace: 'if (changeStream.revision <= after)',
     },
     { ...etcdWorkers, expected: 'a worker that missed a batch reports an error' },
   ),

@@ -31,7 +31,7 @@ const callsPerSample = 10
 
 const token = 'S'.repeat(200)
 const bootstrapSecret = 's'.repeat(16)
-/** Many guesses of each kind, because a guess may take longer than another merely due to its hash. */
+/** Many guesses of each kind, because one guess may take longer than another merely because of its hash. */
 const guesses = {
   early: Array.from({ length: 256 }, (_, i) => flat(`${name(i)}${token.slice(4)}`)),
   late: Array.from({ length: 256 }, (_, i) => flat(`${token.slice(0, -4)}${name(i)}`)),
@@ -63,7 +63,7 @@ test('signatures are compared completely and in constant time', () => {
   for (const wrong of wrongSignatures(good)) assert.throws(() => tokens.read(wrong, 'scope'), /invalid continue/)
 })
 
-test('a bootstrap token is compared completely even if its ID is unknown', () => {
+test('the secret of a bootstrap token is compared completely even if the token ID is unknown', () => {
   const source = readFileSync(join(root, 'src/apiserver/authn/bootstrap-tokens.ts'), 'utf8')
   assert.match(source, /timingSafeEqual\(hash\('sha256', one, 'buffer'\), hash\('sha256', other, 'buffer'\)\)/)
   const ask = bootstrapAuthenticator(['abcdef'])
@@ -181,7 +181,7 @@ function measure(t: { diagnostic(text: string): void }, classes: Classes): void 
 
 /**
  * Returns Welch's t for the two kinds of durations, which are measured alternately in random order. Excludes the
- * slowest tenth, because other programs were running at that time.
+ * slowest tenth of the durations, because they include the time of other programs.
  */
 function distinguish({ early, late, ask }: Classes, count: number): number {
   const times: { early: number[]; late: number[] } = { early: [], late: [] }

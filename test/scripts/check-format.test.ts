@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { formatErrors } from '../../scripts/check-format.ts'
 import { root } from '../support/server.ts'
 
-test('the format check reports every changed file until it is corrected, and follows its configuration', (t) => {
+test('the format check reports every changed file until its format is corrected, and respects the configuration', (t) => {
   const checkout = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(checkout, { recursive: true }))
   const write = (name: string, text: string) => writeFileSync(join(checkout, name), text)

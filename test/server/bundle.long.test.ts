@@ -1,6 +1,6 @@
 /**
- * Tests the bundle in a checkout: the bundle is rebuilt when a source changes, even with concurrent starts. Also
- * tests its cached compiled code.
+ * Tests the bundle in a checkout: the bundle is rebuilt when a source changes, even with concurrent starts. Also tests
+ * the cache of its compiled code.
  */
 import assert from 'node:assert/strict'
 import {
@@ -47,7 +47,9 @@ function touch(directory: string, name: string): void {
   utimesSync(file, atime, mtime)
 }
 
-test('concurrent program starts with a stale bundle all succeed', { timeout: 300_000 }, async (t) => {
+test('if several programs start concurrently with a stale bundle, all of them succeed', {
+  timeout: 300_000,
+}, async (t) => {
   const directory = checkout(t)
   for (let round = 0; round < 2; round++) {
     const ran = await Promise.all(Array.from({ length: 4 }, () => version(directory)))

@@ -11,13 +11,16 @@ const read = (...args: string[]) => ({ ...parseFlags(clusterLoopFlags, args), se
 for (const [args, message] of [
   [['--allocate-node-cidrs'], /requires --cluster-cidr/],
   [['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/16', '--node-cidr-mask-size=8'], /use \/16 to \/32/],
-  [['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/16,fd00::/48', '--node-cidr-mask-size=24'], /-ipv4 and -ipv6/],
+  [
+    ['--allocate-node-cidrs', '--cluster-cidr=10.0.0.0/16,fd00::/48', '--node-cidr-mask-size=24'],
+    /-ipv4 and --node-cidr-mask-size-ipv6/,
+  ],
   [['--allocate-node-cidrs', '--cluster-cidr=fd00::/32'], /use \/32 to \/48/],
   [['--cluster-cidr=10.0.0.010/16'], /is not a CIDR range/],
   [['--cluster-cidr=10.0.0.0/16,10.1.0.0/16'], /one per IP family/],
   [['--cluster-cidr=10.0.0.0'], /not a CIDR range/],
   [['--max-endpoints-per-slice=0'], /from 1 to 1000/],
-  [['--node-eviction-rate=x'], /not a number such as 0.1/],
+  [['--node-eviction-rate=x'], /not a valid number: use a number such as 0\.1/],
 ] as const)
   test(`the flags ${args.join(' ')} are rejected`, () => {
     assert.throws(() => podRangesOf(read(...args)), { name: 'UsageError', message })

@@ -116,7 +116,7 @@ test('a single feature gate takes precedence over AllBeta', () => {
   assert.ok(gatesOf('1.30', 'AllBeta=false').has('APIListChunking'), 'a stable gate does not belong to the stage')
 })
 
-test('feature gates that kind definitions check can be changed', () => {
+test('all feature gates that kind definitions check can be changed', () => {
   assert.ok(!gatesOf('1.27', 'HPAContainerMetrics=false').has('HPAContainerMetrics'))
   assert.ok(gatesOf('1.23', 'TopologyAwareHints=true').has('TopologyAwareHints'))
   assert.ok(gatesOf('1.23', 'AnyVolumeDataSource=true').has('AnyVolumeDataSource'))
@@ -189,7 +189,7 @@ test('a field is dropped while its feature gate is disabled, and kept once the g
   assert.equal(disabled.trafficDistribution, undefined)
 })
 
-test('removed API versions are not found, and objects can be converted to API versions that were added', async () => {
+test('requests for removed API versions get a 404, and objects can be converted to API versions that were added', async () => {
   const [older, newer] = await Promise.all(
     ['1.23', '1.36'].map(async (version) =>
       (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token'),

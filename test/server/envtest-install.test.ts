@@ -1,4 +1,4 @@
-/** Tests `orch envtest install`, and the version that its programs emulate. */
+/** Tests `orch envtest install` and the version that the installed programs emulate. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -26,7 +26,7 @@ test('orch envtest install writes programs that emulate the requested version', 
 
 test('orch envtest install fails for a version that cannot be emulated, and in a package without the envtest programs', async () => {
   await assert.rejects(installEnvtest(['--version=1.22'], launcher), /from 1\.23 to 1\.36/)
-  await assert.rejects(installEnvtest([], import.meta.filename), /does not contain this package's programs/)
+  await assert.rejects(installEnvtest([], import.meta.filename), /the programs of this package are not in/)
 })
 
 test('ORCH_EMULATED_VERSION takes precedence over the version in the programs that envtest install writes', () => {

@@ -1,4 +1,4 @@
-/** Tests ephemeral servers: for test suites in any language, and as replacements of the envtest binaries. */
+/** Tests ephemeral servers: for test suites in any language, and as replacements for the envtest binaries. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -95,7 +95,7 @@ function tryToKill(pid: number): void {
   if (isRunning(pid)) process.kill(pid, 'SIGKILL')
 }
 
-test('contradictory flags of an ephemeral server are rejected', async () => {
+test('flags that contradict --ephemeral are rejected', async () => {
   const server = spawn(join(root, 'bin/orch'), ['up', '--ephemeral', '--data-dir=x'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -166,7 +166,7 @@ async function isWell(client: Client): Promise<boolean> {
   )
 }
 
-test('the envtest replacements for etcd and kube-apiserver support everything that envtest needs', async () => {
+test('the replacements for etcd and kube-apiserver support everything that envtest needs', async () => {
   assert.match(await help('envtest/etcd'), /^\s+--unsafe-no-fsync\b/m)
   assert.doesNotMatch(await help('envtest/kube-apiserver'), /^\s+--insecure-port\b/m)
   const [clientPort, peerPort] = await freePorts(2)

@@ -73,7 +73,7 @@ test('every Kubernetes flag is either accepted or rejected with a one-sentence r
   }
 })
 
-test('an unsupported flag is accepted if its value matches the actual behavior, and rejected with a reason otherwise', () => {
+test('an unsupported flag is accepted if its value matches the actual behavior, and otherwise rejected with a reason', () => {
   const [apiserver] = programs as [Program]
   const read = (...args: string[]) => withoutUnsupported(args, apiserver.supportedFlags, apiserver.unsupportedFlags)
   assert.deepEqual(read('--watch-cache', '--v=2', '--storage-backend', 'etcd3', '--secure-port', '1'), [
@@ -117,7 +117,7 @@ function comparableDefault(type: string, text: string): string {
   return ['int', 'int32', 'float', 'float32', 'Level'].includes(type) ? String(Number(value)) : value
 }
 
-test('flag defaults equal the Kubernetes defaults, except for a list of known differences', () => {
+test('the defaults of flags are the same as in Kubernetes, except for a list of known differences', () => {
   const [apiserver] = programs as [Program]
   const differing = laterFlags.filter(({ name, type, defaults }) => {
     const flag = ours(apiserver, name)
@@ -128,7 +128,7 @@ test('flag defaults equal the Kubernetes defaults, except for a list of known di
   assert.deepEqual(differing.map(({ name }) => name).sort(), Object.keys(otherDefaults).sort())
 })
 
-test('the default limits of rotated audit logs equal the limits of Kubernetes at each version', () => {
+test('at each version, the default limits for rotated audit logs are the same as in Kubernetes', () => {
   for (const [name, limit] of [
     ['audit-log-maxage', 'auditLogMaxage'],
     ['audit-log-maxbackup', 'auditLogMaxbackup'],

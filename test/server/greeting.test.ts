@@ -1,4 +1,4 @@
-/** Tests that the first command that `orch up` suggests works without changes for every kind of installation. */
+/** Tests that, for every kind of installation, the first command suggested by `orch up` works without changes. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { parseFlags } from '../../src/base/flags/flags.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { greeting, orchctlCommand } from '../../src/server/program/greeting.ts'
 
-test('the startup message shows the orchctl command that matches the installation', (t) => {
+test('the startup message contains the orchctl command that works in this installation', (t) => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'orch-greeting-')))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const installed = (at: string) => {

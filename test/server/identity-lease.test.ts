@@ -26,7 +26,7 @@ async function createLease(client: HttpClient, name: string, spec: object): Prom
 
 const microTime = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
 
-test('a restarted server keeps its Lease and deletes expired Leases of other servers', async (t) => {
+test('a restarted server keeps its identity Lease and deletes expired identity Leases of other servers', async (t) => {
   const server = await serve(t, ['--emulated-version=1.28'])
   const client = server.client()
   const [own] = await until(
@@ -54,7 +54,7 @@ test('a restarted server keeps its Lease and deletes expired Leases of other ser
   assert.notEqual(after[0]!.spec!.holderIdentity, own!.spec!.holderIdentity)
 })
 
-test('two servers on one etcd have one Lease each', async (t) => {
+test('two servers on one etcd have one identity Lease each', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = ['--emulated-version=1.36', `--etcd-servers=${etcd.endpoints.join()}`]

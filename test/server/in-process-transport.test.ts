@@ -49,7 +49,7 @@ test('in-process requests get the same responses as network requests and are aut
   })
 })
 
-test('an in-process watch streams events and ends when its client stops or the server stops', async (t) => {
+test('an in-process watch streams events, and ends when its client or the server stops', async (t) => {
   const { client, stop } = await begin(t)
   const { resourceVersion } = await client.list(configMaps)
   const leaving = watch(client, configMaps, { resourceVersion })
@@ -133,7 +133,7 @@ test('an in-process response is written only as fast as the client reads', async
   assert.equal(await inProcess.close(10_000), 0)
 })
 
-test('an in-process request that never ends does not keep the server from stopping', async () => {
+test('an in-process request that never ends does not prevent the server from stopping', async () => {
   const inProcess = new InProcess(() => () => new Promise(() => {}), systemClock)
   const send = inProcess.transport(master)
   const { signal } = new AbortController()

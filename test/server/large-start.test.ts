@@ -1,7 +1,7 @@
 /**
- * Tests that a server on a large data file is ready before it has checked all pages and cached all objects. Until then,
- * requests return the same data as later. A damaged page stops the server, and no request treats the objects on that
- * page as missing.
+ * Tests that a server on a large data file is ready before it has checked all pages and cached all objects. Requests
+ * return the same data during that time as they do later. A damaged page stops the server, and no request treats the
+ * objects on that page as missing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -66,7 +66,7 @@ for (const [workers, form] of [
 ] as const)
   form(`a large data file, with ${workers} workers`, async (t) => {
     const server = await filled(t, [`--workers=${workers}`])
-    await t.test('requests right after the start of a server see all objects', async () => {
+    await t.test('requests immediately after the start of a server return all objects', async () => {
       await server.restart()
       await seesAll(server.client())
     })

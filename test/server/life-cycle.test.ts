@@ -86,8 +86,8 @@ test('with a startup grace period, the server is live but not ready while it sta
 })
 
 /**
- * Returns the status of a response without verifying the server, because a cluster whose store has never been open has
- * no CA.
+ * Returns the status of a response without verifying the server, because a cluster has no CA until its store has been
+ * opened once.
  */
 function probe(port: number, path: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -124,7 +124,7 @@ longTest('with a startup grace period, the port is open while the server waits f
   assert.deepEqual([(await client.get('/livez')).status, (await client.get('/readyz')).status], [200, 200])
 })
 
-test('with a shutdown delay, the server keeps serving, notifies systemd and exits with 0', async (t) => {
+test('with a shutdown delay, the server continues to serve requests, notifies systemd, and then exits with code 0', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   // Replaces systemd-notify and records its arguments.

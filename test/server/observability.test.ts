@@ -61,7 +61,7 @@ function configuration(directory: string, rest: string): string {
   return file
 }
 
-test('a request that its client samples is exported as a span with child spans', async (t) => {
+test('a request that the client marks as sampled is exported as a span with child spans', async (t) => {
   const { spans, endpoint } = await collector(t)
   const server = await serve(t)
   const client = server.client()
@@ -166,7 +166,7 @@ test("requests to other servers carry this server's span if it is sampled, and o
     assert.deepEqual(Object.keys(told(`00-${trace}-${span}-01`, hostile)), ['traceparent'], hostile)
 })
 
-test('only the administrator can take profiles, and only one profile at a time', async (t) => {
+test('only the administrator can record profiles, and only one profile at a time', async (t) => {
   const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const alice = server.client('alice-token')

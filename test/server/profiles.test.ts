@@ -1,5 +1,6 @@
 /**
- * Tests differences between the profiles other than group names, and responses to clients of the other profile.
+ * Tests the differences between the profiles, apart from group names, and the responses to clients of the other
+ * profile.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -29,7 +30,7 @@ test('the kubernetes profile uses Kubernetes field manager names', async (t) => 
   assert.match(config, /^current-context: orch-kubernetes-admin@orch-kubernetes$/m)
 })
 
-test("the error for an API group from the other profile names the server's profile", async (t) => {
+test('the error for an API group of the other profile contains the profile of the server', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')

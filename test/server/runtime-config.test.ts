@@ -31,13 +31,13 @@ test('a more specific --runtime-config entry takes precedence, regardless of the
   assert.deepEqual(leftOut('v1=false,v1/secrets=true,api/ga').includes('core/v1/secrets'), false)
 })
 
-test('--runtime-config accepts alpha versions of known groups, which are not served', () => {
+test('--runtime-config accepts alpha versions of known groups, but the server does not serve them', () => {
   assert.deepEqual(leftOut('scheduling.orch.io/v1alpha2=true'), [])
   assert.throws(() => leftOut('scheduling.orch.io/v1alpha2x=true'), /unknown API/)
   assert.throws(() => leftOut('nowhere.orch.io/v1alpha1=true'), /unknown API/)
 })
 
-test('a disabled API version is neither served nor discovered, and its objects are kept', async () => {
+test('a disabled API version is neither served nor listed in discovery, and its objects are kept', async () => {
   const server = await serve({ after }, ['--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false'])
   const client = server.client('admin-token')
   const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
@@ -55,7 +55,7 @@ test('a disabled API version is neither served nor discovered, and its objects a
   assert.equal((await client.get(`${scalers('v2')}/h`)).body.spec.maxReplicas, 2)
 })
 
-test('an enabled API version without resources is discovered', async () => {
+test('an enabled API version without resources appears in discovery', async () => {
   const server = await serve({ after }, ['--runtime-config=imagepolicy.orch.io/v1alpha1'])
   const client = server.client('admin-token')
   const group = '/apis/imagepolicy.orch.io'
@@ -83,10 +83,10 @@ test('without the feature APIListChunking, the server ignores the limit paramete
 for (const [flag, expected] of [
   ['--runtime-config=event.orch.io/v1=false', /did you mean events\.orch\.io\/v1\?/],
   ['--runtime-config=autoscaling/v9=true', /unknown API "autoscaling\/v9"/],
-  ['--runtime-config=v1/pods=maybe', /"maybe" is not true or false/],
+  ['--runtime-config=v1/pods=maybe', /"maybe" is neither true nor false/],
   ['--runtime-config==true', /use NAME=true or NAME=false/],
   ['--feature-gates=ApiListChunking=true', /did you mean APIListChunking\?/],
-  ['--feature-gates=APIListChunking=yes', /"yes" is not true or false/],
+  ['--feature-gates=APIListChunking=yes', /"yes" is neither true nor false/],
   ['--logging-format=xml', /"xml" is not one of text, json/],
   ['-v=loud', /"loud" is not a log level/],
 ] as const)

@@ -17,7 +17,7 @@ function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value)
 }
 
-test('a worker is added after the configured number of consecutive busy ticks', () => {
+test('a worker is added after the configured number of consecutive busy intervals', () => {
   const scaling = new Scaling(thresholds)
   const ticks = [[0.9], [0.9], [0.5], [0.9], [0.9], [0.9]]
   assert.deepEqual(actions(scaling, ticks), [...times(5, undefined), { type: 'add' }])
@@ -25,7 +25,7 @@ test('a worker is added after the configured number of consecutive busy ticks', 
   assert.deepEqual(actions(scaling, times(3, [0.9, 0.9])), [...times(2, undefined), { type: 'add' }])
 })
 
-test('no worker is added beyond the maximum, or if only one of several workers is busy', () => {
+test('no worker is added if the maximum is reached or if only one of several workers is busy', () => {
   const scaling = new Scaling({ ...thresholds, moveTicks: 100 })
   assert.deepEqual(actions(scaling, times(10, [0.9, 0.9, 0.9])), times(10, undefined))
   assert.deepEqual(actions(scaling, times(10, [1, 0.1])), times(10, undefined))
@@ -39,13 +39,13 @@ test('a worker is retired only after the other workers have had enough spare cap
   assert.deepEqual(actions(scaling, times(10, [0])), times(10, undefined))
 })
 
-test('a busy worker hands over its clients in excess of the average per worker', () => {
+test('a busy worker hands over the clients that exceed the average per worker', () => {
   const scaling = new Scaling(thresholds)
   const move = { type: 'move', from: 1, chance: 0.5 }
   assert.deepEqual(actions(scaling, times(2, [0.1, 0.9, 0.35])), [undefined, move])
 })
 
-test('the interval between client moves grows as long as the moves do not help', () => {
+test('the interval between moves of clients grows as long as the moves do not reduce the load', () => {
   const scaling = new Scaling(thresholds)
   const ticks = (count: number) =>
     actions(scaling, times(count, [1, 0])).filter((action) => action !== undefined).length

@@ -58,7 +58,7 @@ test('a node port range includes its first and last port', () => {
   }
 })
 
-test('since 1.25 for addresses and 1.28 for ports, values at the start of a range are assigned last', () => {
+test('values at the start of a range are assigned last, since 1.25 for addresses and since 1.28 for ports', () => {
   const rows: readonly (readonly [range: string, ports: string, addressBand: number, portBand: number])[] = [
     ['10.0.0.0/24', '30000-32767', 16, 86],
     ['10.0.0.0/28', '30000-30015', 0, 0],
@@ -74,7 +74,7 @@ test('since 1.25 for addresses and 1.28 for ports, values at the start of a rang
   }
 })
 
-test('a value in the static band is assigned only if all other values are in use', () => {
+test('a value in the static range is assigned only if all other values are in use', () => {
   const [pool] = poolsOf('10.0.0.0/27', undefined, defaultGatesOf('1.36')).pools
   const taken = new Set<string>()
   const reservations = { has: (_: string, value: string) => taken.has(value), count: () => taken.size }

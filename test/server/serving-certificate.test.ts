@@ -104,7 +104,7 @@ test('the certificate of a server that listens on all addresses contains all add
   assert.ok(dns.includes(hostname().toLowerCase()), dns.join())
 })
 
-test('if --cert-dir contains no certificate, the server logs this and serves a self-signed certificate', async (t) => {
+test('if --cert-dir contains no certificate, the server logs a message and uses a self-signed certificate', async (t) => {
   const server = await serve(t, [`--cert-dir=${temporaryDirectory(t)}`])
   assert.equal((await server.client().get('/readyz')).status, 200)
   assert.match(server.output(), /no apiserver\.crt and apiserver\.key in --cert-dir; serving a self-signed certificate/)

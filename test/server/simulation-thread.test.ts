@@ -120,7 +120,7 @@ test('the server stops cleanly while a client follows a log, and removes the vol
   if (existsSync('/dev/shm')) assert.deepEqual(volumes(), [])
 })
 
-test('a server without simulated nodes starts no simulation thread', async (t) => {
+test('a server without simulated nodes does not start a simulation thread', async (t) => {
   const names: string[] = []
   const onWorker = (worker: Worker) => names.push(worker.threadName ?? '')
   process.on('worker', onWorker)

@@ -77,7 +77,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--__proto__=1'], /unknown flag --__proto__/],
   [
     ['--etcd-servers=https://:hunter2@10.0.0.1:2379'],
-    /--etcd-servers: the etcd endpoint 10\.0\.0\.1:2379 has a user or a password: use --etcd-certfile instead$/,
+    /--etcd-servers: the etcd endpoint 10\.0\.0\.1:2379 contains a user name or a password: use --etcd-certfile instead$/,
   ],
   [['--secure-port=70000'], /--secure-port: "70000" is not a port/],
   [['--secure-port=-1'], /--secure-port/],
@@ -100,7 +100,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
     ['--bind-address=localhost'],
     /--bind-address: "localhost" is not an IP address: use an address such as 127\.0\.0\.1/,
   ],
-  [['--data-dir='], /--data-dir: a directory is required/],
+  [['--data-dir='], /--data-dir: the name of a directory is required/],
   [
     ['--authorization-mode=Everything'],
     /unknown mode "Everything"; known modes are Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny/,
@@ -115,7 +115,7 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--history-retention=soon'], /--history-retention: "soon" is not a duration/],
   [['--history-retention=1h,1'], /a size of at least 1Mi/],
   [['--backup-interval=0'], /1s to 576h/],
-  [['--backup-keep=0'], /is not a number of backups/],
+  [['--backup-keep=0'], /is not a valid number of backups/],
   [['--event-ttl=never'], /--event-ttl: "never" is not a duration/],
   [['--event-ttl=0'], /1s to 10000h/],
   [['--shutdown-grace-period=-1s'], /--shutdown-grace-period/],
@@ -141,7 +141,7 @@ test('an invalid flag or an unusable listen address is reported in one line', as
   }
 })
 
-test('help lists every flag once and fits in 80 columns', () => {
+test('the help text lists every flag once and fits in 80 columns', () => {
   const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
@@ -153,7 +153,7 @@ test('help lists every flag once and fits in 80 columns', () => {
   }
 })
 
-test('orch prints an overview, and orch help COMMAND describes the command', async () => {
+test('orch without arguments prints an overview, and orch help COMMAND describes the command', async () => {
   const orch = (...args: string[]) => spawnSync(join(root, 'bin/orch'), args, { encoding: 'utf8' })
   const overview = orch()
   assert.deepEqual([overview.status, overview.stdout], [2, await helpFor(undefined, undefined)])
@@ -371,7 +371,7 @@ test("the server writes the administrator's key without following an existing fi
   assert.equal(lstatSync(config).mode & 0o777, 0o600)
 })
 
-test('a full disk is reported and does not kill the server with a signal', async (t) => {
+test('a full disk is reported and does not terminate the server with a signal', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'orch-test', directory], { encoding: 'utf8' })
   t.after(() => {

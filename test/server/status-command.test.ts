@@ -46,7 +46,7 @@ test('orch status shows the versions, the data, its size and the last backup', a
     assert.match(stdout, new RegExp(`^${row}$`, 'm'))
 })
 
-test('errors of orch status are one line long', () => {
+test('each error of orch status is one line long', () => {
   const stranger = join(directory, 'stranger.kubeconfig')
   const cluster = { server: `https://127.0.0.1:${server.port}`, 'insecure-skip-tls-verify': true }
   const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]
@@ -64,7 +64,7 @@ test('errors of orch status are one line long', () => {
   }
 })
 
-test('orch status names the next step if there is no kubeconfig or no server', () => {
+test('orch status suggests the next step if no kubeconfig or no server exists', () => {
   const stopped = join(directory, 'stopped.kubeconfig')
   const cluster = { server: 'https://127.0.0.1:1' }
   const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]

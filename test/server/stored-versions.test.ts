@@ -45,7 +45,7 @@ test('a server with a lower version hides newer fields but keeps them in the sto
   assert.match((await stored('kept')).text, /"hostUsers":false/)
 })
 
-test('a write without changes at a lower version keeps newer fields', async () => {
+test('a write that changes nothing at a lower version keeps newer fields', async () => {
   const body = { metadata: { labels: { app: 'kept' } } }
   const { status } = await server.client().send(`${pods}/kept`, { method: 'PATCH', headers: merge, body })
   assert.equal(status, 200)
@@ -124,7 +124,7 @@ test('starting with a lower emulated version is rejected, and the error lists af
   assert.equal(await minor(), '36', 'the rejected start changed nothing')
 })
 
-test('a store with a Kubernetes version that is too new for the program is rejected', async () => {
+test('a store whose Kubernetes version is too new for the program is rejected', async () => {
   await server.stop()
   const { store } = server
   const key = 'meta/emulated-version'

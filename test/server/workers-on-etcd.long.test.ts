@@ -25,7 +25,7 @@ describeAsOne('several workers on etcd behave like one server', {
   keepsHistory: true,
 })
 
-test('acknowledged writes survive every kind of worker exit with etcd as the store', { timeout }, async (t) => {
+test('with etcd as the store, acknowledged writes survive every kind of worker exit', { timeout }, async (t) => {
   const { flags } = await startOn(t)
   const { server: fragile, end } = await startFragile(t, flags)
   const beside = await startServer(t, flags)
@@ -40,7 +40,7 @@ test('acknowledged writes survive every kind of worker exit with etcd as the sto
       assert.ok(now >= shown, `${now} creates are counted, ${shown} were`)
       shown = now
     })
-  await t.test('workers on etcd keep acknowledged writes when all workers are killed', async () => {
+  await t.test('with etcd as the store, acknowledged writes survive when all workers are killed', async () => {
     const writing = writeAll(fragile, 'killed')
     await untilTrue(async () => writing.acknowledged.size > 50)
     await fragile.kill()
@@ -49,7 +49,7 @@ test('acknowledged writes survive every kind of worker exit with etcd as the sto
     await fragile.restart()
     await assertAllThere(fragile, writing.acknowledged)
   })
-  await t.test('on SIGTERM, workers on etcd finish their requests', async () => {
+  await t.test('with etcd as the store, workers finish their requests on SIGTERM', async () => {
     const writing = writeAll(fragile, 'stopped')
     await untilTrue(async () => writing.acknowledged.size > 50)
     assert.equal(await fragile.stop(), 0, fragile.output())
@@ -58,7 +58,7 @@ test('acknowledged writes survive every kind of worker exit with etcd as the sto
   })
 })
 
-test('workers keep running after etcd hangs or is killed', { timeout }, async (t) => {
+test('workers continue to run after etcd hangs or is killed', { timeout }, async (t) => {
   const { cluster, flags } = await startOn(t)
   const server = await startServer(t, ['--workers=3', ...flags])
   const beside = await startServer(t, flags)

@@ -60,9 +60,9 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   let running = true
   let stretch = 0
   const watching = (async () => {
-    for (let before = worked(); running; ) {
+    for (let before = threadCpuMs(); running; ) {
       await setImmediate()
-      const now = worked()
+      const now = threadCpuMs()
       stretch = Math.max(stretch, now - before)
       before = now
     }
@@ -79,7 +79,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
 }
 
 /** Returns the CPU time of this thread in milliseconds. */
-function worked(): number {
+export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }

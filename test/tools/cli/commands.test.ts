@@ -1,8 +1,8 @@
 /**
  * Runs every command of orchctl. `--help` lists the commands, and a command without a row in `rows/` fails. Each row
- * compares stdout, stderr and the exit code. In some parts, the first row runs the real program, as does the first row
- * that sets its environment. The long variant runs the first row of each command and all rows that set the environment
- * in the real program. All other rows run inside this process, which skips nothing but the start of the program.
+ * compares stdout, stderr and the exit code. In some parts, the first row, and the first row that sets the environment,
+ * run in the real program. The long variant runs the first row of each command and all rows that set the environment in
+ * the real program. All other rows run inside this process, which omits only the startup of the program.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -157,7 +157,7 @@ test('the help of every command fits narrow terminals, except for examples and s
   }
 })
 
-test('global flags may precede the help command and are listed once', async () => {
+test('global flags may precede the help command, and the help text lists them once', async () => {
   const plain = await orchctl(['help', 'get'])
   assert.deepEqual(await orchctl(['-n', 'shop', '--context=x', 'help', 'get']), plain)
   assert.doesNotMatch(plain.stdout, /--kubeconfig/)

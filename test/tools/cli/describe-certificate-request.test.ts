@@ -74,7 +74,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-test('describe decodes a certificate signing request and explains its state', async (t) => {
+test('orchctl describe decodes a certificate signing request and explains its state', async (t) => {
   const server = await serve(t, ['--profile=kubernetes'])
   const client = server.client()
   const key = generateKey()

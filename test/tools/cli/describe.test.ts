@@ -19,7 +19,7 @@ import { untilTrue } from '../../support/until.ts'
 const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},scheduler`])
 const env = { KUBECONFIG: configOf(server) }
 
-test('describe shows why each node is unsuitable for an unscheduled pod', async () => {
+test('orchctl describe shows why each node is unsuitable for an unscheduled pod', async () => {
   const client = server.client()
   const spec = { containers: [{ name: 'c', image: 'i' }], automountServiceAccountToken: false }
   assert.equal(
@@ -124,7 +124,7 @@ const rows: readonly (readonly [object: string, leftOut?: readonly string[]])[] 
   ['ingressclass/nginx'],
 ]
 
-/** Splits a text into descriptions, each as its lines. */
+/** Splits a text into descriptions of single objects. */
 function split(text: string): string[] {
   return text.split(/\n\n(?=\n?Name:)|(?<=^)(?=Name:)/m).filter((part) => part.trim() !== '')
 }
@@ -217,7 +217,7 @@ test('every kind with its own describe output has a test here or in the command 
   assert.deepEqual(describers.map(({ kind }) => kind).toSorted(), [...here, ...elsewhere].toSorted())
 })
 
-/** Returns the description of an object with values masked that differ between runs. */
+/** Returns the description of an object, with the values that differ between runs masked. */
 async function description(object: string): Promise<string> {
   const { stdout } = await orchctl(['describe', object], { env })
   return stdout

@@ -117,7 +117,7 @@ test('orchctl decodes a server warning as UTF-8', async () => {
   assert.match(stderr, /^Warning: unknown field "über"\n$/)
 })
 
-test('orchctl explain-admission continues after an object that exists or fails', async () => {
+test('orchctl explain-admission continues if an object already exists or is rejected', async () => {
   const budget =
     'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: existing}\nspec: {minAvailable: 1}\n'
   assert.equal((await run('create -f -', { stdin: budget })).code, 0)
@@ -133,7 +133,7 @@ test('orchctl explain-admission continues after an object that exists or fails',
   assert.equal(code, 1)
 })
 
-test('bulk writes of orchctl keep the output order, report each failure and show progress only on a terminal', async () => {
+test('bulk writes of orchctl print results in order, report each failure and show progress only on a terminal', async () => {
   const names = Array.from({ length: 60 }, (_, i) => (i === 30 ? 'Bad' : `bulk-${i}`))
   const stdin = names.map(map).join('---\n')
   const ran = await run('apply -f -', { stdin, terminal: { out: false, err: true } })
@@ -180,7 +180,7 @@ test('kubectl and orchctl can apply the same object alternately, and server-side
   assert.equal(back.stderr, '')
 })
 
-test('bulk writes of orchctl print nothing more after an interrupt', async () => {
+test('after an interrupt, bulk writes of orchctl print nothing more', async () => {
   const stdin = Array.from({ length: 300 }, (_, i) => map(`cut-${i}`)).join('---\n')
   const applying = startOrchctl(['apply', '-f', '-'], { env, stdin })
   await new Promise((resolve) => applying.output.once('data', resolve))
@@ -238,7 +238,7 @@ test('orchctl certificate approve and deny change the state of a certificate sig
   }
 })
 
-test('a kubeconfig change is atomic and private, and a rejected change leaves the file unchanged', async () => {
+test('a change to a kubeconfig is atomic and keeps the file private, and a rejected change leaves the file unchanged', async () => {
   const file = join(directory, 'mine.kubeconfig')
   const change = (line: string) => run(`config ${line} --kubeconfig=mine.kubeconfig`)
   await change('set-cluster c --server=https://127.0.0.1:1')

@@ -245,7 +245,7 @@ configMapGenerator:
   assert.equal(byKind(ran, 'Service').metadata.name, 'c-web')
 })
 
-test('references in two kustomize bases with the same object names stay separate', async () => {
+test('references in two kustomize bases with the same object names are not mixed up', async () => {
   const part = (name: string) => ({
     [`${name}/kustomization.yaml`]: `namePrefix: ${name}-\nresources: [web.yaml]\nconfigMapGenerator: [{name: conf, literals: [a=${name}]}]\n`,
     [`${name}/web.yaml`]: web,

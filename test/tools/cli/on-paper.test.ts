@@ -57,7 +57,7 @@ for (const template of ['{.a', '{range .a}', '{end}', '{.a[}', '{.a[?(]}', '{.a[
   test(`the JSONPath template is rejected: ${template}`, () =>
     assert.throws(() => parseTemplate(template), /^UsageError: jsonpath: /))
 
-  test('JSONPath: a missing list index is an error, but an empty slice is not', () => {
+  test('JSONPath: a list index that does not exist is an error, but an empty slice is not', () => {
     const fill = (template: string, items: number[]) => fillTemplate(parseTemplate(template), { items })
     for (const template of ['{.items[0]}', '{.items[-1]}', '{.items[0:2]}', '{.items[1:]}', '{range .items[0]}x{end}'])
       assert.throws(() => fill(template, []), /^UsageError: array index out of bounds: index -?\d, length 0$/)

@@ -41,8 +41,8 @@ async function fill(server: Restartable): Promise<void> {
 }
 
 /**
- * Masks ages, which depend on the time of the request, and the widths of their columns. Also removes quotes around a
- * dot, which YAML does not require.
+ * Masks ages, which depend on the time of the request, and the widths of their columns. Also removes the quotes around
+ * a dot, because YAML does not require them.
  */
 function masked(text: string): string {
   return text
@@ -203,7 +203,7 @@ test('orchctl reports an invalid token and missing permissions', async () => {
   assert.equal((await run('wrong', 'get', 'cm')).stderr, 'error: You must be logged in to the server (Unauthorized)\n')
 })
 
-/** All runnable commands, with the words that precede subcommands. */
+/** All commands that can be run. The words of a subcommand start with the names of its parent commands. */
 const allCommands = commandsIn(commands, [])
 
 function commandsIn(
@@ -309,7 +309,7 @@ test('an orchctl watch with YAML output prints a stream of documents', async () 
   )
 })
 
-test('Ctrl-C ends a watch of the orchctl process silently', async () => {
+test('Ctrl-C ends an orchctl watch without an error message', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -319,7 +319,7 @@ test('Ctrl-C ends a watch of the orchctl process silently', async () => {
   assert.equal(stderr, '')
 })
 
-test('a closed output pipe ends the orchctl process silently with a nonzero exit code', async () => {
+test('if its output pipe is closed, orchctl exits with a nonzero code and without an error message', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -331,14 +331,14 @@ test('a closed output pipe ends the orchctl process silently with a nonzero exit
   assert.equal(stderr, '')
 })
 
-test('the orchctl process reports a write error in one line', async () => {
+test('orchctl reports a write error in one line', async () => {
   const program = join(root, 'bin/orchctl')
   const line = `exec "${program}" --kubeconfig="${configOf(orch)}" get ns > /dev/full`
   const { code, stderr } = await runCommand('sh', ['-c', line])
   assert.deepEqual([code, stderr], [1, 'error: cannot write the output: ENOSPC\n'])
 })
 
-test('orchctl prints which server it uses if another server was started in the same directory', async (t) => {
+test('orchctl prints the name of the server that it uses if another server was started in the same directory', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-cli-'))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const home = join(place, 'home')

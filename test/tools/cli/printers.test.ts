@@ -1,4 +1,4 @@
-/** Tests tables without a server, from the data that servers may send to the output on the terminal. */
+/** Tests tables without a server: which output the terminal shows for data that servers may send. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTable } from '../../../src/client/requests/table.ts'
@@ -82,7 +82,7 @@ test('objects from a server without table support are printed with name and age'
   }
 })
 
-test('flag help is wrapped next to its flag, or below it if there is no room', () => {
+test('the help text of a flag is wrapped next to the flag, or below the flag if there is no room', () => {
   const help = 'One two three\nfour.\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n  -f, --file=F  one two three\n'
   const kept = '\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n'
   assert.equal(fitText(help, 100), `One two three four.${kept}  -f, --file=F  one two three\n`)
@@ -158,7 +158,7 @@ test('a table fits the terminal without truncating names', () => {
   assert.equal(fitRows(head, rows, 10)[0]![0], 'a-long-name-that-stays')
 })
 
-test('binary data passes through an output template unchanged', () => {
+test('an output template prints binary data unchanged', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
   assert.deepEqual(new Uint8Array(bytesToWrite(textOfBytes(bytes)) as Uint8Array), bytes)
   const both = Buffer.concat([Buffer.from('é☃😀'), bytes, Buffer.from('😀')])

@@ -103,7 +103,7 @@ function masked(text: string): string {
 
 /**
  * The lines in order. If the outputs for a line differ intentionally, the line has a reason. Lines with a plus run only
- * in the long variant, because they change nothing and test the same as another line.
+ * in the long variant, because they change nothing and test the same feature as another line.
  */
 const rows: readonly (string | readonly [line: string, why: string])[] = [
   'create -f FILE:maps.yaml',
@@ -293,7 +293,7 @@ function said({ stdout, stderr }: Ran): string[] {
   return [masked(stdout), masked(stderr)]
 }
 
-test('at least 130 commands print the same output as kubectl, and at most 18 differ intentionally', () => {
+test('at least 130 commands print the same output as kubectl, and at most 18 commands differ intentionally', () => {
   const decided = rows.filter((row) => typeof row !== 'string').length
   assert.ok(rows.length - decided > 129, `${rows.length - decided} the same`)
   assert.ok(decided <= 18, `${decided} by decision`)

@@ -164,7 +164,7 @@ test('orchctl cp copies files and directories to and from a container', async ()
   assert.match((await run(['cp', 'a', 'b'])).stderr, /either the source or the destination must be POD:PATH/)
 })
 
-test('orchctl cp works with a server that cannot close a single stream', async () => {
+test('orchctl cp works with a server that cannot close streams individually', async () => {
   front.protocol = 'v4.channel.k8s.io'
   try {
     writeFileSync(join(directory, 'v4.txt'), 'four')
@@ -218,7 +218,10 @@ test('orchctl cp rejects archive entries that would escape the target directory 
   mkdirSync(join(directory, 'elsewhere'))
   symlinkSync(join(directory, 'elsewhere'), join(target, 'sub'))
   front.sends = Buffer.concat([...file('data/sub/x', 'x'), endOfArchive])
-  assert.match((await run(['cp', 'web:data/.', 'inside', '-c', 'app'])).stderr, /sub is a link and is not followed/)
+  assert.match(
+    (await run(['cp', 'web:data/.', 'inside', '-c', 'app'])).stderr,
+    /sub is a link, which orchctl does not follow/,
+  )
   assert.throws(() => readFileSync(join(directory, 'elsewhere/x')), /ENOENT/)
   front.sends = Buffer.concat(file('data/cut', 'xyz')).subarray(0, 513)
   assert.match((await run(['cp', 'web:data', 'cut', '-c', 'app'])).stderr, /ended in the middle of a file/)
@@ -232,7 +235,7 @@ async function until(running: ReturnType<typeof startOrchctl>, pattern: RegExp):
   }
 }
 
-test('orchctl port-forward handles each connection separately', async (t) => {
+test('orchctl port-forward handles each connection independently', async (t) => {
   const echo = createServer((socket) => socket.pipe(socket))
   await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
   t.after(() => echo.close())
@@ -252,7 +255,10 @@ test('orchctl port-forward handles each connection separately', async (t) => {
   running.stop()
   const { code, stderr } = await running.ended
   assert.deepEqual([code, stderr], [0, ''])
-  assert.match((await run(['port-forward', 'web', '99999'])).stderr, /is not \[LOCAL_PORT:\]REMOTE_PORT/)
+  assert.match(
+    (await run(['port-forward', 'web', '99999'])).stderr,
+    /does not have the form \[LOCAL_PORT:\]REMOTE_PORT/,
+  )
   assert.match(
     (await run(['port-forward', 'web', ':nope'])).stderr,
     /^error: pod web does not have a named port 'nope'; (?:it has: |none of its ports has a name)/,
@@ -260,7 +266,7 @@ test('orchctl port-forward handles each connection separately', async (t) => {
   assert.match((await run(['port-forward', 'web'])).stderr, /at least 1 PORT is required/)
 })
 
-test('orchctl proxy serves the API on a local port to this machine only', async (t) => {
+test('orchctl proxy serves the API on a local port, and only to this machine', async (t) => {
   const site = mkdtempSync(join(tmpdir(), 'orchctl-www-'))
   t.after(() => rmSync(site, { recursive: true }))
   mkdirSync(join(site, 'inner'))

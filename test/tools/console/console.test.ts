@@ -77,7 +77,7 @@ describe('console files', () => {
     assert.deepEqual([again.status, again.text], [304, ''])
   })
 
-  test('all console files together are below 300 kB compressed', () => {
+  test('the compressed size of all console files is below 300 kB in total', () => {
     const files = readdirSync(new URL('../../../dist/console/', import.meta.url), { withFileTypes: true })
     const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size)
     assert.ok(sizes.length >= 4)
@@ -102,7 +102,7 @@ describe('console files', () => {
     assert.deepEqual(await statuses(off.client(), 'GET', ['/console/', '/console']), [404, 404])
   })
 
-  test('a sign-in link is valid once for ten minutes, and its session for eight hours on the same server', () => {
+  test('a sign-in link is valid only once and for ten minutes, and the session is valid for eight hours on the same server', () => {
     const clock = { now: () => time, monotonic: () => time }
     let time = 1_000_000
     const secrets = newConsoleSecrets(clock)
@@ -165,7 +165,7 @@ describe('the console in a browser', () => {
     await page.context().close()
   })
 
-  test('a console table shows writes by other clients, and can be filtered, sorted and opened by keyboard', async () => {
+  test('a console table shows writes by other clients, and can be filtered, sorted and opened with the keyboard', async () => {
     await admin.post(`${inDefault}/configmaps`, configMap('first', {}, { labels: { app: 'web' } }))
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByRole('link', { name: 'first', exact: true }).waitFor()
@@ -182,7 +182,7 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: 'first' }).waitFor()
   })
 
-  test('a conflicting edit in the console names the field owner, and taking over the field applies the edit', async () => {
+  test('for a conflicting edit, the console names the field owner, and applies the edit if the user takes over the field', async () => {
     await applyAs('deployer', 'shared', { colour: 'red', size: '1' })
     await goTo(page, '#/object/core/v1/configmaps/default/shared?tab=form')
     const colour = page.getByRole('textbox', { name: 'colour' })
@@ -211,7 +211,7 @@ describe('the console in a browser', () => {
       .waitFor()
   })
 
-  test('YAML in the console can be edited by keyboard, and removing a field of another manager sends a patch', async () => {
+  test('YAML in the console can be edited with the keyboard, and removing a field of another manager sends a patch', async () => {
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     const editor = page.getByLabel('The object as YAML')
     await editor.focus()
@@ -270,7 +270,7 @@ describe('the console in a browser', () => {
     assert.equal(body.status.conditions[0].type, 'Approved')
   })
 
-  test('the console shows markup and control characters in names and texts literally', async () => {
+  test('the console displays markup and control characters in names and texts literally', async () => {
     const hostile = '<img src=x onerror="globalThis.broken=1">\u202e\u0007\u001b[31m'
     const annotations = { note: hostile, long: 'x'.repeat(200_000) }
     assert.equal(
@@ -338,7 +338,7 @@ describe('the console in a browser', () => {
     await summary.getByText('registry.example/stuck:1').waitFor()
   })
 
-  test('the console table of Events links each Event by its age, not by its name', async () => {
+  test('in the Event table of the console, the age of an Event is the link to it, not the name', async () => {
     await goTo(page, '#/list/core/v1/events?namespace=default')
     const row = page.getByRole('row').filter({ hasText: 'FailedScheduling' }).first()
     await row.waitFor()
@@ -451,7 +451,7 @@ describe('the console in a browser', () => {
     await page.getByText('The server does not answer').waitFor()
     await server.restart()
     admin = server.client()
-    // The session that the link began belongs to the previous process.
+    // The session that was started through the link belongs to the previous process.
     await page.getByText('Your session has ended').waitFor()
     await signIn(page)
     await page.getByText('Live').waitFor()

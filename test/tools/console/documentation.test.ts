@@ -76,12 +76,12 @@ test('the console links to the documentation only if the server serves it', asyn
   }
 })
 
-test('without a built site, --docs=true is rejected, and --docs=auto serves nothing', async () => {
+test('if the site has not been built, --docs=true is rejected, and --docs=auto serves nothing', async () => {
   const empty = pathToFileURL(`${import.meta.dirname}/none/dist/`)
   assert.equal(await openDocumentation('auto', empty), undefined)
   await assert.rejects(openDocumentation('true', empty), (error) => {
     assert.ok(error instanceof UsageError)
-    assert.match(error.message, /--docs: the documentation site is not built: run "npm run docs"/)
+    assert.match(error.message, /--docs: the documentation site has not been built: run "npm run docs"/)
     return true
   })
 })

@@ -99,7 +99,7 @@ const execute = (marker: string) => `
     socket.onclose = ({ code }) => resolve(code)
   })`
 
-test('a page from another origin can neither write nor run commands, by certificate or through orchctl proxy', {
+test('a page from another origin can neither write nor run commands, neither with a certificate nor through orchctl proxy', {
   timeout: 120_000,
 }, async () => {
   const page = await openAsAdmin(`${evil}/`)
@@ -136,13 +136,13 @@ test("a page from the same origin can write and run commands with the browser's 
   await proxied.context().close()
 })
 
-test('a page from an aggregated server runs no script and installs no service worker', {
+test('a page from an aggregated server can neither run scripts nor install a service worker', {
   timeout: 120_000,
 }, async () => {
   for (const [origin, open] of [[own, openAsAdmin] as const, [proxy, browser.open] as const]) {
     const page = await open(`${origin}/apis/a.example.com/v1/takeover`)
     await page.getByText('relayed').waitFor()
-    // No script runs in this page, so check its effect from another page in which scripts do run.
+    // No script runs in this page, so check the page's effect from another page in which scripts do run.
     assert.equal(await page.title(), 'relayed')
     await page.goto(`${origin}/console/`)
     const register = `navigator.serviceWorker.register('/apis/a.example.com/v1/worker', { scope: '/' })

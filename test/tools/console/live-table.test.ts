@@ -53,7 +53,7 @@ async function follow(server: Restartable, extent: TableExtent) {
 
 const inTable = (name: string) => ({ metadata: { name }, data: {} })
 
-test('a table of many objects loads one page and counts the others', async () => {
+test('a console table of many objects loads one page and shows the number of remaining objects', async () => {
   const { follower, lists, names, value } = await follow(extended, { sort: '-metadata.name', maxRows: 600 })
   assert.deepEqual([lists.length, names().length, names()[0], value().total], [1, 500, 'm1099', count])
 
@@ -81,14 +81,14 @@ test('a table of many objects loads one page and counts the others', async () =>
   assert.equal(lists.length, 5)
 })
 
-test('a table loads all objects if they are few, or if the server does not sort them', async () => {
+test('a console table loads all objects if there are only a few, or if the server does not sort them', async () => {
   const few = await follow(extended, { maxRows: 2_000 })
   assert.deepEqual([few.names().length, few.value().total], [count, undefined])
   const unsorted = await follow(plain, { sort: '-metadata.name', maxRows: 600 })
   assert.deepEqual([unsorted.names().length, unsorted.value().total], [count, undefined])
 })
 
-test('an informer lists only the fields that its reader uses, but changed objects have all fields', async () => {
+test('an informer of the console lists only the fields in use, but changed objects contain all fields', async () => {
   const stop = new AbortController()
   shared.after(() => stop.abort())
   const { client, lists } = recordingClient(extended)

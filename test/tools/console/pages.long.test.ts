@@ -57,7 +57,7 @@ const inDefault = '/api/v1/namespaces/default'
 const rbac = { apiGroup: 'rbac.authorization.orch.io' }
 
 describe('operations pages of the console', { timeout }, () => {
-  test('the console page for certificate requests shows the result of each rule, and a request can be denied by keyboard', async () => {
+  test('the console page for certificate requests shows the result of each rule, and a request can be denied with the keyboard', async () => {
     const pem = makeRequest({ commonName: 'mallory', organizations: ['system:nodes'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -282,7 +282,7 @@ describe('every page of the console', { timeout }, () => {
     }
   })
 
-  test('all console steps from signing in to a deletion can be done by keyboard alone', async () => {
+  test('all console steps from the sign-in to a deletion can be performed with the keyboard alone', async () => {
     await create(`${inDefault}/configmaps`, { metadata: { name: 'typed' } })
     const other = await browser.open(`${server.url}/console/`)
     await other.keyboard.press('Tab')
@@ -337,7 +337,7 @@ describe('signing in to the console', { timeout }, () => {
     await other.context().close()
   })
 
-  test('the console sign-in link from a server with workers is valid once, on any worker', async () => {
+  test('the console sign-in link of a server with workers is valid only once, on any worker', async () => {
     const many = await startUp(shared, ['--workers=2', '--console-link=true'])
     const [, link] = /See: {2}(\S+)/.exec(many.output())!
     const other = await browser.open(link!)
@@ -357,7 +357,7 @@ describe('signing in to the console', { timeout }, () => {
 })
 
 describe('events during a console session', { timeout }, () => {
-  test('when credentials expire, the console reports this and continues after another sign-in', async () => {
+  test('when the credentials expire, the console reports this and continues after the next sign-in', async () => {
     await create(`${inDefault}/serviceaccounts`, { metadata: { name: 'guest' } })
     const { status } = await create(`${inDefault}/serviceaccounts/guest/token`, {})
     const other = await browser.open(`${server.url}/console/`)

@@ -65,7 +65,10 @@ for (const [what, data, message] of [
     assert.throws(() => verified(data, token), { name: 'JoinError', message })
   })
 
-/** Starts a man-in-the-middle server with any certificate and this response. */
+/**
+ * Starts a man-in-the-middle server with its own self-signed certificate, which always responds with a ConfigMap that
+ * contains `data`.
+ */
 async function impostor(t: { after(run: () => Promise<void>): void }, data: object) {
   const { certificate: cert, key } = selfSignedCertificate(
     'impostor',
@@ -92,7 +95,7 @@ async function impostor(t: { after(run: () => Promise<void>): void }, data: obje
 const configWith = (certificate: string) =>
   `clusters:\n- name: ""\n  cluster:\n    certificate-authority-data: ${Buffer.from(certificate).toString('base64')}\n`
 
-test('a man in the middle of a join is rejected and does not learn the token', async (t) => {
+test('a man in the middle is detected during a join and does not learn the token', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const { certificate } = selfSignedCertificate('true', { dns: [], ips: ['127.0.0.1'] }, Date.now())
   const text = configWith(certificate)
@@ -137,7 +140,7 @@ test('only CA certificates that match a pinned hash are trusted, regardless of t
   assert.throws(() => pinsOf('nothing'), /is not a PEM certificate/)
 })
 
-test('a CA that matches no pinned hash is rejected although the token is valid', async (t) => {
+test('a CA that matches no pinned hash is rejected even if the token is valid', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {

@@ -1,6 +1,6 @@
 /**
- * Tests that a client that has only a token and the address of a real `orch up` can join its cluster over TLS. The
- * program `orch` creates a token, joins a node and reports an incorrect token. All other commands run in this process.
+ * Tests that a client with only a token and the address of a real `orch up` can join its cluster over TLS. The program
+ * `orch` creates a token, joins a node and reports an incorrect token. All other commands run in this process.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -128,7 +128,7 @@ test('nodes and users can join a cluster', async (t) => {
     assert.equal(joined.code, 0, joined.stderr)
   })
 
-  await t.test('if no CA hash is specified, only the token is verified, and a message reports this', async () => {
+  await t.test('if no CA hash is specified, the join command verifies only the token and reports this', async () => {
     const { code, stderr } = await joinAs('n2', `--token=${token}`)
     assert.equal(code, 0, stderr)
     assert.match(stderr, /--ca-cert-hash is not set/)

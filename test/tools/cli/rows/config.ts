@@ -58,7 +58,7 @@ export const configuring: Part = {
     }),
     r('config set', `clusters.behind.certificate-authority-data AAA ${own}`, {
       stderr:
-        'error: certificate-authority-data must be base64-encoded; with --set-raw-bytes, orchctl encodes the value\n',
+        'error: certificate-authority-data must be base64-encoded; set --set-raw-bytes to let orchctl encode the value\n',
       code: 1,
     }),
     r('config set', `clusters.behind.certificate-authority-data hi --set-raw-bytes ${own}`, {
@@ -84,7 +84,7 @@ export const configuring: Part = {
     r('config delete-context', `emptied ${own}`, { stdout: /^deleted context emptied from / }),
     r('config delete-cluster', `emptied ${own}`, { stdout: /^deleted cluster emptied from / }),
     r('config set-cluster', `behind --proxy-url=nowhere ${own}`, {
-      stderr: 'error: --proxy-url: "nowhere" is not an address such as http://127.0.0.1:3128\n',
+      stderr: 'error: --proxy-url: "nowhere" is not a URL such as http://127.0.0.1:3128\n',
       code: 1,
     }),
     r(
