@@ -38,8 +38,8 @@ export async function packageExecutable(directory) {
     writeFileSync(buildId, idOf(node, assets))
     // The executable contains the path of its main file, which must not depend on the temporary directory.
     const files = { main: launcherName, executable: 'node', output: 'orch', assets: { ...assets, 'build-id': buildId } }
-    // The young generation has the same sizes as in bin/orch.
-    const execArgv = ['--min-semi-space-size=8', '--max-semi-space-size=16']
+    // The young generation has the same size as in bin/orch.
+    const execArgv = ['--min-semi-space-size=16', '--max-semi-space-size=16']
     const settings = { execArgv, execArgvExtension: 'none' }
     const options = { ...files, ...settings, disableExperimentalSEAWarning: true }
     writeFileSync(join(work, 'sea.json'), JSON.stringify(options))
