@@ -38,7 +38,7 @@ export const mutatingAdmissionPolicyBinding = defineKind({
     scope: 'Cluster',
   },
   since: '1.36',
-  doc: 'Binds a MutatingAdmissionPolicy to the requests it applies to and supplies its parameters.',
+  doc: 'Binds a MutatingAdmissionPolicy to requests, and specifies the parameters of the policy.',
   fields,
   rules: countsGeneration(({ spec }: MutatingAdmissionPolicyBinding) => spec),
   views: { columns: bindingColumns },

@@ -34,10 +34,10 @@ const mutationFields = {
       'ApplyConfiguration',
       'A CEL expression whose result is merged into the object as an apply configuration.',
     ),
-    { doc: 'CEL expression that returns the apply configuration, such as `Object{spec: Object.spec{replicas: 3}}`.' },
+    { doc: 'CEL expression that returns the apply configuration, as in `Object{spec: Object.spec{replicas: 3}}`.' },
   ),
   jsonPatch: field(4, expression('JSONPatch', 'A CEL expression that returns the operations of a JSON patch.'), {
-    doc: "CEL expression that returns the patch operations, such as `[JSONPatch{op: 'remove', path: '/spec/replicas'}]`.",
+    doc: "CEL expression that returns the patch operations, as in `[JSONPatch{op: 'remove', path: '/spec/replicas'}]`.",
   }),
 }
 
@@ -81,7 +81,7 @@ const specFields = {
   failurePolicy: field(5, s.oneOf('Fail', 'Ignore'), {
     zeroValue: 'keep',
     default: 'Fail',
-    doc: 'What to do if the policy cannot be evaluated: `Fail` rejects the request, `Ignore` skips the mutation. Defaults to `Fail`.',
+    doc: 'What to do if the policy cannot be evaluated: `Fail` rejects the request, and `Ignore` skips the mutation. Defaults to `Fail`.',
   }),
   matchConditions: field(6, s.list(matchCondition, byName), {
     doc: 'Additional CEL conditions that a request must meet for the policy to apply. At most 64 conditions.',

@@ -70,7 +70,7 @@ export const validatingAdmissionPolicyBinding = defineKind({
     scope: 'Cluster',
   },
   since: '1.30',
-  doc: 'Binds a ValidatingAdmissionPolicy to the requests it applies to, and specifies its parameters and the enforcement actions.',
+  doc: 'Binds a ValidatingAdmissionPolicy to requests, and specifies the parameters and enforcement actions of the policy.',
   fields,
   rules: countsGeneration(({ spec }: ValidatingAdmissionPolicyBinding) => spec),
   views: {

@@ -29,7 +29,7 @@ const validationFields = {
     zeroValue: 'write',
     doc: 'CEL expression that must evaluate to true for the request to be admitted.',
   }),
-  message: field(2, s.string(), { doc: 'Message to return if the request violates the expression.' }),
+  message: field(2, s.string(), { doc: 'Message to return if the expression evaluates to false.' }),
   reason: field(3, s.string(), {
     zeroValue: 'keep',
     doc: 'Machine-readable reason for the rejection, which also determines the HTTP status code. Defaults to `Invalid`.',
@@ -121,7 +121,7 @@ const specFields = {
   failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
     zeroValue: 'keep',
     default: 'Fail',
-    doc: 'What to do if an expression cannot be evaluated: `Fail` rejects the request, `Ignore` admits it. Defaults to `Fail`.',
+    doc: 'What to do if an expression cannot be evaluated: `Fail` rejects the request, and `Ignore` admits it. Defaults to `Fail`.',
   }),
   auditAnnotations: field(5, s.list(auditAnnotation), {
     doc: 'Annotations to add to audit events. Required if `validations` is empty.',
@@ -172,7 +172,7 @@ const typeChecking = s.object(
   },
   {
     name: 'TypeChecking',
-    doc: "Results of checking the policy's expressions against the types of the objects that it matches.",
+    doc: "Results of checking the policy's expressions against the types of the objects that the policy matches.",
   },
 )
 

@@ -25,7 +25,7 @@ const printerColumn = s.object(
     jsonPath: field(6, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: "JSON path of the column's value within an object, starting with a dot, such as `.spec.size`.",
+      doc: "JSON path of the column's value within an object. Must start with a dot, as in `.spec.size`.",
     }),
   },
   {
@@ -62,7 +62,7 @@ const subresources = s.object(
         {},
         {
           name: 'CustomResourceSubresourceStatus',
-          doc: 'Settings for the status subresource. The object has no fields. Its presence enables the subresource.',
+          doc: 'An empty object that enables the status subresource.',
         },
       ),
       { doc: 'If set, enables the status subresource. Writes to the main resource then leave the status unchanged.' },
@@ -85,7 +85,7 @@ const selectableField = s.object(
   {
     jsonPath: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'JSON path of the field, such as `.spec.color`. The field must be a string, a boolean or an integer.',
+      doc: 'JSON path of the field, for example `.spec.color`. The field must be a string, a boolean or an integer.',
     }),
   },
   { name: 'SelectableField', doc: 'A custom resource field that field selectors can use.' },
@@ -113,7 +113,7 @@ const version = s.object(
     }),
     deprecationWarning: field(8, s.string(), {
       zeroValue: 'keep',
-      doc: 'Deprecation warning to return instead of the default one. Must consist of 1 to 256 printable characters, and is allowed only if the version is deprecated.',
+      doc: 'Deprecation warning to return instead of the default one. Must consist of 1 to 256 printable characters. Allowed only if the version is deprecated.',
     }),
     schema: field(4, validation, { doc: 'Schema of objects in this version. Required.' }),
     subresources: field(5, subresources, { doc: 'Subresources of this version.' }),
@@ -202,10 +202,10 @@ const conversion = s.object(
     strategy: field(1, s.string(), {
       zeroValue: 'write',
       published: 'required',
-      doc: 'How to convert objects between versions: `None` changes only the `apiVersion`, `Webhook` calls a webhook. Defaults to `None`.',
+      doc: 'How to convert objects between versions: `None` changes only the `apiVersion`, and `Webhook` calls a webhook. Defaults to `None`.',
     }),
     webhook: field(2, webhookConversion, {
-      doc: 'Conversion webhook. Required if the strategy is `Webhook`, forbidden otherwise.',
+      doc: 'Conversion webhook. Required if the strategy is `Webhook`, and forbidden otherwise.',
     }),
   },
   { name: 'CustomResourceConversion', doc: 'Settings for converting objects between versions.' },
@@ -262,7 +262,7 @@ const condition = s.object(
     observedGeneration: field(6, s.int64(), {
       since: '1.35',
       gate: 'CRDObservedGenerationTracking',
-      doc: 'Generation of the CustomResourceDefinition that the condition was derived from.',
+      doc: 'Generation of the CustomResourceDefinition on which the condition is based.',
     }),
   },
   { name: 'CustomResourceDefinitionCondition', doc: 'A condition of a CustomResourceDefinition.' },
@@ -282,7 +282,7 @@ const status = s.object(
     storedVersions: field(3, s.list(s.string()), {
       zeroValue: 'write',
       published: 'optional',
-      doc: 'Versions in which objects have ever been stored. Migrate all objects away from a version before removing it from this list.',
+      doc: 'Versions in which objects have ever been stored. Before you remove a version from this list, migrate all objects to another version.',
     }),
     observedGeneration: field(4, s.int64(), {
       since: '1.35',

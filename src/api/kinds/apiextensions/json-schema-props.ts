@@ -71,7 +71,7 @@ const ruleFields = s.object(
     }),
     fieldPath: field(5, s.string(), {
       since: '1.28',
-      doc: 'Path of the field to report in the error, relative to the validated value, such as `.spec.color`.',
+      doc: 'Path of the field to report in the error, relative to the validated value. For example, `.spec.color`.',
     }),
     optionalOldSelf: field(6, s.boolean(), {
       zeroValue: 'keep',
@@ -129,7 +129,7 @@ const plain = {
   default: field(8, json, { zeroValue: 'keep', doc: 'Default value to use if the value is not set.' }),
   pattern: field(15, s.string(), { doc: 'Regular expression that a string must match.' }),
   uniqueItems: field(18, s.boolean(), {
-    doc: 'Whether the items of an array must be unique. Must not be true. Use the list type `set` instead.',
+    doc: 'Whether the items of an array must be unique. The value true is not supported. Use the list type `set` instead.',
   }),
   enum: field(20, s.list(json), { doc: 'Allowed values.' }),
   required: field(23, s.list(s.string()), { doc: 'Names of the properties that an object must have.' }),
@@ -139,7 +139,7 @@ const plain = {
     doc: 'Schema for properties that are not listed in `properties`.',
   }),
   dependencies: field(32, s.map(orStrings), {
-    doc: 'Properties that require the presence of other properties. Not supported.',
+    doc: 'Properties whose presence requires other properties to be present. Not supported.',
   }),
   additionalItems: field(33, orBool, { zeroValue: 'keep', doc: 'Schema for additional array items. Not supported.' }),
   externalDocs: field(35, externalDocumentation, { doc: 'External documentation for the value.' }),
@@ -148,7 +148,7 @@ const plain = {
 }
 
 const nested = {
-  allOf: field(25, s.list(jsonSchemaProps), { doc: 'Schemas that the value must match. All of them must match.' }),
+  allOf: field(25, s.list(jsonSchemaProps), { doc: 'Schemas, all of which the value must match.' }),
   oneOf: field(26, s.list(jsonSchemaProps), { doc: 'Alternative schemas, exactly one of which the value must match.' }),
   anyOf: field(27, s.list(jsonSchemaProps), {
     doc: 'Alternative schemas, at least one of which the value must match.',

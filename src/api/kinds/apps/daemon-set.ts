@@ -44,7 +44,7 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 
 const strategyFields = {
   type: field(1, s.string({ listed: ['OnDelete', 'RollingUpdate'] }), {
-    doc: 'How to replace old pods: `RollingUpdate` replaces them automatically, `OnDelete` when they are deleted. Defaults to `RollingUpdate`.',
+    doc: 'How to replace old pods: `RollingUpdate` replaces them automatically, and `OnDelete` replaces them only when they are deleted. Defaults to `RollingUpdate`.',
   }),
   rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Ignored if the type is `OnDelete`.' }),
 }

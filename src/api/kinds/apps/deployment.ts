@@ -56,7 +56,7 @@ const rollingUpdate = s.object(rollingUpdateFields, {
 
 const strategyFields = {
   type: field(1, s.string({ listed: ['Recreate', 'RollingUpdate'] }), {
-    doc: 'How to replace old pods: `RollingUpdate` replaces them gradually, `Recreate` deletes them all before creating new pods. Defaults to `RollingUpdate`.',
+    doc: 'How to replace old pods: `RollingUpdate` replaces them gradually, and `Recreate` deletes all of them before creating new pods. Defaults to `RollingUpdate`.',
   }),
   rollingUpdate: field(2, rollingUpdate, { doc: 'Settings for rolling updates. Forbidden if the type is `Recreate`.' }),
 }
@@ -97,7 +97,7 @@ const specFields = {
     doc: 'Number of old ReplicaSets to keep for rollback. Defaults to 10.',
   }),
   paused: field(7, s.boolean(), {
-    doc: 'Whether the rollout is paused. Changes to the template are not rolled out until it is resumed.',
+    doc: 'Whether the rollout is paused. Changes to the template take effect only after the rollout is resumed.',
   }),
   progressDeadlineSeconds: field(9, s.int32(), {
     zeroValue: 'keep',

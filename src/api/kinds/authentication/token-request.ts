@@ -9,7 +9,7 @@ import { checkTokenLife } from '../core/types/token-life.ts'
 
 const boundObjectReference = s.object(
   {
-    kind: field(1, s.string(), { doc: 'Kind of the object: Pod, Secret or, since 1.31, Node.' }),
+    kind: field(1, s.string(), { doc: 'Kind of the object: Pod, Secret or, since version 1.31, Node.' }),
     apiVersion: field(2, s.string(), { doc: 'API version of the object.' }),
     name: field(3, s.string(), { doc: 'Name of the object.' }),
     uid: field(4, s.string(), {

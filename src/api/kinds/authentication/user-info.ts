@@ -6,7 +6,7 @@ export const userInfo = s.object(
   {
     username: field(1, s.string(), { doc: 'Name that identifies the user.' }),
     uid: field(2, s.string(), {
-      doc: 'Unique ID of the user. It distinguishes the user from other users who have had the same name.',
+      doc: 'Unique ID of the user. Distinguishes the user from earlier and later users with the same name.',
     }),
     groups: field(3, s.list(s.string()), { doc: 'Groups that the user belongs to.' }),
     extra: field(4, s.map(s.list(s.string())), {

@@ -40,7 +40,7 @@ const ruleFields = {
     zeroValue: 'keep',
     since: '1.33',
     gate: 'HPAConfigurableTolerance',
-    doc: "Relative deviation of a metric from its target that does not cause scaling. If unset, the controller's tolerance applies, which is 0.1 by default.",
+    doc: "Maximum relative deviation of a metric from its target that does not trigger scaling. If unset, the controller's tolerance applies, which is 0.1 by default.",
   }),
 }
 

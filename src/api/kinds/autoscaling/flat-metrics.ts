@@ -50,7 +50,7 @@ const objectSource = s.object(
   },
   {
     name: 'ObjectMetricSource',
-    doc: 'A metric that describes one object, such as the request rate of an Ingress.',
+    doc: 'A metric that describes one object, for example the request rate of an Ingress.',
   },
 )
 const podsSource = s.object(
@@ -86,7 +86,7 @@ const externalSource = s.object(
   },
   {
     name: 'ExternalMetricSource',
-    doc: 'A metric from outside the cluster, such as the length of a message queue.',
+    doc: 'A metric from outside the cluster, for example the length of a message queue.',
   },
 )
 
@@ -100,7 +100,7 @@ export const metricSpecV1 = s.object(
       doc: 'Metric for the resource usage of one container in each pod. Not supported: the server drops this field.',
     }),
     external: field(5, externalSource, {
-      doc: 'Metric from outside the cluster, such as the length of a message queue.',
+      doc: 'Metric from outside the cluster, for example the length of a message queue.',
     }),
   },
   { name: 'MetricSpec', doc: 'A metric and the target to maintain for it.' },

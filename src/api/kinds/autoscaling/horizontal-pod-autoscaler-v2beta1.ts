@@ -34,7 +34,7 @@ const spec = s.object(
     }),
     ...replicaFields,
     metrics: field(4, s.list(metricSpecV1), {
-      doc: 'Metrics that determine the number of replicas. The metric that requires the most replicas determines the number of replicas. Defaults to a CPU utilization of 80%.',
+      doc: 'Metrics to scale by. The metric that requires the most replicas determines the number of replicas. Defaults to a CPU utilization of 80%.',
     }),
   },
   {

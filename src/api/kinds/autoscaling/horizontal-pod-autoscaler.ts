@@ -44,7 +44,7 @@ const specFields = {
   }),
   ...replicaFields,
   metrics: field(4, s.list(metricSpec), {
-    doc: 'Metrics that determine the number of replicas. The metric that requires the most replicas determines the number of replicas. Defaults to a CPU utilization of 80%.',
+    doc: 'Metrics to scale by. The metric that requires the most replicas determines the number of replicas. Defaults to a CPU utilization of 80%.',
   }),
   behavior: field(5, behavior, {
     doc: 'Rules for scaling up and for scaling down. If unset, the controller uses its built-in rules.',

@@ -83,7 +83,7 @@ const objectSource = s.object(
   { describedObject, target, metric: field(3, identifier, { ...part, doc: 'Name and label selector of the metric.' }) },
   {
     name: 'ObjectMetricSource',
-    doc: 'A metric that describes one object, such as the request rate of an Ingress.',
+    doc: 'A metric that describes one object, for example the request rate of an Ingress.',
     check: ({ target = {} }, path) => needOne(target, ['value', 'averageValue'], child(path, 'target')),
   },
 )
@@ -111,7 +111,7 @@ const externalSource = s.object(
   { metric, target },
   {
     name: 'ExternalMetricSource',
-    doc: 'A metric from outside the cluster, such as the length of a message queue.',
+    doc: 'A metric from outside the cluster, for example the length of a message queue.',
     check: checkExternal,
   },
 )
@@ -131,7 +131,7 @@ const specFields = {
     doc: 'Metric for the resource usage of one container in each pod. Requires the HPAContainerMetrics feature gate.',
   }),
   external: field(5, externalSource, {
-    doc: 'Metric from outside the cluster, such as the length of a message queue.',
+    doc: 'Metric from outside the cluster, for example the length of a message queue.',
   }),
 }
 

@@ -54,7 +54,7 @@ const specFields = {
   }),
   startingDeadlineSeconds: field(2, s.int64(), {
     zeroValue: 'keep',
-    doc: 'Maximum delay of a Job in seconds. If a Job cannot be started within this time after its scheduled time, it is skipped. If unset, there is no limit.',
+    doc: 'Maximum delay of a Job in seconds. A Job that cannot be started within this time after its scheduled time is skipped. If unset, there is no limit.',
   }),
   concurrencyPolicy: field(3, s.string(), {
     default: 'Allow',

@@ -36,7 +36,7 @@ const specFields = {
   pkixPublicKey: field(9, s.bytes(), { doc: 'Public key for the certificate, as a DER-encoded PKIX structure.' }),
   proofOfPossession: field(10, s.bytes(), { doc: "Proof of possession: the pod's UID, signed with the private key." }),
   unverifiedUserAnnotations: field(11, s.map(s.string()), {
-    doc: 'Annotations from the pod for the signer, which must validate them before it uses them.',
+    doc: 'Annotations that the pod specifies for the signer. The signer must validate them before using them.',
   }),
   stubPKCS10Request: field(12, s.bytes(), {
     zeroValue: 'write',
@@ -56,7 +56,7 @@ const statusFields = {
     doc: 'Issued certificate, followed by its intermediate certificates, in PEM format.',
   }),
   notBefore: field(4, s.time(), { doc: 'Time when the certificate becomes valid.' }),
-  beginRefreshAt: field(5, s.time(), { doc: 'Time at which the node agent should start to replace the certificate.' }),
+  beginRefreshAt: field(5, s.time(), { doc: 'Time when the node agent should start to replace the certificate.' }),
   notAfter: field(6, s.time(), { doc: 'Time when the certificate expires.' }),
 }
 
@@ -69,7 +69,7 @@ const fields = {
   spec: field(2, spec, {
     zeroValue: 'write',
     published: 'required',
-    doc: 'Pod for which the certificate is requested, its public key, and the signer. Immutable.',
+    doc: 'Pod and public key for which the certificate is requested, and the signer. Immutable.',
   }),
   status: field(3, status, {
     zeroValue: 'write',

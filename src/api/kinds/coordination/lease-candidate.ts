@@ -21,7 +21,7 @@ const specFields = {
   emulationVersion: field(5, s.string(), { doc: 'Semantic version that the candidate emulates.' }),
   strategy: field(6, s.string(), {
     zeroValue: 'write',
-    doc: 'How the leader is chosen among the candidates, such as `OldestEmulationVersion`.',
+    doc: 'Strategy for choosing the leader among the candidates, such as `OldestEmulationVersion`.',
   }),
 }
 

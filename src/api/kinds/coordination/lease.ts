@@ -12,7 +12,7 @@ const specFields = {
   }),
   leaseDurationSeconds: field(2, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Number of seconds after `renewTime` at which the lease expires and others may acquire it. Must be greater than 0.',
+    doc: 'Duration of the lease in seconds, counted from `renewTime`. Others may acquire the lease after it expires. Must be greater than 0.',
   }),
   acquireTime: field(3, s.microTime(), { doc: 'Time when the current holder acquired the lease.' }),
   renewTime: field(4, s.microTime(), { doc: 'Time when the current holder last renewed the lease.' }),
@@ -24,7 +24,7 @@ const specFields = {
     zeroValue: 'keep',
     since: '1.31',
     gate: 'CoordinatedLeaderElection',
-    doc: 'How the leader is chosen in coordinated leader election, such as `OldestEmulationVersion`.',
+    doc: 'Strategy for choosing the leader in coordinated leader election, such as `OldestEmulationVersion`.',
   }),
   preferredHolder: field(7, s.string(), {
     zeroValue: 'keep',

@@ -94,7 +94,7 @@ export const event = defineKind({
     scope: 'Namespaced',
     nameFormat: () => [],
   },
-  doc: 'A report of an occurrence that concerns an object in the cluster. Delivery is not guaranteed, so programs should not rely on events.',
+  doc: 'A report that something happened to an object in the cluster. Delivery is not guaranteed, so programs should not rely on events.',
   fields,
   rules: {
     metadataLast: ({ through }) => through !== 'events/v1',

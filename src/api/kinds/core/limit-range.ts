@@ -36,7 +36,7 @@ const itemFields = {
     doc: 'Default resource limits for containers that do not set their own. Defaults to `max`.',
   }),
   defaultRequest: field(5, resourceList, {
-    doc: 'Default resource requests for containers that do not set their own. Defaults to the default limit, then to `min`.',
+    doc: 'Default resource requests for containers that do not set their own. Defaults to the default limit if there is one, and otherwise to `min`.',
   }),
   maxLimitRequestRatio: field(6, resourceList, {
     doc: 'Maximum ratio of the limit to the request, for each resource. Must be at least 1.',

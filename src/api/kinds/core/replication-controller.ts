@@ -54,7 +54,7 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired number of pods, and the template for them.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Desired number of pods, and the template for creating them.' }),
   status: field(3, status, { zeroValue: 'write', doc: 'Observed status, set by the replication controller.' }),
 }
 

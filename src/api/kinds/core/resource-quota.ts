@@ -31,7 +31,7 @@ const requirementFields = {
     doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`. Only the scopes PriorityClass and VolumeAttributesClass support operators other than `Exists`.',
   }),
   values: field(3, s.list(s.string()), {
-    doc: 'Names of PriorityClasses or VolumeAttributesClasses. Required for `In` and `NotIn`, must be empty for `Exists` and `DoesNotExist`.',
+    doc: 'Names of PriorityClasses or VolumeAttributesClasses. Required for `In` and `NotIn`. Must be empty for `Exists` and `DoesNotExist`.',
   }),
 }
 
@@ -53,10 +53,10 @@ const scopeSelector = s.object(
 
 const specFields = {
   hard: field(1, resourceList, {
-    doc: 'Maximum total amount of each resource in the namespace, such as `pods` or `requests.cpu`.',
+    doc: 'Maximum total amount of each resource in the namespace, keyed by resource name, such as `pods` or `requests.cpu`.',
   }),
   scopes: field(2, s.list(s.string()), {
-    doc: 'Scopes that select the objects to count. `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`, `PriorityClass` and `CrossNamespacePodAffinity` select pods, `VolumeAttributesClass` selects claims. The quota counts only objects that match all scopes. Immutable.',
+    doc: 'Scopes that select the objects to count. `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`, `PriorityClass` and `CrossNamespacePodAffinity` select pods. `VolumeAttributesClass` selects claims. The quota counts only objects that match all scopes. Immutable.',
   }),
   scopeSelector: field(3, scopeSelector, {
     doc: 'Additional scope requirements. The quota counts only objects that meet all of them.',

@@ -18,7 +18,7 @@ const fields = {
     doc: 'Secrets in the same namespace that pods using this service account may use. Only the names of the Secrets are stored.',
   }),
   imagePullSecrets: field(3, s.list(localObjectReference), {
-    doc: 'Secrets for pulling images, for pods that use this service account and do not set `imagePullSecrets`.',
+    doc: 'Secrets for pulling the images of pods that use this service account and do not set `imagePullSecrets`.',
   }),
   automountServiceAccountToken: field(4, s.boolean(), {
     zeroValue: 'keep',

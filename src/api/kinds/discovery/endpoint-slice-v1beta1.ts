@@ -35,7 +35,7 @@ const fields = {
   ports: field(3, s.list(portOf({})), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Ports that every endpoint in the slice has. Each port has a unique name.',
+    doc: 'Ports that every endpoint in the slice exposes. Each port has a unique name.',
   }),
 }
 

@@ -63,7 +63,7 @@ type Port = InferFields<typeof portFields>
 export const portOf = (options: { readonly atomic?: boolean }) =>
   s.object(portFields, {
     name: 'EndpointPort',
-    doc: 'A port that every endpoint in a slice has.',
+    doc: 'A port that every endpoint in a slice exposes.',
     check: checkPort,
     ...options,
   })
@@ -84,7 +84,7 @@ const fields = {
   ports: field(3, s.list(portOf({ atomic: true })), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Ports that every endpoint in the slice has. Each port has a unique name.',
+    doc: 'Ports that every endpoint in the slice exposes. Each port has a unique name.',
   }),
 }
 

@@ -33,7 +33,9 @@ const queuingFields = {
   handSize: field(2, s.int32(), {
     doc: 'Number of queues that shuffle sharding assigns to each flow. Must not exceed `queues`. Defaults to 8.',
   }),
-  queueLengthLimit: field(3, s.int32(), { doc: 'Maximum number of requests that wait in each queue. Defaults to 50.' }),
+  queueLengthLimit: field(3, s.int32(), {
+    doc: 'Maximum number of requests that can wait in each queue. Defaults to 50.',
+  }),
 }
 
 const queuing = s.object(queuingFields, {
@@ -52,7 +54,7 @@ const responseFields = {
     doc: 'What to do with requests that exceed the concurrency limit: `Queue` or `Reject`.',
   }),
   queuing: field(2, queuing, {
-    doc: 'Queue configuration. Required if the type is `Queue`, forbidden if it is `Reject`.',
+    doc: 'Queue configuration. Required if the type is `Queue`, and forbidden if the type is `Reject`.',
   }),
 }
 
@@ -123,7 +125,7 @@ export const specFields = {
     doc: 'Type of the priority level: `Limited`, or `Exempt` if its requests are never queued or rejected.',
   }),
   limited: field(2, limited, {
-    doc: 'Limits of the priority level. Required if the type is `Limited`, forbidden if it is `Exempt`.',
+    doc: 'Limits of the priority level. Required if the type is `Limited`, and forbidden if the type is `Exempt`.',
   }),
   exempt: field(3, exempt, {
     since: '1.28',

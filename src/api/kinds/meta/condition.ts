@@ -18,7 +18,7 @@ import { byType } from '../list-keys.ts'
 const fields = {
   type: field(1, s.string(), { zeroValue: 'write', doc: 'Type of the condition, as a qualified name.' }),
   status: field(2, s.string(), { zeroValue: 'write', doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
-  observedGeneration: field(3, s.int64(), { doc: 'Generation of the object that the condition was derived from.' }),
+  observedGeneration: field(3, s.int64(), { doc: 'Generation of the object on which the condition is based.' }),
   lastTransitionTime: field(4, s.time(), {
     zeroValue: 'write',
     published: 'required',

@@ -3,7 +3,7 @@ import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../
 import { field, s } from '../../schema/schema.ts'
 
 export const measurementFields = {
-  timestamp: field(2, s.time(), { zeroValue: 'write', doc: 'Time at the end of the measurement.' }),
+  timestamp: field(2, s.time(), { zeroValue: 'write', doc: 'Time when the measurement ended.' }),
   window: field(3, s.string(), { zeroValue: 'write', doc: 'Duration of the measurement, such as `10s`.' }),
 }
 

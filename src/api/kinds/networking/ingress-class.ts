@@ -33,7 +33,7 @@ const parametersFields = {
   }),
   namespace: field(5, s.string(), {
     zeroValue: 'keep',
-    doc: 'Namespace of the referenced object. Required if `scope` is `Namespace`, forbidden if it is `Cluster`.',
+    doc: 'Namespace of the referenced object. Required if `scope` is `Namespace`, and forbidden if `scope` is `Cluster`.',
   }),
 }
 

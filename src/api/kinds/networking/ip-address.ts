@@ -14,21 +14,21 @@ const parentReference = s.object(
     namespace: field(3, s.string(), { doc: 'Namespace of the object.' }),
     name: field(4, s.string(), { zeroValue: 'write', doc: 'Name of the object.' }),
   },
-  { name: 'ParentReference', doc: 'Reference to the object that allocated an IP address.' },
+  { name: 'ParentReference', doc: 'Reference to the object to which an IP address is allocated.' },
 )
 
 const spec = s.object(
   {
     parentRef: field(1, parentReference, {
       published: 'required',
-      doc: 'Object that allocated the address. Immutable.',
+      doc: 'Object to which the address is allocated. Immutable.',
     }),
   },
   { name: 'IPAddressSpec', doc: 'Specification of an IPAddress.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Object that allocated the address.' }),
+  spec: field(2, spec, { zeroValue: 'write', published: 'required', doc: 'Object to which the address is allocated.' }),
 }
 
 export type IPAddress = ObjectOf<typeof fields>
@@ -49,7 +49,7 @@ export const ipAddress = defineKind({
     nameFormat: checkCanonicalIp,
   },
   since: '1.33',
-  doc: 'An IP address that an object has allocated. The name of the IPAddress is the address in canonical form.',
+  doc: 'An IP address that is allocated to an object. The name of the IPAddress is the address in canonical form.',
   fields,
   rules: {
     validate: checkParent,
@@ -59,7 +59,7 @@ export const ipAddress = defineKind({
         : [invalid(parentPath, next?.parentRef, 'field is immutable')],
   },
   views: {
-    columns: [nameColumn, column('ParentRef', 'Object that allocated the address.', parentOf), ageColumn],
+    columns: [nameColumn, column('ParentRef', 'Object to which the address is allocated.', parentOf), ageColumn],
   },
 })
 

@@ -34,7 +34,7 @@ const portFields = {
   }),
   endPort: field(3, s.int32(), {
     zeroValue: 'keep',
-    doc: 'Last port of a range that starts at `port`. Must not be less than `port`, which must be a number.',
+    doc: 'Last port of a range that starts at `port`. Requires a numeric `port`, and must not be less than `port`.',
   }),
 }
 

@@ -19,12 +19,12 @@ import { immutableField } from '../immutable.ts'
 const overhead = s.object(
   {
     podFixed: field(1, resourceList, {
-      doc: 'Amounts of resources that each pod consumes in addition to its containers, keyed by resource name.',
+      doc: 'Amounts of resources that each pod consumes in addition to the resources of its containers, keyed by resource name.',
     }),
   },
   {
     name: 'Overhead',
-    doc: 'Resources that a pod consumes in addition to its containers.',
+    doc: 'Resources that a pod consumes in addition to those of its containers.',
     fill: ({ podFixed }) => roundResources(podFixed),
     check: ({ podFixed = {} }, path, { vendor }) => checkContainerResources({ limits: podFixed }, path, vendor),
   },
@@ -65,7 +65,7 @@ const fields = {
     doc: "Name of the runtime handler in the node's configuration. Must be a DNS label. Immutable.",
   }),
   overhead: field(3, overhead, {
-    doc: 'Resources that each pod in this class consumes in addition to its containers.',
+    doc: 'Resources that each pod in this class consumes in addition to those of its containers.',
   }),
   scheduling: field(4, scheduling, {
     doc: 'Restricts pods to nodes that support the runtime. If unset, all nodes are assumed to support it.',

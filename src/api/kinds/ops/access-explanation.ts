@@ -24,14 +24,14 @@ const rule = s.object(
 
 const nearRule = s.object(
   {
-    rule: field(1, rule, { doc: 'Rule that almost permits the request.' }),
+    rule: field(1, rule, { doc: 'Rule that comes close to permitting the request.' }),
     role: field(2, s.string(), { doc: 'Role that contains the rule, such as `ClusterRole/view`.' }),
     binding: field(3, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
     lacks: field(4, words, {
       doc: 'Parts of the request that the rule does not cover: `verb`, `apiGroup`, `resource`, `name` or `path`.',
     }),
   },
-  { name: 'NearRule', doc: 'A rule that applies to the user and almost permits the request.' },
+  { name: 'NearRule', doc: 'A rule that applies to the user and comes close to permitting the request.' },
 )
 
 const status = s.object(

@@ -34,7 +34,7 @@ const spec = s.object(
     webhook: field(3, s.string(), { doc: 'Name of the webhook in its configuration.' }),
     url: field(4, s.string(), { doc: 'URL that the server calls.' }),
     failurePolicy: field(5, s.string(), {
-      doc: 'What the server does if a call fails: `Fail` rejects the request, `Ignore` admits it.',
+      doc: 'What the server does if a call fails: `Fail` rejects the request, and `Ignore` admits it.',
     }),
   },
   { name: 'AdmissionWebhookSpec', doc: 'Identity and address of a webhook.' },

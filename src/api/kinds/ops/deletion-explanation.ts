@@ -24,7 +24,7 @@ const dependent = s.object(
       doc: 'Finalizers that have not yet been removed from the dependent object.',
     }),
   },
-  { name: 'DependentObject', doc: 'A dependent object, which lists the deleted object as an owner.' },
+  { name: 'DependentObject', doc: 'An object that lists the deleted object as an owner.' },
 )
 
 const reason = s.object(

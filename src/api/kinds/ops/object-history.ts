@@ -41,7 +41,7 @@ const revision = s.object(
     deleted: field(8, s.boolean(), { doc: 'Whether the change removed the object.' }),
     changes: field(9, s.list(change), { doc: 'Changed fields. Empty for the oldest known state of the object.' }),
     beyond: field(10, s.boolean(), {
-      doc: 'Whether the change was made before recording began, so that its author and time are unknown.',
+      doc: 'Whether the change was made before recording began. The author and time of such a change are unknown.',
     }),
     created: field(11, s.boolean(), { doc: 'Whether the change created the object.' }),
   },

@@ -24,7 +24,7 @@ const spec = s.object(
     group: field(1, s.string(), { doc: 'API group of the objects. Empty for the core group.' }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.', required: true }),
     namespace: field(3, s.string(), {
-      doc: 'Namespace of the objects. Empty for cluster-scoped types, and to return objects in all namespaces.',
+      doc: 'Namespace of the objects. Leave empty for cluster-scoped types, or to return objects in all namespaces.',
     }),
     name: field(4, s.string(), { doc: 'Name of the object. If empty, all objects are returned.' }),
     revision: field(5, s.string(), {
@@ -34,7 +34,7 @@ const spec = s.object(
       doc: 'Time of the requested state, such as `2026-11-16T12:00:00Z`. Exactly one of `revision` and `time` must be set.',
     }),
     limit: field(7, s.int32(), { doc: 'Maximum number of objects to return. At most 500. Defaults to 500.' }),
-    continue: field(8, s.string(), { doc: 'Token from the previous page, to request the next page.' }),
+    continue: field(8, s.string(), { doc: 'Token from the previous page, for requesting the next page.' }),
   },
   { name: 'PastStateSpec', doc: 'Objects to return, and the point in time for which to return their state.' },
 )

@@ -8,7 +8,7 @@ import { field, s } from '../../schema/schema.ts'
 
 const example = s.object(
   {
-    object: field(1, s.string(), { doc: 'The object, as `resource.group namespace/name`.' }),
+    object: field(1, s.string(), { doc: 'The object, in the form `resource.group namespace/name`.' }),
     message: field(2, s.string(), { doc: 'Message of the violation.' }),
   },
   { name: 'PolicyReportExample', doc: 'An object that violates the policy.' },
@@ -32,15 +32,15 @@ const status = s.object(
       zeroValue: 'write',
       doc: 'Number of objects that a binding with the action `Deny` would reject.',
     }),
-    examples: field(5, s.list(example), { doc: 'The first violating objects, at most 20.' }),
+    examples: field(5, s.list(example), { doc: 'Objects that violate the policy. Only the first 20 are listed.' }),
     truncated: field(6, s.boolean(), { doc: 'Whether the policy matches more objects than one report checks.' }),
     completionTime: field(7, s.string(), { doc: 'Time at which the report was completed.' }),
   },
-  { name: 'PolicyReportStatus', doc: 'Objects found so far that violate a policy.' },
+  { name: 'PolicyReportStatus', doc: 'Progress and results of the report.' },
 )
 
 const fields = {
-  status: field(2, status, { zeroValue: 'write', doc: 'Objects that violate the policy.' }),
+  status: field(2, status, { zeroValue: 'write', doc: 'Progress and results of the report.' }),
 }
 
 /** A PolicyReport object. */

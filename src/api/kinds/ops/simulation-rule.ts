@@ -29,7 +29,7 @@ const nodeNames: readonly string[] = nodeFailures
 const specFields = {
   failure: field(1, s.string(), {
     zeroValue: 'write',
-    doc: 'Failure to simulate. For pods: `crash-loop`, `image-pull-error`, `oom`, `slow-start`, `slow-volumes`, `not-ready`, or `none` to exempt the pods from all failures. For nodes: `down`, `partition` or `disk-pressure`.',
+    doc: 'Simulated failure. For pods: `crash-loop`, `image-pull-error`, `oom`, `slow-start`, `slow-volumes`, `not-ready`, or `none` to exempt the pods from all failures. For nodes: `down`, `partition` or `disk-pressure`.',
   }),
   namespaces: field(2, s.list(s.string()), {
     doc: 'Namespaces of the selected pods. At most 1000 namespaces. Defaults to all namespaces. Forbidden for node failures.',
@@ -49,18 +49,18 @@ const specFields = {
     doc: 'Seed for the random choice. Rules with the same seed choose the same names. Defaults to 0.',
   }),
   delaySeconds: field(7, s.int32(), {
-    doc: 'Delay in seconds before the failure ends or takes effect, at most 86400. With `crash-loop` and `oom`, the containers exit after the delay, which defaults to 2. With `slow-start`, the containers start after it, and with `slow-volumes`, the volumes become available after it; the default is then 30.',
+    doc: 'Delay in seconds, at most 86400. With `crash-loop` and `oom`, the containers exit after the delay, which defaults to 2. With `slow-start`, the containers start after the delay, and with `slow-volumes`, the volumes become available after the delay. In both cases, the delay defaults to 30.',
   }),
 }
 
 const spec = s.object(specFields, {
   name: 'SimulationRuleSpec',
-  doc: 'Specification of a SimulationRule: a failure, and the pods or nodes affected by it.',
+  doc: 'Specification of a SimulationRule: a failure, and the pods or nodes that it affects.',
   check: checkSpec,
 })
 
 const fields = {
-  spec: field(2, spec, { zeroValue: 'write', doc: 'Failure to simulate, and the objects affected by it.' }),
+  spec: field(2, spec, { zeroValue: 'write', doc: 'Simulated failure, and the objects that it affects.' }),
 }
 
 export type SimulationRule = ObjectOf<typeof fields>
@@ -84,7 +84,7 @@ const columns: readonly Column<SimulationRule>[] = [
 
 export const simulationRule = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'SimulationRule', plural: 'simulationrules', scope: 'Cluster' },
-  doc: 'A failure to simulate on simulated nodes or on the pods that run on them.',
+  doc: 'A simulated failure of simulated nodes or of the pods that run on them.',
   fields,
   views: { columns },
 })

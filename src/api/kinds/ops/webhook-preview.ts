@@ -18,7 +18,7 @@ const matchedType = s.object(
       doc: 'Number of matching objects that the requesting user may list.',
     }),
     names: field(4, s.list(s.string()), {
-      doc: 'Matching objects, as `name` or `namespace/name`. At most 100 are listed.',
+      doc: 'Matching objects, in the form `name` or `namespace/name`. At most 100 are listed.',
     }),
   },
   { name: 'PreviewedType', doc: 'Matching objects of one resource type.' },

@@ -86,7 +86,7 @@ const fsGroup = idRule({
 
 const allowedHostPath = s.object(
   {
-    pathPrefix: field(1, s.string(), { doc: 'Prefix with which allowed host paths must start.' }),
+    pathPrefix: field(1, s.string(), { doc: 'Prefix of the allowed host paths.' }),
     readOnly: field(2, s.boolean(), { doc: 'Whether the host paths must be mounted read-only.' }),
   },
   { name: 'AllowedHostPath', doc: 'A prefix of the host paths that pods may mount.' },

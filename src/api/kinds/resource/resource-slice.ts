@@ -54,7 +54,7 @@ export const sliceSpecFields = {
   }),
   allNodes: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the devices are accessible from all nodes.' }),
   devices: field(6, s.list(device), {
-    doc: 'Devices in the slice. At most 128 devices, or 64 if any device has taints, consumes counters or has lists as attributes.',
+    doc: 'Devices in the slice. At most 128 devices, or 64 if any device has taints, consumes counters or has list attributes.',
   }),
   perDeviceNodeSelection: field(7, s.boolean(), {
     zeroValue: 'keep',

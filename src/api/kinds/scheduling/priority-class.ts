@@ -81,7 +81,7 @@ export const priorityClass = defineKind({
     shortNames: ['pc'],
     scope: 'Cluster',
   },
-  doc: 'Maps a class name to the priority of its pods.',
+  doc: 'Maps a class name to the priority of the pods in the class.',
   fields,
   rules: {
     prepareForCreate: beginGeneration,

@@ -59,7 +59,7 @@ const spec = s.object(
     storageCapacity: field(4, s.boolean(), {
       zeroValue: 'keep',
       default: false,
-      doc: 'Whether the driver reports its storage capacity, so that the scheduler takes it into account. Defaults to false.',
+      doc: 'Whether the scheduler takes into account the storage capacity that the driver reports. Defaults to false.',
     }),
     fsGroupPolicy: field(5, s.oneOf('File', 'None', 'ReadWriteOnceWithFSType'), {
       zeroValue: 'keep',

@@ -90,7 +90,7 @@ export const storageClass = defineKind({
     shortNames: ['sc'],
     scope: 'Cluster',
   },
-  doc: 'A class of storage. Its provisioner creates volumes on demand.',
+  doc: 'A class of storage whose provisioner creates volumes on demand.',
   fields,
   rules: {
     validate: (object) => [

@@ -16,7 +16,7 @@ const groupResource = s.object(
   {
     group: field(1, s.string(), {
       zeroValue: 'write',
-      doc: 'API group of the resource. The core group is an empty string.',
+      doc: 'API group of the resource. Empty for the core group.',
     }),
     resource: field(2, s.string(), { zeroValue: 'write', doc: 'Plural name of the resource, such as `secrets`.' }),
   },
@@ -50,7 +50,7 @@ const status = s.object(
   {
     conditions: field(1, conditions, { doc: 'Conditions of the migration: Running, Succeeded and Failed.' }),
     resourceVersion: field(2, s.string(), {
-      doc: 'Resource version of the collection when the migration started. Objects with a later version need no rewrite. Immutable once set.',
+      doc: 'Resource version of the collection when the migration started. Objects with a later version do not need to be rewritten. Immutable once set.',
     }),
   },
   { name: 'StorageVersionMigrationStatus', doc: 'Observed status of a StorageVersionMigration.' },

@@ -58,7 +58,7 @@ const fields = {
   matchPolicy: field(7, s.oneOf('Equivalent', 'Exact'), {
     zeroValue: 'keep',
     default: 'Equivalent',
-    doc: 'How rules match API versions: `Exact` matches only the versions that a rule lists, `Equivalent` also matches requests for the same resource through another group or version. Defaults to `Equivalent`.',
+    doc: 'How rules match API versions: `Exact` matches only the versions that a rule lists, and `Equivalent` also matches requests for the same resource through another group or version. Defaults to `Equivalent`.',
   }),
 }
 

@@ -60,7 +60,7 @@ const paramRefFields = {
   }),
   parameterNotFoundAction: field(4, s.string(), {
     zeroValue: 'keep',
-    doc: "What to do if no parameter object exists: `Allow` skips the binding, `Deny` applies the policy's `failurePolicy`. Required.",
+    doc: "What to do if no parameter object exists: `Allow` skips the binding, and `Deny` applies the policy's `failurePolicy`. Required.",
   }),
 }
 

@@ -97,12 +97,12 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
     failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
       zeroValue: 'keep',
       default: failurePolicy,
-      doc: `What to do if the webhook call fails: Fail rejects the request, Ignore admits it. Defaults to ${failurePolicy}.`,
+      doc: `What to do if the webhook call fails: Fail rejects the request, and Ignore admits it. Defaults to ${failurePolicy}.`,
     }),
     matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
       zeroValue: 'keep',
       default: matchPolicy,
-      doc: `How rules match API versions: Exact matches only the versions that a rule lists, Equivalent also matches requests for the same resource through another group or version. Defaults to ${matchPolicy}.`,
+      doc: `How rules match API versions: Exact matches only the versions that a rule lists, and Equivalent also matches requests for the same resource through another group or version. Defaults to ${matchPolicy}.`,
     }),
     namespaceSelector: field(5, labelSelector, {
       default: {},

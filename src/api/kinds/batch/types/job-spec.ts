@@ -87,7 +87,7 @@ const fields = {
     gate: 'JobManagedBy',
     // Drop the field only on creation. It is immutable, so no update can add it.
     gateDrops: 'onCreate',
-    doc: 'Name of the controller that manages the Job. If unset, the built-in controller manages it. Immutable.',
+    doc: 'Name of the controller that manages the Job. If unset, the built-in controller manages the Job. Immutable.',
   }),
   successPolicy: field(16, successPolicy, {
     since: '1.30',

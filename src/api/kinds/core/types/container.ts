@@ -74,7 +74,7 @@ const fields = {
     doc: "Working directory of the container. Defaults to the image's working directory.",
   }),
   ports: field(6, ports, {
-    doc: 'Ports that the container listens on. The list is informational: ports that it does not contain are reachable as well.',
+    doc: 'Ports that the container listens on. The list is informational: other ports are reachable as well.',
   }),
   envFrom: field(19, s.list(envFromSource), {
     doc: 'ConfigMaps and Secrets whose keys all become environment variables. If a key occurs more than once, the last source takes precedence.',
@@ -100,7 +100,7 @@ const fields = {
   lifecycle: field(12, lifecycle, { doc: 'Actions to run after the container starts and before it stops.' }),
   terminationMessagePath: field(13, s.string(), {
     default: '/dev/termination-log',
-    doc: 'Path in the container of the file with the termination message. Defaults to `/dev/termination-log`.',
+    doc: 'Path of the termination message file in the container. Defaults to `/dev/termination-log`.',
   }),
   terminationMessagePolicy: field(20, s.string(), {
     default: 'File',
@@ -117,7 +117,7 @@ const fields = {
     doc: 'Whether to close standard input after the first client disconnects. Defaults to false.',
   }),
   tty: field(18, s.boolean(), {
-    doc: 'Whether to allocate a terminal for the container. Requires stdin. Defaults to false.',
+    doc: 'Whether to allocate a terminal for the container. Requires `stdin`. Defaults to false.',
   }),
   resizePolicy: field(23, s.list(resizePolicy), {
     since: '1.27',

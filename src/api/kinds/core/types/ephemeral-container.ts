@@ -11,7 +11,7 @@ const fields = {
   // Not required here: before 1.26, a missing name is reported for the whole container.
   name: { ...common.name, required: false, published: 'required' as const },
   targetContainerName: field(2, s.string(), {
-    doc: "Name of the container whose process namespace this container joins. If unset, no container's namespace is joined.",
+    doc: "Name of the container whose process namespace this container joins. If unset, this container does not join another container's namespace.",
   }),
 }
 

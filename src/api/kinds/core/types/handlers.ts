@@ -113,7 +113,7 @@ export type Probe = InferFields<typeof probeFields>
 
 export const probe = s.object(probeFields, {
   name: 'Probe',
-  doc: 'A check of a container that is repeated periodically. Exactly one handler must be set.',
+  doc: 'A periodic check of a container. Exactly one handler must be set.',
   choice: { among: [...handlerNames, 'grpc'], noun },
   check: checkTimes,
 })

@@ -33,7 +33,7 @@ const pointFields = {
     zeroValue: 'keep',
     since: '1.29',
     gate: 'LoadBalancerIPMode',
-    doc: 'How the load balancer delivers traffic. With `VIP`, the destination address of the traffic remains that of the load balancer. With `Proxy`, the destination is the address of the node or the pod. Requires `ip`.',
+    doc: 'How the load balancer delivers traffic. With `VIP`, the destination address of the traffic is the IP address of the load balancer. With `Proxy`, it is the IP address of the node or the pod. Requires `ip`.',
   }),
   ports: field(4, s.list(portStatus), { doc: 'Status of each port of the load balancer.' }),
 }

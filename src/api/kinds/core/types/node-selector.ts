@@ -11,7 +11,7 @@ const requirement = s.object(
     key: field(1, s.string(), { zeroValue: 'write', doc: 'Label key, or the path of a node field.' }),
     operator: field(2, s.string(), { zeroValue: 'write', doc: 'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
     values: field(3, s.list(s.string()), {
-      doc: 'Values to compare with. `In` and `NotIn` require at least one value, `Gt` and `Lt` exactly one integer. Must be empty for the other operators.',
+      doc: 'Values to compare with. `In` and `NotIn` require at least one value, and `Gt` and `Lt` require exactly one integer. Must be empty for the other operators.',
     }),
   },
   { name: 'NodeSelectorRequirement', doc: 'A requirement on a label or field of a node.' },

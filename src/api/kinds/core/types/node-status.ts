@@ -67,7 +67,7 @@ const systemInfo = s.object(
     architecture: text(10, 'Processor architecture of the node, such as amd64.'),
     swap: field(11, swapStatus, { since: '1.33', doc: 'Information about the swap memory of the node.' }),
   },
-  { name: 'NodeSystemInfo', doc: 'IDs of a node, and the versions of its software.' },
+  { name: 'NodeSystemInfo', doc: 'Identifiers and software versions of a node.' },
 )
 
 const image = s.object(
@@ -139,7 +139,7 @@ const fields = {
   conditions: field(4, conditions, { doc: 'Conditions of the node, such as Ready.' }),
   addresses: field(5, addresses, { doc: 'IP addresses and host names of the node.' }),
   daemonEndpoints: field(6, daemonEndpoints, { zeroValue: 'write', doc: 'Ports of the daemons on the node.' }),
-  nodeInfo: field(7, systemInfo, { zeroValue: 'write', doc: 'IDs of the node, and the versions of its software.' }),
+  nodeInfo: field(7, systemInfo, { zeroValue: 'write', doc: 'Identifiers and software versions of the node.' }),
   images: field(8, s.list(image), { doc: 'Container images that are stored on the node.' }),
   volumesInUse: field(9, s.list(s.string()), {
     doc: 'Names of the attachable volumes that pods on the node are using.',

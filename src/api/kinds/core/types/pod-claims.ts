@@ -34,7 +34,7 @@ const podClaimFields = {
     zeroValue: 'write',
     doc: "Name by which the pod's containers refer to the claim. Must be a DNS label.",
   }),
-  source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Where the claim comes from.' }),
+  source: field(2, claimSource, { zeroValue: 'write', until: '1.31', doc: 'Source of the claim.' }),
   resourceClaimName: field(3, s.string(), {
     zeroValue: 'keep',
     since: '1.31',
@@ -65,7 +65,7 @@ export const workloadReference = s.object(
   },
   {
     name: 'WorkloadReference',
-    doc: 'Reference to the pod group of a Workload to which a pod belongs.',
+    doc: 'Identifies the Workload and the pod group to which a pod belongs.',
     check: ({ name = '', podGroup = '', podGroupReplicaKey: key = '' }, path) => [
       ...checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text)),
       ...checkDnsLabel(podGroup).map((text) => invalid(child(path, 'podGroup'), podGroup, text)),

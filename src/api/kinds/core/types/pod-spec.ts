@@ -190,7 +190,7 @@ const fields = {
     since: '1.35',
     until: '1.36',
     gate: 'GenericWorkload',
-    doc: 'Pod group of a Workload to which the pod belongs. Immutable.',
+    doc: 'Workload and pod group to which the pod belongs. Immutable.',
   }),
   schedulingGroup: field(43, schedulingGroup, {
     since: '1.36',

@@ -21,7 +21,7 @@ const conditionFields = {
   observedGeneration: field(7, s.int64(), {
     since: '1.33',
     gate: 'PodObservedGenerationTracking',
-    doc: 'Generation of the pod that the condition was derived from.',
+    doc: 'Generation of the pod on which the condition is based.',
   }),
 }
 
@@ -292,7 +292,7 @@ const fields = {
   initContainerStatuses: field(10, s.list(containerStatus), { doc: 'Status of each init container.' }),
   containerStatuses: field(8, s.list(containerStatus), { doc: 'Status of each container.' }),
   qosClass: field(9, s.string(), {
-    doc: 'Quality-of-service class of the pod: `Guaranteed`, `Burstable` or `BestEffort`. It influences the order in which pods are evicted.',
+    doc: 'Quality-of-service class of the pod: `Guaranteed`, `Burstable` or `BestEffort`. The class influences the order in which pods are evicted.',
   }),
   ephemeralContainerStatuses: field(13, s.list(containerStatus), { doc: 'Status of each ephemeral container.' }),
   resize: field(14, s.string(), {

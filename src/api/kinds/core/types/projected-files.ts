@@ -72,9 +72,9 @@ const fileFields = {
     zeroValue: 'write',
     doc: 'Path of the file, relative to the root of the volume. Must not contain `..`.',
   }),
-  fieldRef: field(2, objectFieldSelector, { doc: 'Pod field whose value to write to the file.' }),
+  fieldRef: field(2, objectFieldSelector, { doc: 'Pod field whose value is written to the file.' }),
   resourceFieldRef: field(3, resourceFieldSelector, {
-    doc: 'Resource request or limit whose value to write to the file.',
+    doc: 'Resource request or limit whose value is written to the file.',
   }),
   mode: field(4, s.int32(), {
     zeroValue: 'keep',
@@ -141,9 +141,9 @@ const tokenProjection = s.object(tokenFields, {
 })
 
 const projectionFields = {
-  secret: field(1, secretProjection, { doc: 'Secret whose keys to project.' }),
+  secret: field(1, secretProjection, { doc: 'Secret whose keys become files in the volume.' }),
   downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources to project.' }),
-  configMap: field(3, configMapProjection, { doc: 'ConfigMap whose keys to project.' }),
+  configMap: field(3, configMapProjection, { doc: 'ConfigMap whose keys become files in the volume.' }),
   serviceAccountToken: field(4, tokenProjection, { doc: 'Service account token to project.' }),
   clusterTrustBundle: field(5, trustBundleProjection, {
     since: '1.29',

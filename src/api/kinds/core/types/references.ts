@@ -6,12 +6,12 @@ const referenceFields = {
   namespace: field(2, s.string(), { doc: 'Namespace of the referenced object.' }),
   name: field(3, s.string(), { doc: 'Name of the referenced object.' }),
   uid: field(4, s.string(), {
-    doc: 'UID of the referenced object. It distinguishes the object from other objects that had the same name.',
+    doc: 'UID of the referenced object. Distinguishes the object from earlier and later objects with the same name.',
   }),
   apiVersion: field(5, s.string(), { doc: 'API group and version of the referenced object.' }),
   resourceVersion: field(6, s.string(), { doc: 'Resource version of the referenced object.' }),
   fieldPath: field(7, s.string(), {
-    doc: 'Path of the part that is referenced within the object, such as `spec.containers{name}`.',
+    doc: 'Path of the referenced part of the object, such as `spec.containers{name}`.',
   }),
 }
 

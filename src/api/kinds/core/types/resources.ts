@@ -34,13 +34,13 @@ const claim = s.object(
       doc: 'Name of a request in the claim. If unset, the container can use all devices in the claim.',
     }),
   },
-  { name: 'ResourceClaim', doc: "A reference to one of the pod's ResourceClaims that a container uses." },
+  { name: 'ResourceClaim', doc: "A container's reference to one of the pod's ResourceClaims." },
 )
 
 const fields = {
   limits: field(1, resourceList, { doc: 'Maximum amount of each resource.' }),
   requests: field(2, resourceList, {
-    doc: 'Amount of each resource that is reserved. For a container, defaults to the limit of the resource.',
+    doc: 'Amount of each resource to reserve. For a container, defaults to the limit of the resource.',
   }),
   claims: field(3, s.list(claim, { list: 'map', keys: ['name'] }), {
     since: '1.26',

@@ -66,7 +66,7 @@ const seccompFields = {
   }),
   localhostProfile: field(2, s.string(), {
     zeroValue: 'keep',
-    doc: "Path of the profile on the node, relative to the node agent's seccomp directory. Required if the type is `Localhost`, forbidden otherwise.",
+    doc: "Path of the profile on the node, relative to the node agent's seccomp directory. Required if the type is `Localhost`, and forbidden otherwise.",
   }),
 }
 
@@ -153,7 +153,7 @@ const podFields = {
   }),
   fsGroup: field(5, s.int64(), {
     zeroValue: 'keep',
-    doc: "ID of the group that owns the files in the pod's volumes, from 0 to 2147483647. Applies only to volumes that support ownership.",
+    doc: "ID of the group that owns the files in the pod's volumes, from 0 to 2147483647. Applies only to volumes that support ownership management.",
   }),
   sysctls: field(7, s.list(sysctl), { doc: 'Namespaced kernel parameters (sysctls) to set for the pod.' }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {

@@ -49,7 +49,7 @@ const clientIPConfig = s.object(
   {
     timeoutSeconds: field(1, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Number of seconds without activity after which a client may be sent to a different pod, from 1 to 86400. Defaults to 10800.',
+      doc: 'Number of seconds of inactivity, from 1 to 86400, after which requests from a client may go to a different pod. Defaults to 10800.',
     }),
   },
   { name: 'ClientIPConfig', doc: "Settings for session affinity that is based on the client's IP address." },
@@ -85,12 +85,12 @@ const specFields = {
     doc: 'Whether all requests from a client go to the same pod (`ClientIP`) or not (`None`). Defaults to `None`.',
   }),
   loadBalancerIP: field(8, s.string(), {
-    doc: 'IP address to request for the load balancer, if the cloud provider supports it.',
+    doc: 'Requested IP address of the load balancer. Ignored if the cloud provider does not support such requests.',
   }),
   loadBalancerSourceRanges: field(9, s.list(s.string()), {
-    doc: 'IP address ranges of the clients that may use the load balancer, in CIDR notation. If unset, all clients may use it.',
+    doc: 'IP address ranges, in CIDR notation, of the clients that may use the load balancer. If unset, all clients may use the load balancer.',
   }),
-  externalName: field(10, s.string(), { doc: 'Host name to which the Service refers, if its type is `ExternalName`.' }),
+  externalName: field(10, s.string(), { doc: 'Host name to which a Service of type `ExternalName` refers.' }),
   externalTrafficPolicy: field(11, s.oneOf('Cluster', 'Local'), {
     doc: 'Where external traffic is routed: to any pod (`Cluster`), or only to pods on the node that receives the traffic (`Local`). Defaults to `Cluster`.',
   }),
@@ -126,7 +126,7 @@ const specFields = {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'ServiceTrafficDistribution',
-    doc: 'Which endpoints are preferred for traffic, such as `PreferClose` or `PreferSameZone`. If unset, traffic may go to any endpoint.',
+    doc: 'Preference for distributing traffic among endpoints, such as `PreferClose` or `PreferSameZone`. If unset, traffic may go to any endpoint.',
   }),
 }
 

@@ -30,7 +30,7 @@ export type Taint = InferFields<typeof fields>
 
 export const taint = s.object(fields, {
   name: 'core.v1.Taint',
-  doc: 'A mark on a node that repels all pods except those that tolerate it.',
+  doc: 'A mark on a node that repels pods unless they tolerate the taint.',
 })
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']

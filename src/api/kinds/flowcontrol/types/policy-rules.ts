@@ -77,7 +77,7 @@ const rulesFields = {
 
 export const policyRulesWithSubjects = s.object(rulesFields, {
   name: 'PolicyRulesWithSubjects',
-  doc: 'A rule that selects requests by who sends them and what they access.',
+  doc: 'A rule that selects requests by their sender and by the resource or URL that they access.',
   check: checkRules,
 })
 

@@ -15,7 +15,7 @@ const blockFields = {
     doc: 'IP address range in CIDR notation, such as `10.0.0.0/8`.',
   }),
   except: field(2, s.list(s.string()), {
-    doc: 'IP address ranges to exclude, in CIDR notation. Each range must lie within `cidr` and be smaller than it.',
+    doc: 'IP address ranges to exclude, in CIDR notation. Each range must be a strict subset of `cidr`.',
   }),
 }
 

@@ -61,7 +61,7 @@ const taintFields = {
 
 export const deviceTaint = s.object(taintFields, {
   name: 'DeviceTaint',
-  doc: 'A taint on a device. It repels claims that do not tolerate it.',
+  doc: 'A mark on a device that repels claims unless they tolerate the taint.',
   check: checkTaint,
 })
 

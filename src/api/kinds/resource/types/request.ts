@@ -20,7 +20,7 @@ const tolerationFields = {
   }),
   operator: field(2, s.string(), {
     default: 'Equal',
-    doc: "How to compare the taint's value: `Equal` (the default) requires the same value, `Exists` accepts any value.",
+    doc: "How to compare the taint's value: `Equal` (the default) requires the same value, and `Exists` accepts any value.",
   }),
   value: field(3, s.string(), { doc: 'Value of the taint. Must be empty if the operator is `Exists`.' }),
   effect: field(4, s.string(), { doc: 'Effect of the taint. If empty, taints with any effect match.' }),
@@ -44,7 +44,7 @@ const capacity = s.object(
 const subRequest = {
   deviceClassName: { zeroValue: 'write', doc: 'Name of the DeviceClass to which the devices must belong.' } as const,
   selectors: {
-    doc: 'Selectors that a device must match, in addition to the selectors of its class. All of them must match.',
+    doc: 'Selectors, all of which a device must match in addition to the selectors of its class.',
   },
   allocationMode: {
     doc: 'How many devices to allocate: `ExactCount` (the default; see `count`) or `All` (every matching device).',
@@ -53,7 +53,7 @@ const subRequest = {
   tolerations: {
     gate: 'DRADeviceTaints',
     gateDrops: '1.36',
-    doc: 'Taints that devices allocated for the request may have.',
+    doc: 'Device taints that the request tolerates.',
   } as const,
   capacity: {
     since: '1.34',

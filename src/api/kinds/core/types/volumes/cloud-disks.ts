@@ -4,7 +4,7 @@ import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { checkByte, fsType, readOnly, requiredText, secretRef, text } from './fields.ts'
 
 const partition = field(3, s.int32(), {
-  doc: 'Number of the partition to mount, from 0 to 255. 0 selects the whole disk.',
+  doc: 'Number of the partition to mount, from 0 to 255. The number 0 selects the whole disk.',
 })
 
 export const gcePersistentDisk = s.object(

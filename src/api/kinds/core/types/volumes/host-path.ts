@@ -25,7 +25,7 @@ export const hostPath = s.object(
   },
   {
     name: 'HostPathVolumeSource',
-    doc: 'A file or directory on the node. A pod that can write to it may be able to take control of the node.',
+    doc: 'A file or directory on the node. A pod with write access to the path may be able to take control of the node.',
     check: ({ path = '', type = '' }, place) => {
       if (path === '') return []
       const typeFaults = hostPathTypes.includes(type) ? [] : [notSupported(child(place, 'type'), type, hostPathTypes)]

@@ -109,7 +109,7 @@ export function flexVolumeWith<S extends Schema>(name: string, reference: S) {
       secretRef: secretRef(3, reference),
       readOnly: readOnly(4),
       options: field(5, s.map(s.string()), {
-        doc: "Options to pass to the driver. Keys in the system's own domain are reserved.",
+        doc: "Options to pass to the driver. Keys in the domain of the API server's vendor are reserved.",
       }),
     },
     { name, doc: 'A volume managed by a FlexVolume driver that is installed on the node.', check: checkFlexOptions },
