@@ -71,7 +71,7 @@ export class Cutter {
     return runToCompletion(this.cutSliced(json, first))
   }
 
-  /** Returns the same as `cut`, but yields periodically so that other work can run. */
+  /** Like `cut`, but yields periodically so that other work can run. */
   *cutSliced(json: Buffer, first = 1): Generator<void, Buffer> {
     // The output is never longer than the input, so this buffer is large enough.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
@@ -173,7 +173,7 @@ export class Cutter {
     return true
   }
 
-  /** Returns whether enough of the document has been read since the last yield that another yield is due. */
+  /** Returns whether enough of the document has been read since the last yield to yield again. */
   #isDue(): boolean {
     if (this.#at - this.#yieldedAt < bytesPerSlice) return false
     this.#yieldedAt = this.#at
@@ -207,7 +207,7 @@ export class ScalarFinder {
   }
 }
 
-/** Finds a key among the members after offset `at`. Returns the offset of its value, or -1. */
+/** Finds a key among the members after offset `at`. Returns the offset of the value, or -1 if the key is missing. */
 function memberValueAt(json: Buffer, at: number, key: Buffer): number {
   let i = at
   while (json[i] === quote) {

@@ -1,6 +1,6 @@
 /**
  * Scans JSON text once for properties that the native parser hides. The scan does not check the grammar, because the
- * parser does that. For text that is not JSON, the result is arbitrary, but the scan always ends in linear time.
+ * parser does that. For text that is not JSON, the result is arbitrary, but the scan still finishes in linear time.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
@@ -153,7 +153,7 @@ const maxPlaceLength = 200
 /** Maximum number of duplicate keys to report. */
 export const maxDuplicates = 100
 
-/** Formats the path of a key, such as `spec.ports[0].name`. */
+/** Formats the path of a key, for example as `spec.ports[0].name`. */
 export function pathText(places: readonly (string | number)[], key: string): string {
   const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, maxPlaceLength)}`))
   return `${steps.join('')}.${shorten(key, maxPlaceLength)}`.replace(/^\./, '')

@@ -26,7 +26,7 @@ interface Level {
   unparsed: number
   /** Offset at which the current member starts: after the last comma or the opening bracket. */
   member: number
-  /** Members that have already been parsed. Undefined as long as the level contains no cut. */
+  /** Members that have already been parsed. Undefined until the level contains a cut. */
   value: Json[] | JsonObject | undefined
   /** Whether the member at the current position ends with an inner value that has been cut. */
   endsWithCut: boolean

@@ -3,7 +3,7 @@
  *
  *   0      format (3)
  *   1      length of the encryption key id (0: not encrypted)
- *   2..5   CRC-32 of the store's key and of all that follows
+ *   2..5   CRC-32 of the store's key and of all bytes that follow
  *   6..9   length of the header
  *   10..13 offset of the resourceVersion in the body
  *   14..   header: JSON that caches and indexes need
@@ -42,7 +42,7 @@ export interface Header extends Selectable {
    * unknown.
    */
   readonly completeFor?: string | undefined
-  /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Undefined for 1.23. */
+  /** The Kubernetes version, such as `1.29`, that the server emulated when it wrote the object. Undefined for 1.23. */
   readonly version?: string | undefined
 }
 

@@ -48,7 +48,10 @@ class Walk {
     return this.#inNode(steps, undefined)
   }
 
-  /** Finds a path within a node. `here` is the offset of the node's key, which is reported if the path ends here. */
+  /**
+   * Finds a path within a node. `here` is the offset of the node's key, which is reported if the path ends at this
+   * node.
+   */
   #inNode([step, ...rest]: YamlPath, here: number | undefined): number | undefined {
     const event = this.#events[this.#next]
     if (event === undefined || step === undefined) return here ?? startOf(event)

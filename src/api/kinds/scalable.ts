@@ -46,7 +46,7 @@ export function scaleOf<T extends Scalable>(
   }
 }
 
-/** Returns an applied Scale reduced to the replicas and the identifying metadata. */
+/** Returns a copy of an applied Scale with only the replicas and the identifying metadata. */
 function configOf(config: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
   const { replicas } = part(config, 'spec')

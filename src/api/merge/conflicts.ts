@@ -1,6 +1,6 @@
 /**
  * Conflicts: fields that an apply would change and that other managers own. Conflicts are returned as values, and
- * `applyConflict` creates the response. For each field, the response contains the owner and the time of its last
+ * `applyConflict` creates the response. For each field, the response contains the owner, the time of the owner's last
  * change, the current and requested values, and how to resolve the conflict. An object can have thousands of conflicts.
  * They are found in linear time, and the response lists only the first conflicts.
  */
@@ -115,8 +115,8 @@ function summary(reported: readonly ReportedConflict[], count: number): string {
 }
 
 /**
- * Formats a manager, such as `"m" with subresource "status" using v1`. The version of an applier is omitted because an
- * applier has one entry for all versions.
+ * Formats a manager, for example as `"m" with subresource "status" using v1`. The version of an applier is omitted
+ * because an applier has one entry for all versions.
  */
 function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`

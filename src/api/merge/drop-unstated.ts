@@ -21,7 +21,7 @@ export interface Dropping {
   readonly merged: JsonObject
   /** Fields in the applied configuration. */
   readonly configFields: FieldSet
-  /** The manager's entry as of its last apply. Undefined if it has none. */
+  /** The manager's entry as of its last apply. Undefined if the manager has no such entry. */
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
 }

@@ -2,9 +2,9 @@
  * Migration from client-side apply (spec: apply, rule 9).
  *
  * A client that used client-side apply stored the applied object in an annotation. When that client's default manager
- * uses server-side apply, it takes over, without a conflict, those fields in the annotation that still have the same
- * value. The annotation is updated so that the client can return to client-side apply. Managers with other names do not
- * take over any fields.
+ * uses server-side apply, the manager takes over those fields in the annotation that still have the same value, without
+ * causing a conflict. The annotation is updated so that the client can return to client-side apply. Managers with other
+ * names do not take over any fields.
  */
 import { parseJson, stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -52,7 +52,10 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
   }
 }
 
-/** Parses the annotation. Users can edit the annotation, so returns undefined for anything other than a JSON object. */
+/**
+ * Parses the annotation. Returns undefined for anything other than a JSON object, because users can edit the
+ * annotation.
+ */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))

@@ -82,7 +82,7 @@ export function* itemsByElementSliced(schema: ListSchema, items: readonly Json[]
   return elements
 }
 
-/** Formats a path for messages, such as `.spec.ports[port=80,protocol="TCP"].name`. */
+/** Formats a path for messages, for example as `.spec.ports[port=80,protocol="TCP"].name`. */
 export function pathText(path: readonly string[]): string {
   return path.map(stepText).join('')
 }

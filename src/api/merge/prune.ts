@@ -71,8 +71,9 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Returns `pruned` with the owned fields that were removed from `whole`. Takes the value of such a field from `whole`
- * even if `pruned` has one. If the field was removed in another version, conversion may have set it to zero.
+ * Returns a copy of `pruned` in which owned fields that pruning removed from `whole` are restored. Takes the value of
+ * such a field from `whole` even if `pruned` has one: if the field was removed in another version, conversion may have
+ * set it to zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -1,4 +1,7 @@
-/** Parses the `apiVersion` of an object, such as `apps/v1`, or `v1` in the core group, whose name is empty. */
+/**
+ * Parses the `apiVersion` of an object: a group and a version, as in `apps/v1`, or only a version, as in `v1`, for the
+ * core group. The name of the core group is empty.
+ */
 
 /** Returns the group of an apiVersion: `apps` for `apps/v1`, and '' for `v1`. */
 export function groupOf(apiVersion: string): string {

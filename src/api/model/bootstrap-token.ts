@@ -4,7 +4,7 @@
  */
 import { type Vendor, vendorKey } from './vendor.ts'
 
-/** Matches a bootstrap token. The groups of the match are the ID and the secret. */
+/** Matches a bootstrap token. The capture groups are the ID and the secret. */
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 /** Matches group names that a bootstrap token may assign to its user. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
@@ -16,7 +16,7 @@ export const allTokensGroup = 'system:bootstrappers'
  */
 export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 
-/** The key in a token's Secret that contains the name of the only node that may join with the token. */
+/** The key in a token's Secret for the name of the only node that may join with the token. */
 export const tokenNodeName = 'node-name'
 
 /** Returns the key of the user's extra field that contains the token's node name. */

@@ -101,7 +101,7 @@ export function causeOf(error: FieldError): StatusCause {
   return { reason: error.fault, message: error.text, field: error.path }
 }
 
-/** Formats errors, such as `metadata.name: Required value:...`. Multiple errors are enclosed in brackets. */
+/** Formats errors, for example as `metadata.name: Required value:...`. Multiple errors are enclosed in brackets. */
 export function summary(errors: readonly FieldError[]): string {
   const lines = errors.map((error) => `${error.path}: ${error.text}`)
   return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`

@@ -25,7 +25,10 @@ const widths = { IPv4: 32, IPv6: 128 } as const
 /** The 16 bits before the IPv4 address in an IPv4-mapped address, such as `::ffff:10.0.0.1`. */
 const mapped = 0xffffn
 
-/** Parses an address. Returns undefined if the string is not an address. Numbers with leading zeros are decimal. */
+/**
+ * Parses an address. Returns undefined if the string is not an address. Numbers with leading zeros are parsed as
+ * decimal.
+ */
 export function parseIp(address: string): IpAddress | undefined {
   const version = ipVersion(address)
   if (version === 0) return undefined

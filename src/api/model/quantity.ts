@@ -73,7 +73,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** Formats a quantity canonically, such as `1Gi` or `100m`. */
+/** Formats a quantity canonically, for example as `1Gi` or `100m`. */
 export function formatQuantity({ nanos, form }: Quantity): string {
   if (nanos === 0n) return '0'
   return (form === 'binary' ? formatBinary(nanos) : undefined) ?? formatDecimal(nanos, form)

@@ -1,7 +1,7 @@
 /** Definitions that the API server shares with the control loop that runs StorageVersionMigrations. */
 
 /**
- * Field manager of the control loop. A write of this manager is committed even if it does not change the object, so
+ * Field manager of the control loop. A write by this manager is committed even if it does not change the object, so
  * that the object is stored in its current form and encrypted with the current key.
  */
 export const storageMigrator = 'storage-version-migrator-controller'

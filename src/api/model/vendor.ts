@@ -139,8 +139,8 @@ export function vendorOf(profile: ProfileName): Vendor {
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
- * Returns the name that a group has in the API: '' for `core`, and for example `storage.orch.io` for `storage`. An ID
- * that ends with a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
+ * Returns the name of a group in the API: '' for `core`, or a name such as `storage.orch.io` for `storage`. An ID that
+ * ends with a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
  */
 export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''

@@ -321,7 +321,7 @@ function objectIn(schema: Schema, vendor: Vendor | undefined): ObjectSchema | un
   return one.type === 'object' ? one : undefined
 }
 
-/** Returns the value that a map entry has if the message contains only its key. */
+/** Returns the default value of a map entry whose message contains only a key. */
 function absent(schema: Schema): Json {
   const { type } = schema
   if (type === 'string' || type === 'bytes') return ''

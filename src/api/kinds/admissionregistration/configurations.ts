@@ -20,7 +20,7 @@ export const configurationRules = countsGeneration(countedWebhooks, {
 
 /**
  * Returns the part of the object whose changes increment the generation: the webhooks. As in Kubernetes, a change from
- * no list to an empty list also increments it.
+ * no list to an empty list also increments the generation.
  */
 function countedWebhooks(object: Configuration): Webhook[] | undefined {
   return object.webhooks ?? (isExplicitlyEmpty(object, 'webhooks') ? [] : undefined)

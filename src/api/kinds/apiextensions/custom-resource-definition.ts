@@ -159,8 +159,8 @@ function addStoredVersion(object: CustomResourceDefinition): void {
 }
 
 /**
- * Returns warnings about the parts of CEL rules that the server stores but does not enforce, because users may rely on
- * them.
+ * Returns warnings about the parts of CEL rules that the server stores but does not enforce. Without the warnings,
+ * users might rely on these parts.
  */
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   const { vendor, gates = defaultGates() } = context

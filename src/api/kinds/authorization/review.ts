@@ -148,7 +148,7 @@ function checkLabelRequirement({ key = '', values = [] }: SelectorRequirement, p
   ]
 }
 
-/** Rejects metadata, because a review must not have a name, labels or other metadata. */
+/** Rejects a review that has a name, labels or other metadata. */
 export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
   return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest, 'must be empty')]
 }

@@ -281,8 +281,8 @@ export function statusFromV1({
 }
 
 /**
- * If a client read metrics in the flat format and sent them back unchanged, replaces them with their stored form, which
- * may contain more data. Keeps the client's order.
+ * If a client read metrics in the flat format and sent them back unchanged, replaces them with the stored metrics,
+ * which may contain more data. Keeps the client's order.
  */
 export function restoreMetrics<M>(
   sentMetrics: readonly M[],

@@ -170,8 +170,8 @@ export const horizontalPodAutoscaler = defineKind({
 })
 
 /**
- * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1. Objects of every API
- * version then contain what the conversion from v1 adds, in the order that the conversion produces.
+ * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1. As a result, objects in
+ * every API version contain the values that the conversion from v1 adds, in the order that the conversion produces.
  */
 const storedAsV2Since = '1.26'
 

@@ -209,7 +209,7 @@ function jobState({ metadata, status = {} }: Job): string {
   return metadata.deletionTimestamp && !isFinal ? 'Terminating' : shown
 }
 
-/** Returns the progress of a Job, such as `2/5`, or `0/1 of 3` for a work queue with a parallelism of 3. */
+/** Formats the progress of a Job, for example as `2/5`, or as `0/1 of 3` for a work queue with a parallelism of 3. */
 function completions({ spec = {}, status = {} }: Job): string {
   const { succeeded = 0 } = status
   if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`

@@ -1,7 +1,8 @@
 /**
  * An Event reports an occurrence that concerns an object. There are two generations of clients that report events.
- * Older clients count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are barely
- * validated. Newer clients set `eventTime`, count repetitions in `series`, and must identify themselves and the action.
+ * Older clients count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are subject to few
+ * validation rules. Newer clients set `eventTime`, count repetitions in `series`, and must identify themselves and the
+ * action.
  */
 import { at, type FieldError, invalid, maxFaults, required } from '../../model/field-error.ts'
 import { checkFinalizerDomain } from '../../model/finalizers.ts'

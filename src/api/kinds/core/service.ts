@@ -1,6 +1,6 @@
 /**
- * A Service is a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one
- * Service at a time (see `reservations`).
+ * A Service is a stable name and address for a set of pods. The server reserves each cluster IP and node port for a
+ * single Service (see `reservations`).
  */
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { emulationOf, type RuleContext } from '../../schema/context.ts'
@@ -101,7 +101,7 @@ function externalAddresses({ spec = {}, status }: Service): string {
   return type === 'LoadBalancer' ? '<pending>' : '<none>'
 }
 
-/** Formats the ports of a Service, such as `80/TCP,443:30443/TCP`. */
+/** Formats the ports of a Service, for example as `80/TCP,443:30443/TCP`. */
 function listedPorts({ spec = {} }: Service): string {
   const { ports = [] } = spec
   if (ports.length === 0) return '<none>'

@@ -1,4 +1,4 @@
-/** An IPAddress is an IP address that an object has allocated. */
+/** An IPAddress represents an IP address that is allocated to an object. */
 import { sameJson } from '../../json/json.ts'
 import { child, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'

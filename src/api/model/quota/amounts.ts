@@ -74,7 +74,7 @@ export function atLeastNone(amount: Quantity): Quantity {
   return amount.nanos < 0n ? none : amount
 }
 
-/** Formats amounts sorted by name, such as `limits.memory=1Gi,requests.cpu=600m`. */
+/** Formats amounts sorted by name, for example as `limits.memory=1Gi,requests.cpu=600m`. */
 export function describe(amounts: Amounts): string {
   return [...amounts.keys()]
     .sort()

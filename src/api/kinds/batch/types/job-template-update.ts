@@ -1,7 +1,7 @@
 /**
- * Rules for updating the pod template of a Job. The template is immutable, except that a suspended Job without active
- * pods may change the settings that determine where its pods run. Since 1.35, such a Job may also change the resources
- * of its pods.
+ * Rules for updating the pod template of a Job. The template is immutable, with one exception: while a Job is suspended
+ * and has no active pods, the settings that determine where its pods run may change. Since 1.35, the resources of its
+ * pods may also change.
  */
 import type { FieldError } from '../../../model/field-error.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'

@@ -1,5 +1,5 @@
 /**
- * Validation of what a pod needs besides a node before it can run: scheduling gates, resource claims and scheduling
+ * Validation of the fields that can delay the scheduling of a pod: scheduling gates, resource claims and scheduling
  * groups.
  */
 import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'

@@ -66,7 +66,7 @@ export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] 
   return condition === undefined ? [] : [condition]
 }
 
-/** Returns the number of ready containers and their total, such as `1/2`. Both numbers include sidecars. */
+/** Returns the number of ready containers and the total number, for example as `1/2`. Both numbers include sidecars. */
 function readyCount(pod: Pod): string {
   const { containers = [], initContainers = [] } = pod.spec ?? {}
   const { containerStatuses = [] } = pod.status ?? {}
@@ -115,7 +115,7 @@ function stateWord(pod: Pod): string {
   return isGated ? 'SchedulingGated' : containersWord(pod)
 }
 
-/** Returns the text to show while init containers run, such as `Init:1/2`. Returns undefined afterwards. */
+/** While init containers run, returns the text to show, such as `Init:1/2`. Returns undefined afterwards. */
 function initStatus(pod: Pod): string | undefined {
   const { spec = {}, status = {} } = pod
   const statuses = status.initContainerStatuses ?? []

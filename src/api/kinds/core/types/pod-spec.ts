@@ -291,7 +291,7 @@ const hostNamespaces = [
 ] as const
 
 /**
- * Rejects a pod that has its own user namespace and uses another namespace of the host. The host network is allowed
+ * Rejects a pod that has its own user namespace but shares another namespace with the host. The host network is allowed
  * only with a feature gate. The errors have the paths that clients expect.
  */
 function checkHostUsers(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {

@@ -11,8 +11,8 @@ import type { Toleration } from './scheduling.ts'
 
 /**
  * Validates a change to a pod spec. Images may change, the deadline may be shortened, and tolerations may be added or
- * change `tolerationSeconds`. Scheduling gates may be removed. While a pod has a scheduling gate, its node selection
- * may become narrower.
+ * get a different value of `tolerationSeconds`. Scheduling gates may be removed. While a pod has a scheduling gate, its
+ * node selection may become narrower.
  */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleContext): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(
@@ -55,7 +55,7 @@ function checkTolerationUpdate(next: readonly Toleration[], previous: readonly T
     : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
 }
 
-/** Returns a comparison key for a toleration that ignores `tolerationSeconds`. */
+/** Returns a key for comparing tolerations regardless of their `tolerationSeconds`. */
 function withoutTime({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect])
 }

@@ -22,7 +22,7 @@ const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
 const policyPath = 'spec.ipFamilyPolicy'
 const ipsPath = 'spec.clusterIPs'
 
-/** Returns the cluster IPs that a Service reserves, as reservations. */
+/** Returns the reservations for the cluster IPs of a Service. */
 export function heldAddresses(spec: ServiceSpec): Reservation[] {
   if (!isInCluster(spec)) return []
   return (spec.clusterIPs ?? []).flatMap((text) => {
@@ -110,7 +110,8 @@ export function allocateAddresses(
 
 /**
  * Whether an update preserves the addresses and families. A PreferDualStack Service keeps the addresses from its
- * creation. If the ranges of the cluster change, it gains or loses addresses only when a client updates these fields.
+ * creation. If the ranges of the cluster change, the Service gains or loses addresses only when a client updates these
+ * fields.
  */
 function staysAsItWas(next: ServiceSpec, previous: ServiceSpec | undefined): boolean {
   return (
