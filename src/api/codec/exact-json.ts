@@ -16,7 +16,7 @@ export interface ExactOptions {
   readonly mergesObjects?: boolean
 }
 
-/** Parses text that has already been validated as JSON. Throws error 400 for a number that would become infinite. */
+/** Parses text that has already been validated as JSON. Throws a 400 error for a number that would become infinite. */
 export function* parseExactSliced(text: string, options: ExactOptions = {}): Generator<void, Json> {
   const maker = new ValueMaker(options)
   let tokens = 0
@@ -141,7 +141,7 @@ function exactNumber(source: string): number | bigint {
 }
 
 /**
- * Parses a number with a decimal point or an exponent. Throws error 400 if the number would become infinite, or if
+ * Parses a number with a decimal point or an exponent. Throws a 400 error if the number would become infinite, or if
  * rounding would change a fraction into an integer.
  */
 export function keptNumber(source: string): number {

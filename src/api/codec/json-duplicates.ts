@@ -8,7 +8,7 @@ import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 interface Level {
   /** The keys found so far in the object. Undefined for an array. */
   readonly keys: Set<string> | undefined
-  /** The key or index of the current or next value in the object or array. */
+  /** Key or index of the current value, or of the next value if the scan is between two values. */
   place: string | number
 }
 

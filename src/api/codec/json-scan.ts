@@ -16,7 +16,7 @@ const backslash = 0x5c
 const longExponent = /[eE][-+]?\d{3}/
 
 /**
- * Scans a document before it is parsed. Throws error 400 or 413 if the document exceeds the limits of a request body.
+ * Scans a document before it is parsed. Throws a 400 or 413 error if the document exceeds the limits of a request body.
  */
 export class JsonScan {
   /** Number of object members in the text, including duplicates. */

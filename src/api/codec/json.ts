@@ -27,7 +27,7 @@ export interface ParsedJson {
   readonly duplicates: readonly string[]
 }
 
-/** Parses a document strictly. Throws error 400 with the position of a syntax error. */
+/** Parses a document strictly. Throws a 400 error with the position of a syntax error. */
 export function parseJson(bytes: Buffer): ParsedJson {
   return runToCompletion(parseSliced(bytes))
 }

@@ -45,7 +45,7 @@ export function plainScalar(text: string): Scalar {
   const digits = text.replaceAll('_', '')
   if (integer.test(digits)) return integerOf(digits)
   if (float.test(digits)) return keptNumber(digits)
-  if (noNumber.test(text)) throw badRequest(`the number ${text} cannot be stored`)
+  if (noNumber.test(text)) throw badRequest(`the number ${text} cannot be represented in JSON`)
   return text
 }
 

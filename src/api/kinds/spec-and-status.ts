@@ -15,9 +15,15 @@ interface SpecAndStatus {
 
 /** Rules for kinds with a spec and a status. `newStatus` and `generation` are optional features. */
 interface StatusRules<T extends SpecAndStatus> extends Omit<KindRules<T>, 'readOnly'> {
-  /** Returns the status of a new object. Called after `prepareForCreate`. If undefined, clients may send a status. */
+  /**
+   * Returns the status of a new object. Called after `prepareForCreate`. If this function is undefined, clients may
+   * send a status.
+   */
   readonly newStatus?: (object: T, context: PrepareContext) => NonNullable<T['status']>
-  /** Returns the part of an object whose changes increment the generation. If undefined, the kind has no generation. */
+  /**
+   * Returns the part of an object whose changes increment the generation. If this function is undefined, the kind has
+   * no generation.
+   */
   readonly generation?: (object: T) => unknown
 }
 

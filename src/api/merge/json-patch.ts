@@ -28,7 +28,9 @@ const maxShifted = 100_000_000
 const maxUnknownMembers = 100
 const operationsPerSlice = 100
 
-/** Parses the operations of a patch. Throws error 400 for malformed patches and error 413 for too many operations. */
+/**
+ * Parses the operations of a patch. Throws a 400 error for malformed patches and a 413 error for too many operations.
+ */
 export function parseJsonPatch(value: Json): PatchOperation[] {
   return runToCompletion(operationsSliced(value))
 }
@@ -106,7 +108,7 @@ interface Draft {
   shifted: number
 }
 
-/** Applies all operations to a copy, in order. Throws error 422 if an operation cannot be applied. */
+/** Applies all operations to a copy, in order. Throws a 422 error if an operation cannot be applied. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
   return runToCompletion(jsonPatchSliced(document, operations))
 }

@@ -202,7 +202,7 @@ export function serviceUnavailable(message: string, retryAfterSeconds = 1, optio
 }
 
 /**
- * Returns a 504 error: the response would come too late. Without `retryAfterSeconds`, clients do not retry
+ * Returns a 504 error: the response would arrive too late. Without `retryAfterSeconds`, clients do not retry
  * automatically.
  */
 export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {

@@ -120,7 +120,8 @@ interface Range {
 }
 
 /**
- * Parses `*`, `5` or `1-5`, each with an optional step as in `1-59/2`. A single number with a step extends to the end.
+ * Parses `*`, `5` or `1-5`, each with an optional step as in `1-59/2`. A single number with a step starts a range that
+ * extends to the highest value.
  */
 function parseRange(range: string, of: Bounds): Range | string {
   const [span = '', stepText = '1', ...slashes] = range.split('/')

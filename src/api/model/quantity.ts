@@ -1,10 +1,10 @@
 /**
  * Quantities, which are amounts of a resource in textual form (`500m`, `1.5Gi`, `1e3`), stored exactly in billionths.
  *
- * Digits finer than a billionth are rounded away from zero, so that a small request is never zero. Amounts with a
- * binary suffix are capped at 2^63-1. Formatting never switches between binary and decimal suffixes. A quantity is
- * formatted with the largest suffix that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`.
- * Length and exponent are bounded, so that no input costs more than a few microseconds.
+ * Fractions of a billionth are rounded away from zero, so that a small request is never zero. Amounts with a binary
+ * suffix are capped at 2^63-1. Formatting never switches between binary and decimal suffixes. A quantity is formatted
+ * with the largest suffix that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and
+ * exponent are bounded, so that no input costs more than a few microseconds.
  */
 export interface Quantity {
   readonly nanos: bigint

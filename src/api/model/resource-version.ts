@@ -10,7 +10,7 @@ export function formatVersion(revision: number): string {
   return String(revision)
 }
 
-/** Returns the revision of a resourceVersion. Throws error 400 for text that this server never returns. */
+/** Returns the revision of a resourceVersion. Throws a 400 error for text that this server never returns. */
 export function parseVersion(text: string): number {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
     throw badRequest(

@@ -1,6 +1,6 @@
 /**
- * Sorts versions by stability, such as `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, followed by all other names in
- * alphabetical order.
+ * Sorts versions by stability: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`. All other names follow in alphabetical
+ * order.
  */
 
 const form = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/

@@ -28,7 +28,7 @@ export interface MessageField {
    * written only if it is present.
    */
   readonly always: boolean
-  /** Whether zero has the same meaning as absent. The decoder then omits a zero. */
+  /** Whether zero has the same meaning as absent. If so, the decoder omits zeros. */
   readonly omitsZero: boolean
   readonly inlined?: undefined
 }

@@ -240,7 +240,7 @@ function checkZones({ spec = {} }: CronJob, previous: CronJob | undefined, conte
 }
 
 function checkZone(zone: string, path: FieldPath): FieldError[] {
-  if (zone === '') return [invalid(path, zone, 'must be unset or name a time zone')]
+  if (zone === '') return [invalid(path, zone, 'must be unset or the name of a time zone')]
   if (isTimeZone(zone)) return []
   const why = /^local$/i.test(zone) ? 'must be an explicit time zone' : 'unknown time zone'
   return [invalid(path, zone, why)]

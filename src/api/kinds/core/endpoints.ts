@@ -1,5 +1,5 @@
 /**
- * An Endpoints object contains the addresses behind the Service of the same name. A subset stands for every combination
+ * An Endpoints object contains the addresses behind the Service of the same name. A subset represents every combination
  * of its addresses and ports. Addresses that are not ready are in a separate list.
  */
 

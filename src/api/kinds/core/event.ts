@@ -1,6 +1,6 @@
 /**
- * An Event reports an occurrence that concerns an object. There are two generations of clients that report events.
- * Older clients count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are subject to few
+ * An Event reports that something happened to an object. There are two generations of clients that report events. Older
+ * clients count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are subject to few
  * validation rules. Newer clients set `eventTime`, count repetitions in `series`, and must identify themselves and the
  * action.
  */

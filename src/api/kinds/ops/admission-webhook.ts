@@ -21,7 +21,7 @@ const status = s.object(
     lastFailureTime: field(5, s.string(), { doc: 'Time of the last failed call.' }),
     lastLatencyMilliseconds: field(6, s.int32(), {
       zeroValue: 'keep',
-      doc: 'Latency of the last successful call in milliseconds.',
+      doc: 'Latency, in milliseconds, of the last successful call.',
     }),
   },
   { name: 'AdmissionWebhookStatus', doc: 'State of a webhook on one server.' },

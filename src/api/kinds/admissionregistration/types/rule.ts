@@ -34,7 +34,7 @@ const fields = {
   ...inlined(2, resourceFields),
 }
 
-/** Returns the fields of a rule, for a message in which the whole rule is inlined with the given tag. */
+/** Returns the fields of a rule for a Protobuf message that inlines the whole rule under the given tag. */
 export function ruleFields(tag: number) {
   return inlined(tag, fields)
 }

@@ -47,8 +47,8 @@ export function* checkCompleteTemplate(
 }
 
 /**
- * Returns the pod template with a volume for each claim. As in the controller, the claim replaces a volume with the
- * same name.
+ * Returns the pod template with a volume for each claim. As in the controller, a claim replaces a volume with the same
+ * name.
  */
 function withClaims(template: PodTemplateSpec, claims: readonly PersistentVolumeClaim[]) {
   const names = claims.map(({ metadata }) => metadata?.name ?? '')

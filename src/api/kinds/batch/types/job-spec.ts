@@ -39,7 +39,7 @@ const fields = {
   }),
   manualSelector: field(5, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether you provide the selector and the pod labels. You must then ensure that they are unique to this Job.',
+    doc: 'Whether you provide the selector and the pod labels. If so, you must ensure that they are unique to this Job.',
   }),
   template: field(6, podTemplateSpec, {
     zeroValue: 'write',

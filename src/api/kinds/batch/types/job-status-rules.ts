@@ -122,7 +122,10 @@ function checkSuccessCriteria(transition: Transition, context: RuleContext): Fie
   ]
 }
 
-/** Whether SuccessCriteriaMet may also be set on successful Jobs without a success policy, as newer controllers do. */
+/**
+ * Whether SuccessCriteriaMet may also be set on successful Jobs without a success policy. Newer controllers set this
+ * condition.
+ */
 function marksEverySuccess(transition: Transition, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!isAtLeast(version, '1.31')) return false

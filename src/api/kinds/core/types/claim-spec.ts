@@ -97,8 +97,8 @@ function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath)
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource' | 'dataSourceRef']>
 
 /**
- * Requires `dataSource` and `dataSourceRef` to name the same object. A reference to another namespace excludes
- * `dataSource`.
+ * Requires `dataSource` and `dataSourceRef` to name the same object. If `dataSourceRef` refers to another namespace,
+ * `dataSource` must be unset.
  */
 function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
   if (!dataSource || !dataSourceRef) return []

@@ -109,7 +109,7 @@ export function checkFieldSelector(
   if (bracket > 0 && fieldPath.endsWith("']") && bracket + 4 <= fieldPath.length)
     return checkSubscript(fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2), path)
   if (!knownFields.has(fieldPath) || (fieldPath === hostAddresses && !allowed.includes(fieldPath)))
-    return [invalid(place, fieldPath, 'does not name a pod field that can be referenced')]
+    return [invalid(place, fieldPath, 'must be the path of a pod field that can be referenced')]
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
 }
 

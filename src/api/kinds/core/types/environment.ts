@@ -22,7 +22,7 @@ import { checkNoBacksteps } from './volumes/host-path.ts'
 const keySelectorFields = {
   ...inlinedReference,
   key: field(2, s.string(), { zeroValue: 'write', doc: 'Key to select.' }),
-  optional: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or its key may be missing.' }),
+  optional: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Whether the object or the key may be missing.' }),
 }
 
 const configMapKeySelector = s.object(keySelectorFields, {

@@ -152,7 +152,7 @@ const lifecycleHooks = {
     doc: 'Action to run immediately after the container starts. The container is not ready until the action finishes.',
   }),
   preStop: field(2, lifecycleHandler, {
-    doc: 'Action to run before the container is stopped. Its duration counts towards the grace period.',
+    doc: 'Action to run before the container is stopped. The duration of the action counts towards the grace period.',
   }),
   stopSignal: field(3, s.string(), {
     zeroValue: 'keep',

@@ -34,7 +34,7 @@ function filesOf(items: readonly { readonly path?: string }[] = [], source: stri
   return items.map(({ path = '' }) => ({ path: path.endsWith('/') ? path.slice(0, -1) : path, source }))
 }
 
-/** Returns pairs of files whose paths are equal, or of which one path contains the other. */
+/** Returns the pairs of files in which both paths are equal or one path contains the other. */
 function overlaps(files: readonly FileSource[]): [FileSource, FileSource][] {
   if (files.length < 2) return []
   const byPath = new Map<string, FileSource>()

@@ -237,8 +237,8 @@ function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: {
 }
 
 /**
- * Requires either all or none of the containers in a Windows pod to be host processes, and host processes to use the
- * host network.
+ * Requires either all or none of the containers in a Windows pod to be host processes. A pod with host processes must
+ * use the host network.
  */
 function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess

@@ -44,7 +44,7 @@ export function fillPodResources(spec: PodParts): void {
   fillRequests(spec)
 }
 
-/** Sets missing limits for huge pages to the sum of the containers' limits, unless the pod has a request for them. */
+/** Sets each missing limit for huge pages to the sum of the containers' limits, unless the pod requests such pages. */
 function fillHugePageLimits(spec: PodParts): void {
   const { resources } = spec
   const { limits = {}, requests = {} } = resources ?? {}

@@ -5,8 +5,8 @@ import { repeatedAt } from '../../core/types/repeated.ts'
 import { byType } from '../../list-keys.ts'
 
 /**
- * Returns the status type of the given kind. The names of the published types start with the kind's name. Strategic
- * merge patches merge the conditions since v1beta3, and replace them in earlier versions.
+ * Returns the status type of the given kind. The names of the published types start with the kind's name. In v1beta3
+ * and later versions, strategic merge patches merge the conditions. In earlier versions, they replace the conditions.
  */
 export function conditionsStatus(kind: string, patch: 'merge' | 'replace' = 'replace') {
   const condition = s.object(

@@ -138,7 +138,8 @@ const nodeObjects = {
 }
 
 /**
- * Assigns controllers' writes to Endpoints to another level. Otherwise, these writes would count as leader elections.
+ * Assigns the level `workload-high` to writes of Endpoints by controllers. Otherwise, these writes would count as
+ * leader elections.
  */
 const endpointWrites = schema(
   { level: 'workload-high', precedence: 150, flows: 'ByUser' },
