@@ -74,12 +74,12 @@ const fields = {
   reportingComponent: field(14, s.string(), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Qualified name of the controller that reported the event, such as `example.com/scheduler`.',
+    doc: 'Qualified name of the controller that reported the event, for example `example.com/scheduler`.',
   }),
   reportingInstance: field(15, s.string(), {
     zeroValue: 'write',
     published: 'optional',
-    doc: 'Instance of the controller that reported the event, such as its pod name. At most 128 bytes.',
+    doc: 'Instance of the controller that reported the event, for example its pod name. At most 128 bytes.',
   }),
 }
 

@@ -34,10 +34,10 @@ const fields = {
     doc: 'Number of occurrences and the time of the last one. Unset if the event occurred only once.',
   }),
   reportingController: field(4, s.string(), {
-    doc: 'Qualified name of the controller that reported the event, such as `example.com/scheduler`.',
+    doc: 'Qualified name of the controller that reported the event, for example `example.com/scheduler`.',
   }),
   reportingInstance: field(5, s.string(), {
-    doc: 'Instance of the controller that reported the event, such as its pod name.',
+    doc: 'Instance of the controller that reported the event, for example its pod name.',
   }),
   action: field(6, s.string(), { doc: 'Action that was taken or attempted on the object. At most 128 bytes.' }),
   reason: field(7, s.string(), { doc: 'Machine-readable reason for the action. At most 128 bytes.' }),

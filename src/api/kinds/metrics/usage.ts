@@ -4,7 +4,7 @@ import { field, s } from '../../schema/schema.ts'
 
 export const measurementFields = {
   timestamp: field(2, s.time(), { zeroValue: 'write', doc: 'Time when the measurement ended.' }),
-  window: field(3, s.string(), { zeroValue: 'write', doc: 'Duration of the measurement, such as `10s`.' }),
+  window: field(3, s.string(), { zeroValue: 'write', doc: 'Duration of the measurement, for example `10s`.' }),
 }
 
 /** Resource usage, by resource name. */

@@ -48,7 +48,7 @@ const spec = s.object(
     controller: field(1, s.string(), {
       required: true,
       published: 'optional',
-      doc: 'Name of the controller with a domain prefix, such as `example.com/ingress`. At most 250 characters. Immutable.',
+      doc: 'Domain-prefixed name of the controller, such as `example.com/ingress`. At most 250 characters. Immutable.',
     }),
     parameters: field(2, parameters, {
       doc: 'Reference to an object with additional settings for the controller.',

@@ -25,8 +25,8 @@ const rule = s.object(
 const nearRule = s.object(
   {
     rule: field(1, rule, { doc: 'Rule that comes close to permitting the request.' }),
-    role: field(2, s.string(), { doc: 'Role that contains the rule, such as `ClusterRole/view`.' }),
-    binding: field(3, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
+    role: field(2, s.string(), { doc: 'Role that contains the rule, for example `ClusterRole/view`.' }),
+    binding: field(3, s.string(), { doc: 'Binding that grants the role, for example `RoleBinding/default/readers`.' }),
     lacks: field(4, words, {
       doc: 'Parts of the request that the rule does not cover: `verb`, `apiGroup`, `resource`, `name` or `path`.',
     }),

@@ -13,7 +13,7 @@ const fields = {
   impersonated: field(4, s.string(), { doc: 'Impersonated user, if any.' }),
   verb: field(5, s.string(), { doc: 'Request verb, such as `create`.' }),
   resource: field(6, s.string(), {
-    doc: 'Requested resource, including its group and subresource, such as `deployments.apps/scale`.',
+    doc: 'Requested resource, including its group and subresource, for example `deployments.apps/scale`.',
   }),
   namespace: field(7, s.string(), { doc: 'Namespace of the object.' }),
   object: field(8, s.string(), { doc: 'Name of the object.' }),

@@ -13,7 +13,7 @@ const maxCertificates = 10_000
 
 const certificateFields = {
   serialNumber: field(1, s.string(), {
-    doc: 'Serial number in hexadecimal, such as `4A:3F` or `4a3f`. Matches certificates with this number from any issuer.',
+    doc: 'Serial number in hexadecimal, for example `4A:3F` or `4a3f`. Matches certificates with this number from any issuer.',
   }),
   fingerprint: field(2, s.string(), {
     doc: 'SHA-256 fingerprint in hexadecimal. The fingerprint of an intermediate CA also denies all certificates that the CA issued.',

@@ -18,7 +18,7 @@ const step = s.object(
 
 const change = s.object(
   {
-    path: field(1, s.string(), { doc: 'Path of the changed field, such as `.spec.containers[name=web].image`.' }),
+    path: field(1, s.string(), { doc: 'Path of the changed field, for example `.spec.containers[name=web].image`.' }),
     steps: field(2, s.list(step), { doc: 'Elements of the path in machine-readable form.' }),
     before: field(3, json, { doc: 'Previous value. Unset if the field was added.' }),
     after: field(4, json, { doc: 'New value. Unset if the field was removed.' }),

@@ -31,7 +31,7 @@ const spec = s.object(
       doc: '`resourceVersion` of the requested state. Exactly one of `revision` and `time` must be set.',
     }),
     time: field(6, s.string(), {
-      doc: 'Time of the requested state, such as `2026-11-16T12:00:00Z`. Exactly one of `revision` and `time` must be set.',
+      doc: 'Time of the requested state, for example `2026-11-16T12:00:00Z`. Exactly one of `revision` and `time` must be set.',
     }),
     limit: field(7, s.int32(), { doc: 'Maximum number of objects to return. At most 500. Defaults to 500.' }),
     continue: field(8, s.string(), { doc: 'Token from the previous page, for requesting the next page.' }),

@@ -12,8 +12,8 @@ const subject = s.object(
     kind: field(1, s.string(), { doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
     name: field(2, s.string(), { doc: 'Name of the subject.' }),
     namespace: field(3, s.string(), { doc: 'Namespace of the service account.' }),
-    role: field(4, s.string(), { doc: 'Role that permits the action, such as `ClusterRole/view`.' }),
-    binding: field(5, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
+    role: field(4, s.string(), { doc: 'Role that permits the action, for example `ClusterRole/view`.' }),
+    binding: field(5, s.string(), { doc: 'Binding that grants the role, for example `RoleBinding/default/readers`.' }),
   },
   { name: 'WhoCanSubject', doc: 'A subject that may perform the action, and the role that permits the action.' },
 )

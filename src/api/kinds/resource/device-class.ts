@@ -20,7 +20,7 @@ const spec = s.object(
       zeroValue: 'keep',
       since: '1.34',
       gate: 'DRAExtendedResource',
-      doc: 'Name of the extended resource through which pods can request the devices, such as `example.com/gpu`.',
+      doc: 'Name of the extended resource through which pods can request the devices, for example `example.com/gpu`.',
     }),
   },
   {

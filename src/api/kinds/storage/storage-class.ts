@@ -22,7 +22,7 @@ const fields = {
   provisioner: field(2, s.string(), {
     required: true,
     zeroValue: 'write',
-    doc: 'Qualified name of the provisioner that creates the volumes, such as `example.com/disks`. Immutable.',
+    doc: 'Qualified name of the provisioner that creates the volumes, for example `example.com/disks`. Immutable.',
   }),
   parameters: field(3, s.map(s.string()), {
     doc: 'Parameters for the provisioner. At most 512 entries, with a total of at most 256 KiB. Immutable.',

@@ -11,7 +11,7 @@ const referenceFields = {
   apiVersion: field(5, s.string(), { doc: 'API group and version of the referenced object.' }),
   resourceVersion: field(6, s.string(), { doc: 'Resource version of the referenced object.' }),
   fieldPath: field(7, s.string(), {
-    doc: 'Path of the referenced part of the object, such as `spec.containers{name}`.',
+    doc: 'Path of the referenced part of the object, for example `spec.containers{name}`.',
   }),
 }
 

@@ -101,7 +101,7 @@ const specFields = {
     doc: 'Whether to publish the addresses of pods that are not ready. Defaults to false.',
   }),
   sessionAffinityConfig: field(14, sessionAffinityConfig, {
-    doc: 'Settings for session affinity, such as its timeout.',
+    doc: 'Settings for session affinity, such as the timeout.',
   }),
   ipFamilies: field(19, s.list(s.string()), {
     doc: "IP families of the Service's addresses: `IPv4`, `IPv6` or both. The first entry is the primary family.",

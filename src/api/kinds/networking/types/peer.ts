@@ -12,7 +12,7 @@ const blockFields = {
   cidr: field(1, s.string(), {
     zeroValue: 'write',
     required: true,
-    doc: 'IP address range in CIDR notation, such as `10.0.0.0/8`.',
+    doc: 'IP address range in CIDR notation, for example `10.0.0.0/8`.',
   }),
   except: field(2, s.list(s.string()), {
     doc: 'IP address ranges to exclude, in CIDR notation. Each range must be a strict subset of `cidr`.',
