@@ -41,7 +41,7 @@ const specFields = {
   stubPKCS10Request: field(12, s.bytes(), {
     zeroValue: 'write',
     since: '1.36',
-    doc: 'Empty DER-encoded PKCS #10 certificate request, signed with the private key.',
+    doc: 'PKCS #10 certificate request in DER format, signed with the private key. Provides the public key for the certificate.',
   }),
 }
 

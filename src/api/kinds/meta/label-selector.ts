@@ -38,7 +38,7 @@ const selectorNames = {
 }
 
 const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that an object must have, with exactly these values.' })
-const expressionsDoc = { doc: 'Additional requirements on labels, all of which an object must meet.' }
+const expressionsDoc = { doc: 'Additional requirements on labels. An object must meet all of them.' }
 
 /** A label selector that is not validated here, because the controller that uses it interprets it. */
 export const freeLabelSelector = s.object(

@@ -36,13 +36,13 @@ const spec = s.object(
     limit: field(7, s.int32(), { doc: 'Maximum number of objects to return. At most 500. Defaults to 500.' }),
     continue: field(8, s.string(), { doc: 'Token from the previous page, for requesting the next page.' }),
   },
-  { name: 'PastStateSpec', doc: 'Objects to return, and the point in time for which to return their state.' },
+  { name: 'PastStateSpec', doc: 'Objects to return, and the revision or time of their state.' },
 )
 
 const fields = {
   spec: field(2, spec, {
     zeroValue: 'write',
-    doc: 'Objects to return, and the point in time for which to return their state.',
+    doc: 'Objects to return, and the revision or time of their state.',
   }),
   status: field(3, status, { zeroValue: 'write', doc: 'Objects in the requested state, set by the server.' }),
 }

@@ -15,7 +15,7 @@ const status = s.object(
       doc: 'Additional attributes of the user, provided by the authenticator.',
     }),
   },
-  { name: 'WhoAmIStatus', doc: 'Attributes of a user on which authorization decisions are based.' },
+  { name: 'WhoAmIStatus', doc: 'User attributes on which authorization decisions are based.' },
 )
 
 const fields = {

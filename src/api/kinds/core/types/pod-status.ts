@@ -264,12 +264,12 @@ const allocatableClaimStatus = s.object(
     resources: field(3, resourceList, {
       zeroValue: 'write',
       published: 'required',
-      doc: "Amounts of the node's allocatable resources that the claim uses.",
+      doc: 'Amounts of allocatable node resources that the claim uses.',
     }),
   },
   {
     name: 'NodeAllocatableResourceClaimStatus',
-    doc: "Amounts of the node's allocatable resources that one of the pod's ResourceClaims uses.",
+    doc: "Amounts of allocatable node resources that one of the pod's ResourceClaims uses.",
   },
 )
 
@@ -336,7 +336,7 @@ const fields = {
   nodeAllocatableResourceClaimStatuses: field(21, s.list(allocatableClaimStatus), {
     since: '1.36',
     gate: 'DRANodeAllocatableResources',
-    doc: "Amounts of the node's allocatable resources that the pod's ResourceClaims use.",
+    doc: "Amounts of allocatable node resources that the pod's ResourceClaims use.",
   }),
 }
 

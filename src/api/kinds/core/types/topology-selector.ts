@@ -25,7 +25,7 @@ type Requirement = Infer<typeof requirement>
 export const topologySelectorTerm = s.object(
   {
     matchLabelExpressions: field(1, s.list(requirement), {
-      doc: 'Requirements on node labels, all of which a topology domain must meet.',
+      doc: 'Requirements on node labels. A topology domain must meet all of them.',
     }),
   },
   { name: 'core.v1.TopologySelectorTerm', doc: 'Selects topology domains by the labels of their nodes.', atomic: true },

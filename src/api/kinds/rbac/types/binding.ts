@@ -96,7 +96,7 @@ function namesOf(subjects: readonly Subject[]): string {
 interface BindingRules {
   /** Kinds of roles that the binding may refer to. */
   readonly roles: readonly string[]
-  /** Whether the binding has a namespace. If so, its service accounts need not specify one. */
+  /** Whether the binding has a namespace. If so, the service accounts in the binding need not specify a namespace. */
   readonly namespaced: boolean
 }
 
