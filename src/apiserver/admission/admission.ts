@@ -59,7 +59,10 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * Returns the options of the write, such as DeleteOptions, without their apiVersion and kind. Undefined for CONNECT.
    */
   readonly options: (() => JsonObject) | undefined
-  /** Monotonic time when this attempt to admit the write started. If undefined, each phase measures its own time. */
+  /**
+   * Monotonic time when this attempt to admit the write started. If undefined, each phase measures time from its own
+   * start.
+   */
   readonly began?: number | undefined
   /** Deadline of the request, measured by the machine's monotonic clock. Undefined if the request has no deadline. */
   readonly deadline?: number | undefined

@@ -1,4 +1,7 @@
-/** Declares the requirements of a commit for other keys in the store, and the other keys that it creates or deletes. */
+/**
+ * Declares the preconditions of a commit on other keys in the store, and the additional keys that the commit creates or
+ * deletes.
+ */
 
 /** A key that must have the given revision or merely exist. Revision 0 means that the key must be absent. */
 export interface Dependency {

@@ -25,7 +25,7 @@ function same(a: Toleration, b: Toleration): boolean {
   return sameJson(a, b)
 }
 
-/** Whether the first toleration covers every taint that the second toleration covers, for at least as long. */
+/** Whether the first toleration covers every taint that the second toleration covers, for at least the same time. */
 export function covers(first: Toleration, second: Toleration): boolean {
   if (same(first, second)) return true
   const { key = '', operator = 'Equal', value = '', effect = '' } = first

@@ -32,7 +32,7 @@ export interface AvailabilityParts {
   readonly catalogue: Catalogue
   readonly backends: Backends
   readonly caller: HttpsCaller
-  /** Called when a backend can be reached again. */
+  /** Called when a backend becomes reachable again. */
   readonly onReached: (backend: Backend) => void
 }
 
@@ -87,8 +87,8 @@ export class Availability {
   }
 
   /**
-   * Watches everything that determines the address of a Service. A change triggers checks of all backends in its
-   * namespace.
+   * Watches everything that determines the address of a Service. A change triggers checks of all backends in the
+   * Service's namespace.
    */
   #placesOfBackends(): Source[] {
     const { catalogue, backends } = this.#parts

@@ -1,7 +1,7 @@
 /**
- * The group versions that aggregated servers serve. Each of them has an APIService that names a Service. This server
- * always serves built-in versions itself, even if an APIService claims them. An incorrect APIService can therefore
- * always be repaired.
+ * The group versions that aggregated servers serve. Each group version has an APIService that names a Service. This
+ * server always serves built-in versions itself, even if an APIService claims them. An incorrect APIService can
+ * therefore always be repaired.
  *
  * The list is derived from the cached APIServices. Each request looks up its group and version once.
  */

@@ -15,7 +15,7 @@ export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
   readonly forwarder: RequestForwarder
-  /** Returns why the last check of a backend failed. Undefined if it passed or if no check has ended yet. */
+  /** Returns why the last check of a backend failed. Undefined if the check passed or if no check has completed yet. */
   readonly faultOf: (backend: Backend) => string | undefined
   /** Called to schedule an early check when a request could not reach its backend. */
   readonly onUnreachable: (backend: Backend) => void
@@ -61,7 +61,7 @@ function errorOf(backend: Backend, { fault, message }: CallError): ApiError {
 }
 
 function unavailable({ name }: Backend, why: string): ApiError {
-  // Do not add a Retry-After header. Clients would then repeat a request that may have succeeded.
+  // Do not add a Retry-After header, because it would make clients repeat a request that may have succeeded.
   return new ApiError(503, 'ServiceUnavailable', `cannot reach the backend of the APIService "${name}": ${why}`)
 }
 

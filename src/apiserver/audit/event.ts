@@ -8,7 +8,7 @@ import type { Status } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Level, Stage } from './policy.ts'
 
-/** The resource that an audited request's path names. */
+/** The resource named in the path of an audited request. */
 export interface AuditedObject {
   readonly plural: string
   readonly namespace: string
@@ -53,7 +53,7 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the JSON prefix that all events with this audit level share. The audit ID follows. */
+/** Returns the JSON prefix that all events with this audit level share, up to the audit ID. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return flat`{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":"`
 }
@@ -229,8 +229,8 @@ function userText({ name, uid, groups, extra }: User): string {
 }
 
 /**
- * Returns the `objectRef` of an event. Names that are missing from the path come from the request body. One search finds
- * out whether any member needs escaping, because searching each member would take much longer.
+ * Returns the `objectRef` of an event. Names that are missing from the path come from the request body. A single search
+ * determines whether any member needs escaping, because searching each member separately would take much longer.
  */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const { plural, group, version, subresource } = object
@@ -259,7 +259,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** Texts of the statuses that do not denote an error, by code. */
+/** JSON texts of response statuses that do not denote an error, by status code. */
 const successTexts = new Map<number, string>()
 
 function successText(code: number): string {

@@ -109,8 +109,8 @@ class Batch {
   #written: PromiseWithResolvers<void> | undefined
 
   /**
-   * Resolves when the batch has been written, and rejects if that fails. The promise is created only if a request waits
-   * for it.
+   * Resolves when the batch has been written, and rejects if the write fails. The promise is created only if a request
+   * waits for it.
    */
   get written(): Promise<void> {
     this.#written ??= Promise.withResolvers()

@@ -7,7 +7,7 @@ import { Lines } from './lines.ts'
 import { maxUnwritten, type Sink } from './sink.ts'
 
 const maxEvents = 1000
-/** Maximum size in bytes of each of the two buffers, for older and for newer events. */
+/** Maximum size in bytes of each of the two buffers: one for older events and one for newer events. */
 const maxLength = 2 * 1024 * 1024
 /** Maximum size of an event in bytes. Longer events are stored without their bodies. */
 const maxEventBytes = 16 * 1024

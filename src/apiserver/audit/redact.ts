@@ -1,7 +1,6 @@
 /**
- * Removes secrets from audit events: the values of Secrets and the tokens in reviews and token requests. In objects,
- * lists and patches, the values of these fields are replaced. Keys are preserved, so that readers know which values
- * were redacted.
+ * Removes secrets from audit events: the values of Secrets and the tokens in reviews and token requests. Secret values
+ * in objects, lists and patches are replaced. Keys are preserved, so that readers know which values were redacted.
  */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 

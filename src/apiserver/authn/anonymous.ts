@@ -16,7 +16,7 @@ const anonymousUser: User = {
 export interface AnonymousParts {
   /** Returns whether a request without credentials is accepted for the given path. */
   readonly isAllowedAt: (path: string) => boolean
-  /** Whether the server warns clients whose token is ignored because of an additional space before the token. */
+  /** Whether the server warns a client if its token is ignored because of an additional space before the token. */
   readonly warnsOfSpaces: boolean
 }
 

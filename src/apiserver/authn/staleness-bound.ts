@@ -24,8 +24,8 @@ export class StalenessBound {
   }
 
   /**
-   * Returns the decision of `judge`. If the cached data is too old, or if `judge` rejects it, waits for the latest data
-   * and then calls `judge`. Throws StoreError if the store cannot be reached.
+   * Returns the decision of `judge`. If the cached data is too old, or if `judge` returns false, waits for the latest
+   * data and then calls `judge` again. Throws StoreError if the store cannot be reached.
    */
   decide(judge: () => boolean): boolean | Promise<boolean> {
     const now = this.#clock.monotonic()

@@ -93,7 +93,7 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
 }
 
 /**
- * Maximum number of characters in the name or the uid, and in all groups and extra attributes in total. These values
+ * Maximum number of characters in the name, in the uid, and in all groups and extra attributes combined. These values
  * appear in messages, logs and headers.
  */
 const maxName = 4096

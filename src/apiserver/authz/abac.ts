@@ -93,8 +93,8 @@ function everybody(policy: Policy): Policy {
 }
 
 /**
- * Whether a policy applies to a user. If it names a user and a group, both must match. If it names neither, it applies
- * to nobody.
+ * Whether a policy applies to a user. If the policy names a user and a group, both must match. If the policy names
+ * neither, it applies to nobody.
  */
 function isFor({ user, group }: Policy, { name, groups }: User): boolean {
   if (user === '' && group === '') return false

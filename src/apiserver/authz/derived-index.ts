@@ -92,8 +92,8 @@ export class DerivedIndex {
   }
 
   /**
-   * Processes all objects of a kind. Changes that arrive in the meantime are processed afterwards. If the cache is
-   * reloaded, starts over.
+   * Processes all objects of a kind. Changes that arrive in the meantime are processed afterwards. Starts over if the
+   * cache is reloaded.
    */
   async #takeWhole(source: Source, timeSlice: TimeSlice): Promise<void> {
     this.#whole.delete(source)

@@ -24,7 +24,10 @@ export interface WebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** Whether to send the request's selectors to the webhook. */
   readonly sendsSelectors: boolean
-  /** Time to live, in milliseconds, of cached responses: those that allow the request, and all others. */
+  /**
+   * Time to live of cached responses in milliseconds, separately for responses that allow the request and for all other
+   * responses.
+   */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns the response. */

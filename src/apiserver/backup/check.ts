@@ -48,8 +48,8 @@ class Check {
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
   /**
-   * Reservations whose owner has not been found yet, by owner. All reservations sort before the objects, so each owner
-   * comes later.
+   * Reservations whose owner has not been found yet, by owner. All reservations sort before the objects, so an owner
+   * always follows its reservations.
    */
   readonly #unmatchedReservations = new Map<string, Entry[]>()
 

@@ -1,7 +1,8 @@
 /**
- * Converts the objects of a kube-apiserver into entries of this store. Values in Protobuf or JSON, in any supported
- * version, become complete objects of the storage version with their reservations. Metadata such as the uid and managed
- * fields is preserved. Objects that cannot be converted are reported with a reason.
+ * Converts the objects of a kube-apiserver into entries of this store. Values can be Protobuf or JSON in any supported
+ * version. They are converted to complete objects in the storage version, and the reservations of these objects are
+ * added. Metadata such as the uid and managed fields is preserved. Objects that cannot be converted are reported with a
+ * reason.
  */
 
 import { parseJson } from '../../api/codec/json.ts'
@@ -61,7 +62,7 @@ export class KubeObjects {
   readonly #vendor: Vendor
   readonly #version: EmulatedVersion
   readonly #byType = new Map<string, Kind>()
-  /** Custom resources of the other server, by the start of their storage keys, such as `shop.example.com/carts`. */
+  /** Custom resources of the other server, by the prefix of their storage keys, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**

@@ -96,14 +96,11 @@ export interface ControlParts extends ImagePolicyParts {
   readonly requestLimitMs: number
   /** Returns the server's own listening address, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /**
-   * Default number of seconds for which pods tolerate a not-ready node, and for which they tolerate an unreachable
-   * node.
-   */
+  /** Default toleration times of pods in seconds: one for a not-ready node and one for an unreachable node. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** An admission plugin's name, whether it is on by default, and the Kubernetes versions that have it. */
+/** An admission plugin's name, its default state, and the Kubernetes versions that include the plugin. */
 export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly name: string
   /** Whether the plugin is enabled by default. */
@@ -120,7 +117,9 @@ export interface ControlEntry extends ControlName {
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
-/** The name of an admission plugin, and whether and in which phases it runs on this server. */
+/**
+ * The state of an admission plugin on this server: its name, whether it is enabled, and the phases in which it runs.
+ */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
   /** The phases in which the plugin takes part. Empty if the plugin is disabled. */

@@ -17,7 +17,7 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-/** Requires permission to approve certificates for the signer on every write to `approval`. */
+/** On every write to `approval`, requires permission to approve certificates for the signer. */
 export function certificateApproval({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateApproval',
@@ -27,7 +27,7 @@ export function certificateApproval({ authorizer }: Parts): Control<CertificateS
 }
 
 /**
- * Requires permission to sign certificates for the signer on status updates that change the certificate or conditions.
+ * On status updates that change the certificate or conditions, requires permission to sign certificates for the signer.
  */
 export function certificateSigning({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
@@ -62,7 +62,7 @@ export function clusterTrustBundleAttest({ authorizer }: Parts): Control<Cluster
   }
 }
 
-/** Returns, as text, the fields that only a signer may change, so that two objects can be compared. */
+/** Serializes the fields that only a signer may change, so that these fields can be compared between two objects. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])

@@ -1,7 +1,7 @@
 /**
- * EventRateLimit: limits the rate of events per server, namespace, user, or source and object. Requests above the limit
- * fail with status 429. All workers of a server share the counters. Servers that share an etcd cluster each have their
- * own counters.
+ * EventRateLimit: limits the rate of events. Events are counted per server, per namespace, per user, or per combination
+ * of source and object. Requests above the limit fail with status 429. All workers of a server share the counters.
+ * Servers that share an etcd cluster each have their own counters.
  */
 
 import type { Json } from '../../../api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * ExtendedResourceToleration: lets pods that request special hardware, such as a GPU, tolerate the taints of the nodes
- * that have such hardware. The key of such a taint is the name of the resource.
+ * ExtendedResourceToleration: lets pods that request special hardware, such as a GPU, tolerate the taints of nodes with
+ * that hardware. The key of such a taint is the name of the resource.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -176,7 +176,9 @@ function verdictOf(answer: Json): Verdict {
   }
 }
 
-/** Builds the ImageReview spec from the pod's containers and its annotations for the backend. */
+/**
+ * Builds the ImageReview spec from the pod's containers and from the pod annotations that are intended for the backend.
+ */
 function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
   const { spec = {}, metadata } = object
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec

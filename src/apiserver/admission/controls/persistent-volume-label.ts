@@ -1,6 +1,6 @@
 /**
- * PersistentVolumeLabel: adds zone labels and a matching node affinity to cloud volumes, because only nodes in the same
- * zone can use them. A table in the configuration specifies the zones.
+ * PersistentVolumeLabel: adds zone labels and a matching node affinity to cloud volumes, because only nodes in the zone
+ * of a cloud volume can use that volume. A table in the configuration specifies the zones.
  *
  *   volumes:
  *   - source: awsElasticBlockStore
@@ -119,7 +119,7 @@ type Requirement = { readonly key: string; readonly operator: 'In'; readonly val
 
 /**
  * Adds the requirements to every term of the node affinity. If a term already uses one of the keys, the affinity stays
- * unchanged because the volume specifies its own location.
+ * unchanged, because the volume already specifies its location.
  */
 function affine({ nodeAffinity }: VolumeSpec, requirements: readonly Requirement[]): NodeAffinity {
   const terms = nodeAffinity?.required?.nodeSelectorTerms ?? []

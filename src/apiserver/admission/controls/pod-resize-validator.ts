@@ -54,8 +54,8 @@ function assertFits(request: AdmissionRequest<Pod>, node: StoredObject<Node> | u
 }
 
 /**
- * Returns a list that describes the shortage if the pod requests more of a resource than the node has, and an empty
- * list otherwise.
+ * Returns a list with a description of the shortage if the pod requests more of a resource than the node has.
+ * Otherwise, returns an empty list.
  */
 function shortage(requested: Amounts, available: Amounts, name: string): string[] {
   const asked = requested.get(name)

@@ -1,6 +1,6 @@
 /**
  * PodTopologyLabels: copies the zone and region labels of a node to the pods on the node, so that a pod can read them
- * as its own labels. The labels are set when the pod is bound, or on creation if the pod names its node.
+ * as its own labels. The labels are set when the pod is bound, or on creation if the pod already specifies its node.
  */
 import type { Binding } from '../../../api/kinds/core/binding.ts'
 import { type Node, node as nodes } from '../../../api/kinds/core/node.ts'

@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: sets the pod overhead and the scheduling constraints of the pod's RuntimeClass. Rejects pods that set a
- * different overhead, or an overhead without a RuntimeClass.
+ * RuntimeClass: applies the overhead and the scheduling constraints of a pod's RuntimeClass to the pod. Rejects pods
+ * that set a different overhead, or an overhead without a RuntimeClass.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

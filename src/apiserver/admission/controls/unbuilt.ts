@@ -1,10 +1,10 @@
 /**
- * Admission plugins from later Kubernetes versions that this server does not implement. Kubernetes enables all of them
- * by default. This server never runs these plugins, and refuses to start if a flag enables one of them.
+ * Unimplemented admission plugins of later Kubernetes versions. Kubernetes enables all of them by default. This server
+ * never runs these plugins, and refuses to start if a flag enables one of them.
  */
 import type { ControlName } from './all.ts'
 
-/** The unimplemented admission plugins, with the Kubernetes versions that have them. */
+/** The unimplemented admission plugins, with the Kubernetes versions that include them. */
 export const unbuiltControls: readonly ControlName[] = [
   { name: 'NodeDeclaredFeatureValidator', byDefault: true, since: '1.35' },
   { name: 'PodGroupProtection', byDefault: true, since: '1.36' },

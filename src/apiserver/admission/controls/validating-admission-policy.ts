@@ -1,7 +1,7 @@
 /**
  * ValidatingAdmissionPolicy: evaluates the stored policies whose rules and bindings match a request. Depending on the
- * binding, a violation rejects the request, adds a warning or adds an audit annotation. Policies do not apply to
- * policies, so that a broken policy can be repaired.
+ * binding, a violation rejects the request, adds a warning or adds an audit annotation. Policies do not apply to policy
+ * objects, so that a broken policy can be repaired.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'

@@ -61,8 +61,8 @@ function referenced(spec: PodSpec): string {
   if (volumes.some((volume) => volume.persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
   // An ephemeral volume claim is created with the pod and would grant the node access to the claim and its volume.
   if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
-  // The ResourceClaim for a claim template is created only after the pod, so the pod must not contain such an entry at
-  // all.
+  // The ResourceClaim for a claim template is created only after the pod, so the pod must not refer to any claim
+  // template.
   if ((spec.resourceClaims ?? []).length > 0) return 'resourceclaims'
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? [])
   if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) return 'service account tokens'

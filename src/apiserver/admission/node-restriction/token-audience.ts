@@ -1,6 +1,6 @@
 /**
- * Checks the audience of a token that a node agent requests for a pod. A projected volume of the pod or the CSI driver
- * of one of the pod's volumes must use the audience, or the agent needs permission for the verb
+ * Checks the audience of a token that a node agent requests for a pod. The audience must be used by a projected volume
+ * of the pod or by the CSI driver of one of the pod's volumes. Otherwise, the agent needs permission for the verb
  * `request-serviceaccounts-token-audience`. Without this check, a compromised node could obtain tokens of its pods'
  * service accounts for any other service.
  */

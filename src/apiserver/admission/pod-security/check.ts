@@ -63,7 +63,9 @@ export function namesWhere({ spec }: CheckedPod, isBad: (container: Container) =
     .map(({ name = '' }) => name)
 }
 
-/** Formats container names, such as `container "a"` or `containers "a", "b"`. Returns '' if there are no names. */
+/**
+ * Formats container names, for example as `container "a"` or `containers "a", "b"`. Returns '' if there are no names.
+ */
 export function nameList(noun: string, names: readonly string[]): string {
   if (names.length === 0) return ''
   return `${noun}${names.length === 1 ? '' : 's'} ${quotedList(names)}`
@@ -82,7 +84,9 @@ export function list(words: readonly string[]): string {
   return more > 0 ? `${words.slice(0, maxReportedNames).join(', ')} and ${more} more` : words.join(', ')
 }
 
-/** Describes what sets a field, such as `pod and container "a"`. Returns '' if nothing sets it. */
+/**
+ * Names the parts of a pod that set a field, for example `pod and container "a"`. Returns '' if no part sets the field.
+ */
 export function setters({ pod, containers }: { pod: boolean; containers: readonly string[] }): string {
   return [pod ? 'pod' : '', nameList('container', containers)].filter((who) => who !== '').join(' and ')
 }

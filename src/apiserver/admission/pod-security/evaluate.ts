@@ -19,12 +19,12 @@ function rulesOf({ level, version }: LevelVersion, { newestRelease = Infinity }:
     .flatMap(({ rules }) => rules.findLast(({ since }) => since <= release)?.rule ?? [])
 }
 
-/** Formats violations with their details, such as `host namespaces (hostNetwork=true), privileged (...)`. */
+/** Formats violations with their details, for example as `host namespaces (hostNetwork=true), privileged (...)`. */
 export function detailsOf(violations: readonly Violation[]): string {
   return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ')
 }
 
-/** Formats the reasons of violations, such as `host namespaces, privileged`. */
+/** Formats the reasons of violations, for example as `host namespaces, privileged`. */
 export function reasonsOf(violations: readonly Violation[]): string {
   return violations.map(({ reason }) => reason).join(', ')
 }

@@ -36,7 +36,7 @@ export async function warningsOfExisting(search: Search): Promise<string[]> {
   return [...partly, head, ...[...groups].map(groupText).sort()]
 }
 
-/** Existing pods with the same violations: the name of the first pod, and their number. */
+/** Existing pods with the same violations: the name of the first pod, and the number of pods. */
 interface Group {
   readonly first: string
   count: number

@@ -78,7 +78,7 @@ export function sameLevel(first: LevelVersion, second: LevelVersion): boolean {
   return first.level === second.level && first.version === second.version
 }
 
-/** Formats a level with its version, such as `baseline:latest`. */
+/** Formats a level with its version, for example as `baseline:latest`. */
 export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version}`
 }

@@ -19,8 +19,8 @@ export interface Candidate<P extends BoundPolicy> {
 }
 
 /**
- * Finds the policies and bindings whose selectors may match a request, among those whose rules match. They are indexed
- * by required labels.
+ * Narrows the policies and bindings whose rules match a request to those whose selectors may match. The index uses the
+ * labels that the selectors require.
  */
 export class Candidates<P extends BoundPolicy> {
   /** Whether any candidate depends on the labels of the namespace. */
@@ -87,7 +87,7 @@ type LabelSource = 'namespace' | 'object'
 const maxEntries = 8
 
 /**
- * Returns labels, at least one of which a request must have in order to match. Returns undefined if the selectors
+ * Returns a set of labels. A request can match only if it has at least one of them. Returns undefined if the selectors
  * require no label, or allow too many values to index.
  */
 function requiredLabels(matcher: Matcher, sources: readonly LabelSource[]): string[] | undefined {

@@ -18,7 +18,7 @@ import type { MatchResources } from '../../../api/kinds/admissionregistration/ty
 import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
 
-/** The fields of a policy, other than its expressions, that are needed to evaluate it. */
+/** The fields that are needed to evaluate a policy, apart from its expressions. */
 export interface PolicySettings {
   paramKind?: ParamKind | undefined
   failurePolicy?: string | undefined

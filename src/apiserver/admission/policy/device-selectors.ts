@@ -137,7 +137,7 @@ function* check(text: string, { attribute, ...environment }: Checking, path: Fie
   const compiled = yield* compileRule(text, { ...environment, result: 'any', hasUnknownSizes: true, hasBind: true })
   if (compiled.outcome === 'invalid') return [invalid(path, text, compiled.why)]
   const { type, maxCost: cost } = compiled.program
-  // The type of an attribute is known only at run time, so an expression may also have the attribute's unknown type.
+  // The type of an attribute is known only at run time, so an expression that returns an attribute has an unknown type.
   if (type.kind !== 'bool' && type.kind !== attribute.kind && type.kind !== 'any')
     return [invalid(path, text, `must evaluate to bool or the unknown type, not ${formatType(type)}`)]
   return cost > maxCost ? [forbidden(path, 'too complex, exceeds cost limit')] : []

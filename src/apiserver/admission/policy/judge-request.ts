@@ -1,4 +1,4 @@
-/** Evaluates one policy with one of its bindings for a request, and returns its decisions. */
+/** Evaluates one policy with one of its bindings for a request, and returns the resulting decisions. */
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { shorten } from '../../../base/text/shorten.ts'
@@ -26,8 +26,8 @@ export interface Decision {
   readonly error: ErrorType
   readonly ms: number
   /**
-   * Whether violations reject the request regardless of the binding's actions. Like Kubernetes, the server does so if
-   * the policy is misconfigured or an audit annotation fails.
+   * Whether violations reject the request regardless of the binding's actions. As in Kubernetes, this is the case if
+   * the policy is misconfigured or an audit annotation cannot be evaluated.
    */
   readonly isAlwaysDenied: boolean
 }
@@ -148,7 +148,7 @@ class Judging implements Judgement {
     return { said: matched.why, expression, hasEffect: true }
   }
 
-  /** Records a validation that is false or failed. Returns the message of the violation. */
+  /** Records a validation that returned false or could not be evaluated. Returns the message of the violation. */
   async #reject(
     validation: CompiledValidation,
     evaluation: Evaluation,

@@ -102,7 +102,8 @@ class Mutating {
   }
 
   /**
-   * Rejects the request if a policy failed. The error has the message of the first failure, and all failures as causes.
+   * Rejects the request if a policy failed. The error contains the message of the first failure, and lists all failures
+   * as causes.
    */
   throwFailures(): void {
     const [first] = this.#failures

@@ -17,8 +17,8 @@ export interface ParameterType {
 export type FindParameterType = (apiVersion: string, kind: string) => ParameterType | undefined
 
 /**
- * The parameter objects to evaluate the policy with, one at a time, or the reason why there are none. A policy without
- * parameters is evaluated once, with undefined.
+ * The parameter objects for which the policy is evaluated, one at a time, or the reason why there are none. A policy
+ * without parameters is evaluated once, with undefined.
  */
 export type Parameters =
   | { readonly outcome: 'parameters'; readonly objects: readonly (ApiObject | undefined)[] }

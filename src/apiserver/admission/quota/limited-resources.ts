@@ -60,8 +60,8 @@ export interface Coverage {
 }
 
 /**
- * Returns why a write must be rejected: it uses a resource that is limited by default and that no quota covers. Returns
- * undefined if it uses no such resource.
+ * Returns the reason for rejecting a write that uses a resource that is limited by default and not covered by any
+ * quota. Returns undefined if the write uses no such resource.
  */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage

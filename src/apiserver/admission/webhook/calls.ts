@@ -42,7 +42,7 @@ export interface Question extends Candidate {
 
 /**
  * Called with the response of a webhook that allows the request, for example to apply its patch. `isLate` returns
- * whether the webhook's timeout, which includes this function, has passed.
+ * whether the webhook's timeout has passed. The timeout also covers the execution of this function.
  */
 export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
@@ -202,7 +202,7 @@ function controlOf({ phase }: Webhook) {
     : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
 }
 
-/** Returns a short text about a response that allows the request, for the explanation of the write. */
+/** Summarizes a response that allows the request, for the explanation of the write. */
 function describeVerdict({ patch, auditAnnotations }: Verdict): string {
   const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
   return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`

@@ -1,8 +1,8 @@
 /**
  * Warns about webhook configurations that may lock out their owners. A warning is returned for each webhook that is
- * called for system namespaces, for leases or for the pods of its own backend, that refers to a missing Service, or
- * whose CA bundle contains no certificate. These problems are not errors, because the configuration may be created
- * before its backend.
+ * called for system namespaces, for leases or for the pods of its own backend. Further warnings concern references to
+ * missing Services and CA bundles without a certificate. These problems are not errors, because the configuration may
+ * be created before its backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'

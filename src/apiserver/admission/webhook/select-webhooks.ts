@@ -47,7 +47,7 @@ export async function isSelected(
 
 /**
  * Returns the labels of the new and the old object. A selector needs to match only one of them, so a webhook is also
- * called for an update after which the object no longer matches.
+ * called for the update that causes an object to stop matching.
  */
 export function objectLabels({ object, oldObject, forms }: AdmissionRequest): readonly Labels[] {
   return [object, oldObject].map((each) => each && forms.labelsOf(each)).filter((labels) => labels !== undefined)

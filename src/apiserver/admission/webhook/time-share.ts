@@ -1,12 +1,12 @@
 /**
- * Computes the timeout of a webhook call. It never exceeds the timeout configured for the webhook. Webhooks whose
+ * Computes the timeout of a webhook call, which never exceeds the timeout configured for the webhook. Webhooks whose
  * failures are ignored also share the server's request timeout, so that hanging webhooks leave time for the write
  * itself.
  *
  * The client's timeout does not affect the timeout of a call. When the client's deadline ends a call, the request ends
  * too, and the call does not count as a failure of the webhook. A client can therefore not skip a webhook with
- * `failurePolicy: Ignore` by setting a short timeout. Nor can it do so by sending its body slowly, because time counts
- * from the start of admission.
+ * `failurePolicy: Ignore` by setting a short timeout. Nor can a client do so by sending its body slowly, because time
+ * is measured from the start of admission.
  */
 import type { Webhook } from './webhook.ts'
 

@@ -1,6 +1,7 @@
 /**
  * OpenID Connect: verifies ID tokens with the keys of their issuers, without calling the provider for each token.
- * Verified tokens are cached by hash for a limited time, but no longer than until the keys change or the token expires.
+ * Verified tokens are cached by hash for a limited time. They are dropped earlier if the keys change or the token
+ * expires.
  *
  * Only the configured algorithms are accepted, regardless of the token's header. Keys in a token are ignored. Tokens
  * from other issuers are ignored, because other strategies may accept them.

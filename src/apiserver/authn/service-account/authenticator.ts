@@ -1,7 +1,7 @@
 /**
  * Service account tokens: a bearer token signed by this cluster authenticates a service account. The signature of a
- * token is verified once. The times of the token and the existence of its account, pod and Secret are checked on every
- * request.
+ * token is verified once. The token's validity period and the existence of its account, pod and Secret are checked on
+ * every request.
  */
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'

@@ -1,7 +1,7 @@
 /**
  * Claims of service account tokens. Bound tokens are requested through `serviceaccounts/token`, expire, and may be
  * bound to a pod or Secret. Legacy tokens are stored in a Secret and are valid as long as the Secret exists. This file
- * writes and reads claims. Other files check whether the claims still apply.
+ * only writes and reads claims. Other files check whether the claims are still valid.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { defined, isObject } from '../../../api/json/json.ts'

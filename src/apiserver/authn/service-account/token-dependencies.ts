@@ -34,7 +34,8 @@ export class TokenDependencies {
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
   /**
-   * For each token, the objects that made it valid. As long as they are unchanged, the token need not be checked again.
+   * For each valid token, the objects that it depended on when it was last checked. As long as these objects are
+   * unchanged, the token need not be checked again.
    */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 

@@ -108,7 +108,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Returns why a request is not a plain read of namespaced objects, or '' if it is one. */
+/** Returns the reason why a request is not a plain read of namespaced objects, or '' if the request is such a read. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'

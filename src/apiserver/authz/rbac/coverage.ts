@@ -10,8 +10,8 @@ import { HeldRules, matchesValue, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
 /**
- * Maximum amount of work, which takes about a hundred milliseconds. Checking 2,000 rules against 10,000 takes about a
- * hundredth of this maximum.
+ * Maximum amount of work, which takes about a hundred milliseconds. Checking 2,000 rules against 10,000 rules takes
+ * about a hundredth of this maximum.
  */
 const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000

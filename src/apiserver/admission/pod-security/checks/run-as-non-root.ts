@@ -1,6 +1,6 @@
 /**
- * Containers must not run as root. Either the pod or all containers must set `runAsNonRoot`, and no container may
- * override it.
+ * Containers must not run as root. Either the pod or all containers must set `runAsNonRoot` to true, and no container
+ * may set it to false.
  */
 import {
   type Check,

@@ -1,6 +1,6 @@
 /**
- * The pod or all containers must set the seccomp profile RuntimeDefault or Localhost, and no container may set a
- * different profile.
+ * Either the pod or all containers must set the seccomp profile to RuntimeDefault or Localhost, and no container may
+ * set a different profile.
  */
 import {
   type Check,

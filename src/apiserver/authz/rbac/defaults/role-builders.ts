@@ -17,7 +17,7 @@ type Versions = Pick<Availability, 'since' | 'until'>
 export interface DefaultRole extends Availability {
   /** The name of the role. `{certificates}` is replaced with the name of the certificates API group. */
   readonly name: string
-  /** The role's rules, in which API groups have their internal IDs. */
+  /** The role's rules, which refer to API groups by internal ID. */
   readonly rules: readonly DefaultRule[]
   /** Marks an aggregated role: it collects the rules of all roles with the same value in `joins`, such as `edit`. */
   readonly collects?: string
