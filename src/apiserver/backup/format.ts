@@ -187,7 +187,7 @@ export class BackupReader {
         this.contents = checkEnd(parse(payload), counts.finish(this.#frames.hash))
         return await this.#frames.assertEnd()
       }
-      if (type !== frames.entry) throw new BackupError(`the backup is damaged: a part has the unknown type ${type}`)
+      if (type !== frames.entry) throw new BackupError(`the backup is damaged: a part has unknown type ${type}`)
       const entry = readEntry(payload)
       counts.add(entry)
       page.push(entry)

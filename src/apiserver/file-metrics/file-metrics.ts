@@ -189,7 +189,7 @@ export class FileMetrics implements AggregatedVersions {
       return [found.object]
     }
     const matcher = matcherIn(query, 'labelSelector')
-    // The caller pauses between objects, so each object is decoded when its turn comes.
+    // The caller pauses between objects, so each object is decoded only when it is needed.
     return [...lookup.names(stored, namespace === '' ? undefined : namespace)]
       .values()
       .map((each) => lookup.getCached(stored, each)?.object)

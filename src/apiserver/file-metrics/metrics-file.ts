@@ -19,7 +19,7 @@ const valueFields = {
   metric: field(1, s.string(), { required: true, doc: 'Name of the metric.' }),
   value: field(2, s.quantity(), { required: true, doc: 'Value of the metric.' }),
   labels: field(3, s.map(s.string()), {
-    doc: 'Labels of the metric, which metric selectors in client requests match against.',
+    doc: 'Labels of the metric. Clients can select metrics by these labels.',
   }),
   namespace: field(4, s.string(), { doc: 'Namespace of the metric. Defaults to all namespaces.' }),
 }

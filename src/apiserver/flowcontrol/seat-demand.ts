@@ -40,7 +40,7 @@ export class SeatDemand {
     return this.#seats
   }
 
-  /** Statistics of the last period that has ended. */
+  /** Statistics of the last completed period. */
   get last(): DemandOfPeriod {
     return this.#last
   }

@@ -1,9 +1,9 @@
 /**
- * Lending of seats between priority levels, as in Kubernetes since 1.26. Each level has a nominal number of seats. It
- * lends up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
- * redistributed according to demand. Each level gets at least the seats that it never lends and as many of its nominal
- * seats as it needs, and at most its upper limit. Between these bounds, every level gets the same fraction of its
- * target.
+ * Lending of seats between priority levels, as in Kubernetes since 1.26. Each level has a nominal number of seats,
+ * lends up to `lendablePercent` of them, and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
+ * redistributed according to demand. The lower bound of a level is the number of seats that it never lends or, if
+ * greater, its demand up to its nominal number of seats. The upper bound is its limit including borrowed seats. Between
+ * these bounds, every level gets the same fraction of its target.
  */
 import type { DemandOfPeriod } from './seat-demand.ts'
 
@@ -61,7 +61,7 @@ export function distributeSeats(allSeats: number, levels: readonly LendingLevel[
   const seatsAt = (fraction: number) =>
     shares.map(({ lower, upper, target }) => Math.min(upper, Math.max(lower, fraction * target)))
   const total = (fraction: number) => seatsAt(fraction).reduce((sum, seats) => sum + seats, 0)
-  // Find the fraction by bisection, because the total number of seats grows with it.
+  // Find the fraction by bisection, because the total number of seats grows with the fraction.
   let low = 0
   let high = 1 + allSeats / Math.min(1, ...shares.flatMap(({ target }) => (target > 0 ? [target] : [])))
   for (let step = 0; step < maxSteps && low < high; step++) {

@@ -34,7 +34,10 @@ export interface PoolLimits {
 /** The reason for rejecting a request, as a value of the metric label `reason`. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** The seats that a request occupies while it runs, and the work that starting it takes from the tick budget. */
+/**
+ * The seats that a request occupies while it runs, and the work that is charged to the tick budget when the request
+ * starts.
+ */
 export interface Demand {
   readonly seats: number
   readonly work: number
@@ -145,8 +148,8 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Adds a request to its queue. It may start immediately. A request that is alone in its queue and next in order
-   * starts even if other flows have used up the tick budget.
+   * Adds a request to its queue. The request may start immediately. A request that is alone in its queue and next in
+   * order starts even if other flows have used up the tick budget.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter

@@ -1,8 +1,8 @@
 /**
- * Estimates the cost of a request. Every request needs one seat, except lists. A list needs one seat per hundred
- * objects that it must read, and at most ten seats. As in kube-apiserver 1.23, a list of the latest state counts its
- * objects twice: once for reading and once for writing. A request also reduces the budget of an event-loop tick
- * (`tick-budget.ts`). A write costs as much as three reads.
+ * Estimates the cost of a request. Most requests need one seat. A list needs one seat per hundred objects that it must
+ * read, and at most ten seats. As in kube-apiserver 1.23, a list of the latest state counts its objects twice: once for
+ * reading and once for writing. A request also reduces the budget of an event-loop tick (`tick-budget.ts`). A write
+ * costs as much as three reads.
  *
  * Since 1.24, a write with at least ten watchers needs one seat per ten watchers, and keeps the seats for a short time
  * after it ends.

@@ -230,7 +230,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   return verb
 }
 
-/** Whether the path supports HEAD. As in Kubernetes, only custom resources support HEAD, and not for watches. */
+/** Whether the path supports HEAD. As in Kubernetes, only custom resources support HEAD, but not for watches. */
 function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: string): boolean {
   return method === 'HEAD' && kind.origin === 'custom' && verb !== 'watch'
 }

@@ -22,7 +22,7 @@ import type { Credentials } from './credentials.ts'
 export interface Destination {
   readonly host: string
   readonly port: number
-  /** The name that the server's certificate must be valid for. */
+  /** The name for which the server's certificate must be valid. */
   readonly serverName: string
   /** The only common name that is accepted in the server's certificate. Undefined if any common name is accepted. */
   readonly commonName?: string
@@ -52,8 +52,8 @@ export interface ConnectionsOptions {
    */
   readonly maxPerDestination: number
   /**
-   * Whether users choose the destinations. If so, only a few idle connections stay open, because many destinations
-   * could exhaust the file descriptors. New connections then resume the TLS session of an earlier one.
+   * Whether users choose the destinations. If so, only a few idle connections stay open. Otherwise, connections to many
+   * destinations could exhaust the file descriptors. New connections then resume the TLS session of an earlier one.
    */
   readonly isForUsers?: boolean
 }
@@ -178,7 +178,7 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
 
 /**
  * Returns TLS options that require a certificate with this common name. With these options, TLS sessions must not be
- * resumed, because Node would then skip the name check.
+ * resumed, because Node skips the name check for resumed sessions.
  */
 function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
   return {

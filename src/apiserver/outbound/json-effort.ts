@@ -1,6 +1,6 @@
 /**
  * Limits the cost of parsing untrusted JSON. Long strings, such as a base64 patch, are cheap to parse, but millions of
- * tiny values are expensive. Counting the values first takes a fraction of the time of parsing.
+ * tiny values are expensive. Counting the values in advance takes a fraction of the parsing time.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'
@@ -20,7 +20,7 @@ export function assertFewValues(json: Buffer, maxValues = defaultMaxValues): voi
 
 /**
  * Throws CallError if JSON contains too many values. Works in steps. Counts every character that can precede a value,
- * even inside strings, so it may count too many but never too few.
+ * even inside strings, so the count may be too high but never too low.
  */
 export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValues): Sliced<void> {
   if (json.length < maxValues) return

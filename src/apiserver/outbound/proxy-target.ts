@@ -32,7 +32,9 @@ export interface ProxyTarget {
   readonly sendsUser: boolean
   /** Whether the request must upgrade to another protocol. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** The SPDY protocol to translate the client's WebSocket to. Undefined if WebSockets are forwarded unchanged. */
+  /**
+   * The SPDY protocol into which the client's WebSocket is translated. Undefined if WebSockets are forwarded unchanged.
+   */
   readonly spdyBackend?: SpdyBackend | undefined
   /**
    * Maximum wait in milliseconds for the start of the response. Defaults to the remaining time of the request, but at

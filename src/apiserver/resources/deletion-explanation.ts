@@ -68,7 +68,7 @@ async function explain(
 
 type Dependent = NonNullable<NonNullable<DeletionExplanation['status']>['dependents']>[number]
 
-/** Returns the objects that name this object as an owner. Searches only the object's own namespace if it has one. */
+/** Returns the objects that name this object as an owner. For a namespaced object, searches only its namespace. */
 async function dependentsOf(
   parts: VisibleTypesParts,
   { metadata: { uid = '', namespace } }: ApiObject,

@@ -1,7 +1,7 @@
 /**
  * Evaluates a ValidatingAdmissionPolicy for all existing objects that it matches. Each object is evaluated as if a
  * client without permissions created it again, or replaced it if the policy does not match create requests. The
- * evaluation takes at most about a tenth of the thread's time, in small steps with pauses.
+ * evaluation runs in small steps with pauses and uses only about a tenth of the thread's time.
  */
 import type { ApiObject } from '../../api/model/object.ts'
 import { authenticatedUsers, type User } from '../../api/model/user.ts'

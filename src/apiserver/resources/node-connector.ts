@@ -70,7 +70,9 @@ export class NodeConnector {
     this.timeoutMs = parts.timeoutMs
   }
 
-  /** Returns the latest state of a Node. If it does not exist, throws 404 for a resource of the type `plural`. */
+  /**
+   * Returns the latest state of a Node. If the Node does not exist, throws a 404 that names the resource type `plural`.
+   */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
     const storedNode = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
     if (storedNode === undefined) throw notFound({ group: '', plural }, name)
@@ -143,8 +145,8 @@ export function agentPort({ status }: Node): number {
 }
 
 /**
- * Returns a destination to which the server sends no credentials. Its certificate is not verified, because the programs
- * that listen on the port belong to users.
+ * Returns a destination to which the server sends no credentials. The destination's certificate is not verified,
+ * because the programs that listen on the port belong to users.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }

@@ -64,7 +64,7 @@ async function revisionOf(type: Resource, { revision = '', time = '' }: Spec): P
   const journal = journalOf(type)
   if (revision !== '') return parseVersion(revision)
   const ms = Date.parse(time)
-  if (Number.isNaN(ms)) throw badRequest(`spec.time: ${JSON.stringify(time.slice(0, 50))} is not a time`)
+  if (Number.isNaN(ms)) throw badRequest(`spec.time: ${JSON.stringify(time.slice(0, 50))} is not a valid time`)
   const revisionAtTime = await journal.revisionAt(ms)
   if (revisionAtTime === undefined) throw journalExpired(time, await journal.oldest())
   return revisionAtTime

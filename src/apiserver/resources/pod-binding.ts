@@ -51,7 +51,7 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
   const resource = stored(pod)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
-  // The managed fields stay as they are, because no field manager owns what a Binding sets.
+  // The managedFields remain unchanged, because no field manager owns the fields that a Binding sets.
   const isExactVersion = namesVersion(sent)
   await updateObject(context, name, (previous) => ({
     object: bound(previous, sent, resource),

@@ -195,7 +195,7 @@ function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }
 
-/** Returns whether a budget is met without the unhealthy pod, so that its eviction need not be charged. */
+/** Returns whether a budget is met without the unhealthy pod, so that the pod's eviction need not be charged. */
 function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 } = status
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy

@@ -52,7 +52,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
 const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
 const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
 
-/** Returns the URL query for the node agent, with the log options that it supports. */
+/** Returns the URL query for the node agent, with the log options that the agent supports. */
 function agentQuery(query: URLSearchParams): string {
   const parameters = passed.flatMap((option) => {
     const value = query.get(option) ?? ''

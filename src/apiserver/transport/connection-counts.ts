@@ -21,7 +21,7 @@ export interface CountingPlace {
   readonly memory: SharedArrayBuffer
   /** The index of the worker, starting at 0. */
   readonly index: number
-  /** Returns the current number of workers. Defaults to the number that the memory was allocated for. */
+  /** Returns the current number of workers. Defaults to the number of workers for which the memory was allocated. */
   readonly workers?: () => number
 }
 

@@ -116,8 +116,8 @@ export class UnauthenticatedConnections {
   }
 
   /**
-   * Closes a connection to make room for a new connection from this address, which this worker or another worker has
-   * accepted. Returns false if no connection may be closed.
+   * Closes a connection to make room for a new connection from this address. The new connection may belong to this
+   * worker or to another worker. Returns false if no connection may be closed.
    */
   evictFor(remoteAddress: string): boolean {
     if (this.#all.size === 0) return false
@@ -135,7 +135,7 @@ export class UnauthenticatedConnections {
 
   /**
    * Closes the oldest connection of the network with the most connections. `ownCount` is the number of other
-   * connections of the new client's network. Returns false if no network has more connections than that.
+   * connections of the new client's network. Returns false if no network has more connections than `ownCount`.
    */
   #evictFromLargest(ownCount: number, sizeOf: (network: Network) => number): boolean {
     let largest: Network | undefined

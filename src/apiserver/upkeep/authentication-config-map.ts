@@ -42,7 +42,7 @@ const periodMs = 60_000
 
 /**
  * Creates the loop that maintains the ConfigMap. Returns undefined if the server does not serve ConfigMaps or does not
- * serve APIServices. Without APIServices, it has no aggregated servers.
+ * serve APIServices. Without APIServices, there are no aggregated servers.
  */
 export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
@@ -86,7 +86,7 @@ function set(name: string, value: string): { [name: string]: string } {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Merges this server's certificates with those that other servers have added. Drops expired ones. */
+/** Merges this server's certificates with those that other servers have added. Drops expired certificates. */
 function joinCertificates(own: readonly string[], present: string, now: number): string {
   const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
   return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')

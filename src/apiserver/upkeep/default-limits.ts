@@ -1,7 +1,7 @@
 /**
  * Creates the LimitRange for `orch up`. In the namespace `default`, this LimitRange sets a CPU request of 100m for
- * containers without a CPU request. User changes to the LimitRange are preserved. `--default-limit-range=false`
- * disables it.
+ * containers without a CPU request. User changes to the LimitRange are preserved. With `--default-limit-range=false`,
+ * the LimitRange is not created.
  */
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'

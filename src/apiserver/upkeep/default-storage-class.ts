@@ -1,7 +1,7 @@
 /**
  * Creates the default StorageClass for `orch up`. This StorageClass applies to claims that specify no class. The
  * built-in provisioner creates volumes of this class as directories. User changes to the StorageClass are preserved.
- * `--default-storage-class=false` disables it.
+ * With `--default-storage-class=false`, the StorageClass is not created.
  */
 import { vendorKey } from '../../api/model/vendor.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'

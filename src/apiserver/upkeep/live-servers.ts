@@ -13,7 +13,7 @@ export interface ServerPlace {
 
 const prefix = 'servers/'
 const lifetimeSeconds = 15
-/** Maximum number of servers to list. No store has nearly as many servers. */
+/** Maximum number of servers to list. Real stores have far fewer servers. */
 const maxServers = 1000
 
 export interface Servers {

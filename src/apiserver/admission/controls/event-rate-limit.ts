@@ -28,7 +28,7 @@ interface Parts {
 const limitFields = {
   type: field(1, s.oneOf('Server', 'Namespace', 'User', 'SourceAndObject'), {
     required: true,
-    doc: 'Scope of the limit: events are counted per server, namespace, user, or source and object.',
+    doc: 'Scope of the limit: the whole server, or each namespace, user, or pair of source and object.',
   }),
   qps: field(2, s.int32(), { zeroValue: 'keep', doc: 'Maximum sustained number of events per second.' }),
   burst: field(3, s.int32(), { zeroValue: 'keep', doc: 'Maximum number of events in a burst.' }),
@@ -52,7 +52,9 @@ function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPat
 }
 
 export function eventRateLimit(): Control<Event> {
-  throw new UsageError('EventRateLimit requires limits: set them in the --admission-control-config-file file')
+  throw new UsageError(
+    'EventRateLimit requires limits: set them in the file specified by --admission-control-config-file',
+  )
 }
 
 export function configuredEventRateLimit(parts: Parts, configuration: Json): Control<Event> {

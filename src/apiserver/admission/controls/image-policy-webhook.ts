@@ -44,8 +44,8 @@ const fields = {
     1,
     s.object({
       kubeConfigFile: field(1, s.string(), { required: true, doc: 'Kubeconfig file for the backend.' }),
-      allowTTL: field(2, s.int32(), { doc: 'Seconds to cache an approval; -1 disables caching.' }),
-      denyTTL: field(3, s.int32(), { doc: 'Seconds to cache a denied result; -1 disables caching.' }),
+      allowTTL: field(2, s.int32(), { doc: 'Number of seconds to cache an approval; -1 disables caching.' }),
+      denyTTL: field(3, s.int32(), { doc: 'Number of seconds to cache a denial; -1 disables caching.' }),
       retryBackoff: field(4, s.int32(), { doc: 'Milliseconds to wait before the first retry of a failed call.' }),
       defaultAllow: field(5, s.boolean(), { doc: 'Whether pods are admitted while the backend does not respond.' }),
     }),
@@ -55,7 +55,7 @@ const fields = {
 
 export function imagePolicyWebhook(): Control<Pod> {
   throw new UsageError(
-    'ImagePolicyWebhook requires a configuration: set it in the --admission-control-config-file file',
+    'ImagePolicyWebhook requires a configuration: set it in the file specified by --admission-control-config-file',
   )
 }
 

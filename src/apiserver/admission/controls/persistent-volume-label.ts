@@ -56,7 +56,7 @@ const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Entrie
 
 export function persistentVolumeLabel(): Control<PersistentVolume> {
   throw new UsageError(
-    'PersistentVolumeLabel requires a label table: set it in the --admission-control-config-file file',
+    'PersistentVolumeLabel requires a label table: set it in the file specified by --admission-control-config-file',
   )
 }
 

@@ -64,7 +64,10 @@ function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors):
     if (text === undefined) return usual
     const labels = parseSelector(text)
     if (typeof labels === 'string')
-      throw refusal(request, `annotation ${key} of namespace "${request.namespace}" is not a node selector: ${labels}`)
+      throw refusal(
+        request,
+        `annotation ${key} of namespace "${request.namespace}" is not a valid node selector: ${labels}`,
+      )
     return labels
   }
   return {

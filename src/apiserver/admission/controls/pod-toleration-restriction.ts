@@ -30,7 +30,7 @@ interface Parts {
 const fields = {
   default: field(1, s.list(toleration), { doc: 'Tolerations added to all pods.' }),
   whitelist: field(2, s.list(toleration), {
-    doc: 'Tolerations that pods may have. An empty list allows all tolerations.',
+    doc: 'Tolerations that are allowed in pods. An empty list allows all tolerations.',
   }),
 }
 
@@ -127,6 +127,9 @@ function readAnnotation(
     return readFields({ list: JSON.parse(text) as Json }, { vendor: request.vendor, fields: listed }).list ?? []
   } catch (error) {
     const why = messageOf(error)
-    throw refusal(request, `annotation ${key} of namespace "${request.namespace}" is not a list of tolerations: ${why}`)
+    throw refusal(
+      request,
+      `annotation ${key} of namespace "${request.namespace}" is not a valid list of tolerations: ${why}`,
+    )
   }
 }

@@ -41,7 +41,7 @@ const defaults = s.object({
   }),
   audit: field(3, text(levelFault), {
     zeroValue: 'keep',
-    doc: 'Pod security level. Pods that violate this level are recorded.',
+    doc: 'Pod security level. Violations of this level are recorded in the audit log.',
   }),
   'audit-version': field(4, text(versionFault), {
     zeroValue: 'keep',

@@ -86,7 +86,7 @@ export function endOf(claims: JsonObject, nowSeconds: number): number {
 
 function timeIn(claims: JsonObject, claim: string): number {
   const time = own(claims, claim)
-  if (!isTime(time)) throw new BadClaims(`the claim ${claim} is not a time`)
+  if (!isTime(time)) throw new BadClaims(`the claim ${claim} is not a valid time`)
   return time
 }
 

@@ -17,7 +17,9 @@ const maxEntries = 64
 
 const issuer = s.object({
   url: field(1, s.string(), { doc: 'HTTPS URL of the issuer. Must equal the claim `iss` in the tokens.' }),
-  discoveryURL: field(2, s.string(), { doc: 'URL of the discovery document, if it is not below `url`.' }),
+  discoveryURL: field(2, s.string(), {
+    doc: 'URL of the discovery document. Defaults to the well-known path below `url`.',
+  }),
   certificateAuthority: field(3, s.string(), {
     doc: "PEM bundle of CA certificates for verifying the issuer's certificate.",
   }),

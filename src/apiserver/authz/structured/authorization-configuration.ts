@@ -21,9 +21,9 @@ const condition = s.object({
 })
 const webhook = s.object({
   authorizedTTL: field(1, s.string(), {
-    doc: 'Time for which responses that allow a request are cached. Defaults to 5m.',
+    doc: 'How long to cache responses that allow a request. Defaults to 5m.',
   }),
-  unauthorizedTTL: field(2, s.string(), { doc: 'Time for which all other responses are cached. Defaults to 30s.' }),
+  unauthorizedTTL: field(2, s.string(), { doc: 'How long to cache all other responses. Defaults to 30s.' }),
   cacheAuthorizedRequests: field(3, s.boolean(), {
     zeroValue: 'keep',
     doc: 'Whether responses that allow a request are cached. Defaults to true.',
@@ -44,7 +44,7 @@ const webhook = s.object({
   }),
   connectionInfo: field(9, connectionInfo, { doc: 'Connection to the webhook.' }),
   matchConditions: field(10, s.list(condition), {
-    doc: 'Conditions, all of which must be true for the webhook to be called.',
+    doc: 'Match conditions. The webhook is called only if all of them are true.',
   }),
 })
 const authorizer = s.object({

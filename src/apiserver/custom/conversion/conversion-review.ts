@@ -137,7 +137,7 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
 
 /**
  * Returns the original metadata with the labels and annotations that the webhook returned. Returns an error message if
- * they are missing or invalid.
+ * the returned metadata is missing or invalid.
  */
 function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
   const answered = own(converted, 'metadata')

@@ -160,7 +160,10 @@ export class CustomResources {
     await writeStatus(this.#establishing, summary, { granted, signal })
   }
 
-  /** When the accepted names of a definition change, reconciles the other definitions that request these names. */
+  /**
+   * When the accepted names of a definition change, reconciles the definitions of the same group whose names have not
+   * been accepted.
+   */
   #requeueCompetitors(name: string, summary: DefinitionSummary | undefined): void {
     const granted = summary === undefined ? undefined : JSON.stringify(summary.acceptedNames)
     if (this.#granted.get(name) === granted) return

@@ -1,6 +1,7 @@
 /**
  * Computes and writes the status of definitions: the accepted names and the Established condition. Every server may
- * write it. The names are reserved in the same commit, so that only one of two competing definitions gets a name.
+ * write the status. The names are reserved in the same commit, so that only one of two competing definitions gets a
+ * name.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -54,7 +55,7 @@ export async function writeStatus(
   const { resource } = parts
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await updateObject(context, definition.name, (previous) => {
-    // Skip the write if the definition has changed. Its change has already queued another reconciliation.
+    // Skip the write if the definition has changed, because the change has already queued another reconciliation.
     const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
     if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
       return { object: previous, managed: true }

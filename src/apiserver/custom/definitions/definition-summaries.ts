@@ -24,7 +24,7 @@ export interface DefinitionSummary {
   readonly accepted: boolean
   readonly established: boolean
   readonly terminating: boolean
-  /** Whether the objects of the definition must be deleted before it is removed. */
+  /** Whether the objects of the definition must be deleted before the definition is removed. */
   readonly cleanup: boolean
   /** Identifies the state in which the definition is served. It changes whenever the served types must be replaced. */
   readonly servedAs: string
@@ -87,7 +87,9 @@ export class DefinitionSummaries {
     return this.#known.get(name)
   }
 
-  /** Returns the names of all cached definitions and of those whose deletion has not been processed yet. */
+  /**
+   * Returns the names of all cached definitions, and of deleted definitions whose deletion has not been processed yet.
+   */
   names(): Set<string> {
     const stored = [...this.#resource.cache.slices({ namespace: undefined })].flat().map(({ name }) => name)
     return new Set([...stored, ...this.#known.keys()])

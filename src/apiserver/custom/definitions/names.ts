@@ -34,8 +34,8 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 
 /**
  * Filters the accepted names in a definition's status, which other programs can write. Drops names that the server
- * would never accept: those of built-in kinds, and a plural or kind other than the requested one, since both are
- * immutable.
+ * would never accept: those of built-in kinds, and a plural name or kind that differs from the requested one, because
+ * both are immutable.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }

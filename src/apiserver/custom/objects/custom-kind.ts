@@ -180,8 +180,8 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 const common = ['apiVersion', 'kind', 'metadata']
 
 /**
- * Returns the status subresource, through which clients can change only the status. Since Kubernetes 1.36, its writers
- * do not own metadata fields.
+ * Returns the status subresource, through which clients can change only the status. Since Kubernetes 1.36, writers of
+ * the status do not become owners of metadata fields.
  */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)

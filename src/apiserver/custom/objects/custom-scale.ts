@@ -51,7 +51,7 @@ export function customScale(
         const replicas = spec?.replicas ?? 0
         if (replicas < 0) throw invalidObject(kind, object.metadata.name ?? '', [negative(specReplicasPath, replicas)])
         setAt(object, specReplicasPath, replicas)
-        // In the metadata of a Scale, only the uid and resourceVersion are used, as preconditions.
+        // In the metadata of a Scale, only the uid and the resourceVersion are used. Both act as preconditions.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion

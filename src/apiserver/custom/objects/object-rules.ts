@@ -32,8 +32,8 @@ const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
- * Returns the validation for a schema, or undefined if the schema needs none. Metadata is left to the validation that
- * all kinds share.
+ * Returns the validation for a schema, or undefined if the schema needs none. Metadata is validated elsewhere, by the
+ * rules for all kinds.
  */
 export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
   const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))

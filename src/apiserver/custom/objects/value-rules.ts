@@ -3,8 +3,8 @@
  * keyword becomes a rule, and a schema combines the rules of its keywords. The logic keywords (allOf, anyOf, oneOf,
  * not) are in value-logic.ts.
  *
- * A rule ignores values whose type its keyword does not apply to: `minLength` ignores numbers. The error texts are the
- * same as in kube-apiserver 1.23, because programs match them.
+ * A rule ignores values of types to which its keyword does not apply. For example, `minLength` ignores numbers. The
+ * error texts are the same as in kube-apiserver 1.23, because programs match them.
  */
 
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -52,7 +52,7 @@ export const nowhere: FieldPath = '<nil>'
 
 /**
  * A keyword's requirement: the text for the error message, and the error reason for versions that report a specific
- * one.
+ * reason.
  */
 interface Demand {
   readonly rule: string

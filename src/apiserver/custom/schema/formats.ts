@@ -56,8 +56,8 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
 const firstVersions: { readonly [format: string]: KubeVersion } = { k8sshortname: '1.35', k8slongname: '1.35' }
 
 /**
- * Returns the name of a format without dashes, if values are validated against it. Returns undefined for other formats.
- * Without a context, accepts the formats of all versions.
+ * Returns the name of a format, without dashes, if the server validates values against this format. Returns undefined
+ * for other formats. Without a context, accepts the formats of all versions.
  */
 export function knownFormat(format: unknown, context?: RuleContext): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''

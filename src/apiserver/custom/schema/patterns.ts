@@ -23,7 +23,7 @@ interface Refusal {
   readonly why: string
 }
 
-/** Maximum total size of the patterns in a schema. Each step takes about a hundred bytes of memory. */
+/** Maximum total size of the patterns in a schema, in steps. Each step takes about a hundred bytes of memory. */
 const maxSizes = 100_000
 
 export interface CompiledPatterns {
@@ -33,8 +33,8 @@ export interface CompiledPatterns {
 }
 
 /**
- * Compiles all patterns in a schema and yields between them. The size of the schema has already been validated. If the
- * schema was stored under older limits, any of its patterns that exceed the current limits match every string.
+ * Compiles all patterns in a schema, and yields between patterns. The size of the schema has already been validated. A
+ * schema may have been stored under older limits. Its patterns that exceed the current limits then match every string.
  */
 export async function compilePatterns(
   schema: Json,

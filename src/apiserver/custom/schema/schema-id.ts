@@ -1,9 +1,9 @@
 /**
  * Computes the ID of a schema. Readers use it to recognize objects that need no upgrade. A stored object contains the
- * ID of the schema that it is complete for (`completeFor`): it has only known fields, and all defaults are set. If the
- * current schema has the same ID, the object is used unchanged. The ID depends on the content of the schema, not on the
- * uid or generation of the definition. It is therefore the same on all servers, after a restore, and after changes to
- * the definition that do not affect its objects.
+ * ID of the schema for which it is complete (`completeFor`). A complete object has only known fields, and all of its
+ * defaults are set. If the current schema has the same ID, the object is used unchanged. The ID depends on the content
+ * of the schema, not on the uid or generation of the definition. It is therefore the same on all servers, after a
+ * restore, and after changes to the definition that do not affect its objects.
  */
 import { createHash } from 'node:crypto'
 

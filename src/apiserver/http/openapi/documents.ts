@@ -23,7 +23,7 @@ export interface DocumentForms {
   readonly protobuf: () => Promise<Document>
 }
 
-/** A document with its sources. It is valid while the sources are unchanged. */
+/** A document with its sources. The document is valid while the sources are unchanged. */
 interface Made {
   readonly sources: readonly object[]
   readonly document: Promise<Document>

@@ -77,17 +77,20 @@ const allQueryParameters = {
   count: {
     type: 'boolean',
     isExtension: true,
-    doc: 'Whether to return the exact number of objects after the page in metadata.remainingItemCount. Without a limit, no objects are returned.',
+    doc: 'Whether metadata.remainingItemCount must be exact. Without a limit, the response contains only this number and no objects.',
   },
   fields: {
     type: 'string',
     isExtension: true,
-    doc: 'Fields to return for each object, such as `metadata.name,spec.containers.image`. Only in JSON and YAML.',
+    doc: 'Fields to return for each object, such as `metadata.name,spec.containers.image`. Supported only for JSON and YAML.',
   },
-  force: { type: 'boolean', doc: 'Takes over fields that other managers own. Only for apply patches.' },
+  force: {
+    type: 'boolean',
+    doc: 'Whether to take over fields that other managers own. Supported only for apply patches.',
+  },
   gracePeriodSeconds: {
     type: 'integer',
-    doc: "Grace period in seconds for the object to terminate. With 0, the object is deleted immediately. Defaults to the kind's grace period.",
+    doc: "Grace period in seconds before the object is deleted. The value 0 deletes the object immediately. Defaults to the kind's grace period.",
   },
   ignoreStoreReadErrorWithClusterBreakingPotential: {
     type: 'boolean',

@@ -31,7 +31,10 @@ export interface ForwardedRequest {
   readonly added: { readonly [name: string]: string }
 }
 
-/** Headers that describe only the client's connection to this server. The forwarded request has its own. */
+/**
+ * Headers that describe only the client's connection to this server. The forwarded request has its own connection
+ * headers.
+ */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'http2-settings'],

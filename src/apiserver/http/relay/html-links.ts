@@ -113,7 +113,10 @@ class PageReader {
     return length > 0 ? this.#take(length) : undefined
   }
 
-  /** Removes and returns the text before the next tag, or the next tag. Returns undefined if the tag is incomplete. */
+  /**
+   * Removes and returns the text before the next tag or, if there is no such text, the tag itself. Returns undefined if
+   * the tag is incomplete.
+   */
   #nextTag(): string | undefined {
     const start = this.#pendingText.indexOf('<')
     if (start !== 0)

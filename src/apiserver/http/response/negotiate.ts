@@ -45,7 +45,7 @@ export interface NegotiationInput {
   readonly protobuf: (() => Form) | undefined
   /**
    * Whether the response is for an API resource rather than a document such as a discovery list. By default, true if
-   * views are available, so it must be set for resources without views.
+   * views are available. The value must therefore be set for resources without views.
    */
   readonly ofResource?: boolean
 }

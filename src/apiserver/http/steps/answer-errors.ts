@@ -53,8 +53,8 @@ function asApiError(error: unknown): ApiError | undefined {
 }
 
 /**
- * Returns the error for a write whose outcome is unknown. The response has no Retry-After header, because clients would
- * then repeat a write that may have succeeded.
+ * Returns the error for a write whose outcome is unknown. The response has no Retry-After header, because such a header
+ * would make clients repeat a write that may have succeeded.
  */
 function unknownOutcome(cause: StoreError): ApiError {
   const message =

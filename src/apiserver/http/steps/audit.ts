@@ -79,7 +79,9 @@ interface Reached {
 
 type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
 
-/** Returns a function that sends an audit event to all sinks. The function waits only for sinks that require this. */
+/**
+ * Returns a function that sends an audit event to all sinks. The function waits only for sinks that require waiting.
+ */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   const timeAt = wallTime(clock)

@@ -20,8 +20,8 @@ export interface DeadlineStep {
 }
 
 /**
- * Limits the duration of each request, except watches and backups, to `maxMs` or to the request's `timeout` parameter
- * if it is shorter.
+ * Limits the duration of each request, except watches and backups, to the smaller of `maxMs` and the request's
+ * `timeout` parameter.
  */
 export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
@@ -37,8 +37,8 @@ export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerErro
 }
 
 /**
- * Returns the error for a request that took too long. The response has no Retry-After header, because clients would
- * then repeat a write that may have succeeded.
+ * Returns the error for a request that took too long. The response has no Retry-After header, because such a header
+ * would make clients repeat a write that may have succeeded.
  */
 function tooLate(): Error {
   return timeout('the request timed out; its changes may or may not have been applied')

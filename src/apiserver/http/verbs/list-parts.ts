@@ -74,7 +74,7 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
   const resourceVersion = formatVersion(page.revision)
   const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
   const listKind = kind.listKind ?? `${kind.kind}List`
-  // Like custom objects themselves, their lists have members in byte order.
+  // The members of a list of custom objects are in byte order, as are the members of the objects themselves.
   if (kind.views.typedItems) {
     const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
     return { apiVersion, items: [], kind: listKind, metadata }

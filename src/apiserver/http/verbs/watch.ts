@@ -1,6 +1,6 @@
 /**
- * Handles GET with `watch`, which streams events until the watch times out or the client disconnects or falls behind.
- * Each write sends all queued events. The next write waits until the client has read the previous one.
+ * Handles GET with `watch`, which streams events until the watch times out, the client disconnects or the client falls
+ * behind. Each write sends all queued events. The next write waits until the client has read the previous one.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -98,7 +98,7 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before, buffers).finally(() => buffers.release())
-    // From now on, the watch needs no seats, because the seats of each write cover the events that it causes.
+    // From now on, the watch needs no seats, because the seats of each write cover the events that the write causes.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)

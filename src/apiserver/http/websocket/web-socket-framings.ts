@@ -17,7 +17,7 @@ export const jsonEventMessages: MessageFraming = {
 
 const lengthBytes = 4
 
-/** Sends each event as a binary message, without the length prefix that it has in an ordinary response. */
+/** Sends each event as a binary message, without the length prefix that precedes events in an ordinary response. */
 export const protobufEventMessages: MessageFraming = {
   *messages(chunk) {
     for (let start = 0; start < chunk.length; ) {

@@ -1,7 +1,7 @@
 /**
  * Encodes the position and revision of a paginated list in a continue token. The signing key is in the store. Every
  * server can therefore verify every token, even after a restart, and clients cannot forge tokens. Each token is valid
- * only for the list that it was issued for.
+ * only for the list for which it was issued.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -23,7 +23,7 @@ export interface SortedPosition {
   readonly values: readonly (SortValue | null)[]
 }
 
-/** A value that lists can be sorted by. */
+/** A value by which lists can be sorted. */
 export type SortValue = string | number | boolean
 
 /** The revision that represents the latest state in a token. No state has revision 0. */

@@ -79,7 +79,7 @@ function convert(type: ObjectType, { key, value, writtenAt, version }: Written):
 /** Returns a stored object with the fields and defaults of the current version. */
 function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
   const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
-  // Do not add defaults whose feature gate is disabled, just as a write would not.
+  // Do not add defaults whose feature gate is disabled, because a write would not add them either.
   dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
   return object
 }

@@ -6,8 +6,8 @@ import type { Evolution, Kind, StoredJson } from '../../../api/schema/kind.ts'
 import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /**
- * Parses an object and upgrades it to the current definition of its kind, with its fields and defaults. If a webhook
- * converts the object, the caller must await `Evolution.prepare` first.
+ * Parses an object and upgrades it to the current definition of its kind, with the fields and defaults of that
+ * definition. If a webhook converts the object, the caller must await `Evolution.prepare` first.
  */
 export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)

@@ -60,7 +60,7 @@ function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[])
   return field && { source: 'fields', key: field.path, values: new Set([field.value]) }
 }
 
-/** Fields that are part of an object's key, so that no index is needed. */
+/** Fields that are part of an object's key and therefore need no index. */
 const placePaths: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace'])
 
 function matcher(resource: Resource, labels: LabelMatcher, fields: FieldMatcher): Matches {

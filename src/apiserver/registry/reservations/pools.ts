@@ -38,7 +38,7 @@ export interface Allocation {
   readonly current: readonly Reservation[]
 }
 
-/** Returns the allocator for one write of an object. It never allocates the same value twice. */
+/** Returns the allocator for one write of an object. The allocator never returns the same value twice. */
 export function allocatorOf({ pools, reservations, records, maxValues, current }: Allocation): Allocator {
   const requestedIds = new Set<string>()
   const currentIds = new Set(current.map(idOf))

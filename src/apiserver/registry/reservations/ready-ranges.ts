@@ -1,7 +1,7 @@
 /**
- * Reads the ranges that the cluster IPs of Services come from: those of all ServiceCIDRs that are ready and not
- * terminating. A ServiceCIDR without a Ready condition counts as ready, because the control loop that sets the
- * condition may not be running.
+ * Reads the ranges for the cluster IPs of Services: the ranges of all ServiceCIDRs that are ready and not terminating.
+ * A ServiceCIDR without a Ready condition counts as ready, because the control loop that sets the condition may not be
+ * running.
  */
 import type { ServiceCIDR } from '../../../api/kinds/networking/service-cidr.ts'
 import { type IpRange, parseRange } from '../../../api/model/ip-range.ts'

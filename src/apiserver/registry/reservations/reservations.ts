@@ -1,7 +1,7 @@
 /**
  * Reserves values, such as addresses, when objects are written. A kind assigns values to its object before validation,
- * and the commit reserves and releases the values together with the object. Only the commit reserves values, so a
- * failed or rejected write or a dry run needs no cleanup.
+ * and the commit reserves and releases the values together with the object. Only the commit reserves values, so failed
+ * writes, rejected writes and dry runs need no cleanup.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'

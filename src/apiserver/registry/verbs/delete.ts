@@ -258,7 +258,7 @@ function assertPrecondition(
   { uid, resourceVersion }: Preconditions,
 ): void {
   // As in Kubernetes, error messages name the resource for kinds that delay their deletion, such as Namespace. For all
-  // others, they name the kind.
+  // other kinds, error messages name the kind.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(

@@ -30,7 +30,7 @@ export interface ListQuery {
   readonly match: '' | 'Exact' | 'NotOlderThan'
   /** The name of the user. The number of concurrent history reads is limited per user. */
   readonly user: string
-  /** Identifies the list and the user that a continue token is valid for. */
+  /** Identifies the list and the user for which a continue token is valid. */
   readonly scope: string
   /** The sort order of the list. Undefined for key order. */
   readonly order?: ListOrder | undefined

@@ -67,7 +67,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   const { resource } = context
   const { uid } = object.metadata
   if ((uid || mayCreate(context)) && !(await exists(context, name))) {
-    // A late update must not recreate a deleted object. A client that has read the object sends its uid.
+    // A late update must not recreate a deleted object. A uid in the request shows that the client has read the object.
     if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
     return await createInstead(context, object)
   }
@@ -200,7 +200,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
 interface Attempt<N> {
   readonly previous: ApiObject
   readonly next: N
-  /** The cached object that `previous` was parsed from. */
+  /** The cached object from which `previous` was parsed. */
   readonly stored: CachedObject
   readonly conditions: WriteConditions
 }

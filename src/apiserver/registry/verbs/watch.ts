@@ -192,8 +192,8 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
 }
 
 /**
- * Converts errors that occur while reading the history to a 410. The log may no longer contain the events, or a value
- * may be unreadable and therefore have no event.
+ * If reading the history fails, replaces the error with a 410. The log may no longer contain the events, or a value may
+ * be unreadable and therefore have no event.
  */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {

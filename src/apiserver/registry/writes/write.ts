@@ -241,7 +241,7 @@ export function assertInTime({ deadline }: WriteContext): void {
  * automatically, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // Return the error for a changed definition unmodified. Dispatch then repeats the request with the new type, which
+  // Do not replace the error for a changed definition. Dispatch then repeats the request with the new type, which
   // completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =

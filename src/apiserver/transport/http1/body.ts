@@ -1,8 +1,8 @@
 /**
  * Buffers the body of an HTTP/1.1 request. Most bodies are complete before a handler reads them and never become a
- * stream. For other bodies, at most about `maxHeld` bytes are buffered. The connection is then paused until the handler
- * reads. The stream itself does not buffer any data, because it would store each chunk separately. `ByteQueue` limits
- * the memory.
+ * stream. For other bodies, the connection is paused once about `maxHeld` bytes are buffered, and resumes when the
+ * handler reads. The stream's own buffering is disabled; otherwise, each chunk would be stored separately. `ByteQueue`
+ * limits the memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'

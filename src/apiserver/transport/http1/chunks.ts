@@ -53,7 +53,7 @@ export class ChunkReader {
     return { used: i, content: joined(bytes, contentRanges) }
   }
 
-  /** Parses one byte outside of chunk data. Returns false if it is not allowed here. */
+  /** Parses one byte outside of chunk data. Returns false if the byte is not allowed at this position. */
   #step(byte: number): boolean {
     switch (this.#place) {
       case 'digit':

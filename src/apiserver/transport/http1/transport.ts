@@ -196,7 +196,8 @@ export class Http1Transport implements ServerTransport {
     corkInStage(socket)
     if (this.#framing === 'chunks') socket.write(lastChunk, 'latin1', this.#onFlushed)
     else this.#isFlushed = true
-    // A client has little time to read from a connection that is closing. Flush the last chunk before closing it.
+    // A client has little time to read from a connection that is closing. Flush the last chunk before closing the
+    // connection.
     if (this.isLast && this.#passing !== undefined) void this.#passing.then(() => this.#answered())
     else this.#answered()
   }

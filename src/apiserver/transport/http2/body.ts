@@ -1,7 +1,7 @@
 /**
  * Buffers the body of an HTTP/2 request. Most bodies are complete before a handler reads them and never become a
  * stream. The flow-control windows of the stream and the connection limit the amount of unread data, and grow as data
- * is read. The stream itself does not buffer any data, because it would store each chunk separately. `ByteQueue` limits
+ * is read. The stream's own buffering is disabled; otherwise, each chunk would be stored separately. `ByteQueue` limits
  * the memory.
  */
 import { Readable } from 'node:stream'

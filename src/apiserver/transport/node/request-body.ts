@@ -1,7 +1,7 @@
 /**
  * Buffers the body of a request that Node reads. When about `maxHeld` bytes are buffered, Node stops reading from the
- * connection. Unlike Node's own stream, destroying this stream does not close the connection, so the server can still
- * send a response.
+ * connection. Unlike Node's own stream, this stream can be destroyed without closing the connection, so the server can
+ * still send a response.
  */
 import type { Readable } from 'node:stream'
 import { maxDiscarded, maxHeld } from '../http1/body.ts'
