@@ -103,8 +103,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
 }
 
 /**
- * Runs when the outcome of a write is known, to complete or undo side effects of admission. It must not throw, because
- * the outcome is final.
+ * Runs when the outcome of a write is known, to complete or undo side effects of admission. The callback must not
+ * throw, because the outcome is final.
  */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
 
@@ -142,7 +142,7 @@ export interface Control<T = ApiObject | undefined> {
   readonly isIdle?: () => boolean
   /**
    * Whether the plugin tracks data about existing objects, such as their quota usage. Such a plugin also runs for
-   * deletions by the server itself, for which all other plugins are skipped. It must not reject deletions.
+   * deletions by the server itself, for which all other plugins are skipped. The plugin must not reject deletions.
    */
   readonly accounts?: boolean
   /**

@@ -21,7 +21,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
-/** Returns a plugin that rejects any role or binding that grants permissions that its author lacks. */
+/** Returns a plugin that rejects roles and bindings whose author lacks some of the granted permissions. */
 export function refuseEscalation(access: Access, version: EmulatedVersion): Control {
   return {
     name: 'escalation',

@@ -35,8 +35,8 @@ export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
 }
 
 /**
- * Returns the token volume. Its fields have the same order as in stored objects, so that the server need not reorder
- * them in every pod.
+ * Returns the token volume. The volume's fields have the same order as in stored objects, so that the server need not
+ * reorder them in every pod.
  */
 function tokenVolume(name: string): Volume {
   const items = [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }]

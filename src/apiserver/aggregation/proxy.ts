@@ -15,7 +15,10 @@ export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
   readonly forwarder: RequestForwarder
-  /** Returns why the last check of a backend failed. Undefined if the check passed or if no check has completed yet. */
+  /**
+   * Returns the reason why the last check of a backend failed. Undefined if the check passed or if no check has
+   * completed yet.
+   */
   readonly faultOf: (backend: Backend) => string | undefined
   /** Called to schedule an early check when a request could not reach its backend. */
   readonly onUnreachable: (backend: Backend) => void

@@ -137,8 +137,8 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
 const truncated = 'truncated'
 
 /**
- * Initial size of the annotations. It is sufficient for most requests, which have annotations only for authorization
- * and deprecated versions.
+ * Initial size of the annotations. This size is sufficient for most requests, which have annotations only for
+ * authorization and deprecated versions.
  */
 const fewAnnotations = 8
 

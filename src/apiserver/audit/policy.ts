@@ -131,8 +131,8 @@ const anything = {
 } as const
 
 /**
- * Returns the default policy. It records the metadata of all writes, except for the very frequent writes to leases and
- * events.
+ * Returns the default policy, which records the metadata of all writes, except for the very frequent writes to leases
+ * and events.
  */
 export function writesOnly(groupOf: (id: string) => string): Policy {
   const busy = [

@@ -33,7 +33,7 @@ export interface Credentials {
   readonly headers: SentHeaders
   /** Path of the request. Undefined for credentials that do not come from a request. */
   readonly path?: string
-  /** Identifies the connection, so that strategies can cache results between its requests. */
+  /** Identifies the connection, so that strategies can cache results across its requests. */
   readonly connection: object
   /**
    * Requested audiences of a token review. The token must be valid for at least one of them. Undefined in ordinary

@@ -39,7 +39,7 @@ export interface CertificateParts {
 }
 
 /**
- * The rules for deriving a user from the subject of a certificate. They depend on the vendor and the Kubernetes
+ * The rules for deriving a user from the subject of a certificate. The rules depend on the vendor and the Kubernetes
  * version.
  */
 export interface CertificateUsers {

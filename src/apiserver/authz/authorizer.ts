@@ -41,7 +41,7 @@ export interface Question {
 /** The decision of one or several authorization modes about a request. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  /** Returns the reason for the decision, or ''. It is a function because the reason is rarely needed. */
+  /** Returns the reason for the decision, or ''. The reason is computed on demand, because it is rarely needed. */
   readonly reason: () => string
 }
 

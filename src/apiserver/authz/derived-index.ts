@@ -10,7 +10,7 @@ import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 
-/** A kind of object that an index is derived from. */
+/** A kind of object from which an index is derived. */
 export interface Source {
   readonly type: StoredType
   /** Updates the index after a change to one object. `object` is undefined if it was deleted. */

@@ -7,8 +7,8 @@
  *     2 entry: revision (8 bytes), key length (2 bytes), both little endian, then the key and the value
  *     3 end: JSON, summary of the contents (`BackupContents`) with the SHA-256 of all bytes before this frame
  *
- * A backup without an end frame was truncated. Entries are trustworthy only once the end frame has been read. The
- * reader yields entries before the end and throws an error at the end if the checksum or the counts differ.
+ * A backup without an end frame is truncated. Entries are trustworthy only once the end frame has been read. The reader
+ * yields entries before the end and throws an error at the end if the checksum or the counts differ.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -243,7 +243,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // The check below reports this error, as it does for any other payload that is not a JSON object.
+    // The check below reports this error, as for any other payload that is not a JSON object.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }
@@ -251,7 +251,7 @@ function parse(payload: Buffer): JsonObject {
 /** Reads frames from a byte stream. */
 class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
-  /** The running hash of the backup. The end frame contains this hash, which does not cover the frame itself. */
+  /** The running hash of the backup. The end frame contains this hash, which does not cover the end frame itself. */
   readonly hash = createHash('sha256')
   #buffered: Buffer = Buffer.alloc(0)
 
@@ -270,7 +270,7 @@ class FrameReader {
     let length = this.#buffered.length
     while (length < size) {
       const { value, done } = await this.#chunks.next()
-      if (done) throw new BackupError('the backup is truncated: create it again, or use another backup')
+      if (done) throw new BackupError('the backup is truncated: create a new backup or use another one')
       parts.push(value)
       length += value.length
     }

@@ -143,7 +143,7 @@ export class KubeObjects {
     return [...reservations, { key, revision, value }]
   }
 
-  /** Converts a custom object. Keeps its stored version, which the migrated definition still lists. */
+  /** Converts a custom object. The object keeps its stored version, which the migrated definition still lists. */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)

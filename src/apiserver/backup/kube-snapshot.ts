@@ -23,7 +23,7 @@ export interface LeftBehind {
   readonly example: string
 }
 
-/** Presents the contents of a kube-apiserver's etcd as entries for this store. */
+/** Converts the contents of a kube-apiserver's etcd to entries for this store. */
 export class KubeSnapshot implements Snapshot {
   readonly revision: number
   readonly leftBehind = new Map<string, LeftBehind>()
@@ -59,7 +59,7 @@ export class KubeSnapshot implements Snapshot {
 
   /**
    * Returns the entry that records the Kubernetes version of the store. Returns no entry for the oldest version, which
-   * is assumed if none is recorded.
+   * is assumed if no version is recorded.
    */
   #versionRecord(): Entry[] {
     if (this.#version === oldestVersion) return []

@@ -48,7 +48,7 @@ const margin = { least: 1_000_000_000, perSecond: 100_000 }
 /**
  * Returns a revision that the source store cannot have reached since its state was read. All revisions that clients
  * have received are therefore lower, and the server reports them as expired. `since` is the time of the read in
- * milliseconds. If the clock has since been set back, the elapsed time counts as zero.
+ * milliseconds. If the clock has been set back since then, the elapsed time counts as zero.
  */
 export function revisionAbove(revision: Revision, since: number, now: number): Revision {
   const seconds = Math.max(0, Math.ceil((now - since) / 1000))

@@ -43,7 +43,7 @@ interface Level {
   readonly limits: PoolLimits
   /**
    * The bounds and the demand that determine how many seats the level lends or borrows. Undefined if the emulated
-   * version has no lending, or for an exempt level without seats.
+   * version has no lending, or if the level is exempt and has no seats.
    */
   readonly lending: { readonly bounds: SeatBounds; readonly demand: SeatDemand } | undefined
 }

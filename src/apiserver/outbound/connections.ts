@@ -44,7 +44,7 @@ export interface Destination {
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
-/** Settings of connection pools. They depend on the purpose of the connections. */
+/** Settings of connection pools, which depend on the purpose of the connections. */
 export interface ConnectionsOptions {
   /**
    * Maximum number of connections per destination. All of these connections may stay open while idle, because opening a

@@ -11,7 +11,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AdmissionControlParts {
   readonly vendor: Vendor
-  /** Returns the admission plugins in execution order. They exist only after the server has started. */
+  /** Returns the admission plugins in execution order. The plugins exist only after the server has started. */
   readonly controls: () => readonly ControlState[]
 }
 

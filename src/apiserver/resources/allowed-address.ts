@@ -1,5 +1,5 @@
 /**
- * Decides which addresses in the status of Nodes and Pods this server may connect to. By default, the server rejects
+ * Decides to which addresses in the status of Nodes and Pods this server may connect. By default, the server rejects
  * addresses of its own machine, link-local addresses, cloud metadata services (which provide credentials), and IPv6
  * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these addresses, but never this
  * server's own port. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed range.

@@ -87,7 +87,7 @@ function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
   }
 }
 
-/** Returns why the pod cannot be assigned to a node, or undefined if it can. */
+/** Returns the reason why the pod cannot be assigned to a node, or undefined if it can. */
 function obstacle({ metadata, spec = {} }: Pod): string | undefined {
   if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
   if ((spec.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`

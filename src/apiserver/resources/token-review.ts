@@ -28,7 +28,7 @@ export function tokenReview({ authenticateToken, audiences: own }: TokenReviewPa
     type: undefined,
     admits: 'CREATE',
     recordsManager: true,
-    doc: 'Returns the user that a token belongs to.',
+    doc: 'Returns the user to whom a token belongs.',
     answer: async ({ object: review }) => {
       const { token, audiences: wanted = [] } = review.spec ?? {}
       if (!token) throw badRequest('spec.token is required')

@@ -10,8 +10,8 @@ export interface Times {
   readonly handshake: number
   readonly headers: number
   /**
-   * Maximum time to receive a request. It is longer than any request deadline, so that slow requests receive a 504
-   * response and only clients that stop sending are disconnected.
+   * Maximum time to receive a request. The time is longer than any request deadline, so that slow requests receive a
+   * 504 response and only clients that stop sending are disconnected.
    */
   readonly request: number
   readonly idle: number
@@ -43,8 +43,8 @@ export const drainTime = 0.5 * seconds
 export const drainTurns = 10
 export const maxHeaderBytes = 128 * 1024
 /**
- * Maximum number of headers that are parsed. It is higher than the allowed number of headers, so that a request with
- * too many headers receives a 431 with an explanation.
+ * Maximum number of headers that are parsed. The maximum is higher than the allowed number of headers, so that a
+ * request with too many headers receives a 431 with an explanation.
  */
 export const maxParsedHeaders = 2000
 export const maxStreams = 250
@@ -54,9 +54,9 @@ export const maxStreams = 250
  */
 export const resets = { burst: maxStreams, perSecond: 50 }
 /**
- * Number of HTTP/2 frames without a request or body data, such as pings, settings and priorities, that a client may
- * send. Requests and responses allow additional frames (`frameEarnings`), because clients acknowledge the data that
- * they read.
+ * Number of HTTP/2 frames without a request or body data that a client may send. Examples of such frames are pings,
+ * settings and priorities. Requests and responses allow additional frames (`frameEarnings`), because clients
+ * acknowledge the data that they read.
  */
 export const idleFrames = { burst: 1000, perSecond: 100 }
 /**

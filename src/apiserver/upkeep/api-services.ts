@@ -1,5 +1,5 @@
 /**
- * Registers every API version that this server serves as a local APIService, so that clients can list API versions as
+ * Registers a local APIService for every API version that this server serves, so that clients can list API versions as
  * they can with kube-apiserver. Built-in versions are registered at every start. Versions of custom resources are
  * registered while a definition serves them. The server itself does not need these objects, because it routes requests
  * by its catalogue.

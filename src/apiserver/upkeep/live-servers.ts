@@ -1,6 +1,7 @@
 /**
  * Tracks the live API servers of a store. Each server maintains a key with a lease. The key of a crashed server
- * disappears some time after `lifetimeSeconds`. A stopping server removes its key immediately. An example of a key:
+ * disappears some time after `lifetimeSeconds` have passed. A stopping server removes its key immediately. An example
+ * of a key:
  *
  *   servers/10.1.2.3:6443
  */

@@ -21,7 +21,7 @@ export interface OwnServiceParts {
   readonly sharedStore: boolean
   /** The cluster IP that the Service should have. */
   readonly clusterIP: string
-  /** The port that this server listens on. */
+  /** The port on which this server listens. */
   readonly port: number
   readonly addresses: ServerAddresses
 }

@@ -74,7 +74,10 @@ export interface ControlParts extends ImagePolicyParts {
   readonly clock: Clock
   /** Shared memory for the event rate counters of all workers. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
-  /** Finds the resource type of an owner reference. Returns undefined if the server does not serve the owner's kind. */
+  /**
+   * Finds the resource type of the owner in an owner reference. Returns undefined if the server does not serve the
+   * owner's kind.
+   */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
   /** Records durations and rejections, per plugin. */
   readonly metrics: AdmissionMetrics

@@ -57,8 +57,8 @@ interface Choice {
 }
 
 /**
- * Returns the policy that admits the pod. If no cached policy does, reads the latest policies from the store before
- * rejecting the pod.
+ * Returns the policy that admits the pod. If no cached policy admits the pod, reads the latest policies from the store
+ * before rejecting the pod.
  */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)

@@ -303,9 +303,9 @@ async function refundDue({ ledger, log }: Accounting, refunds: PendingRefunds, o
 }
 
 /**
- * Deletes the pending refunds of a quota when a recount replaces its usage, because the recount already includes them.
- * If this discards the charge of a concurrent write, the precondition of that write fails, and the write is admitted
- * again.
+ * Deletes the pending refunds of a quota when a recount replaces the quota's usage, because the recount already
+ * includes them. If this discards the charge of a concurrent write, the precondition of that write fails, and the write
+ * is admitted again.
  */
 async function voidRefunds({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})

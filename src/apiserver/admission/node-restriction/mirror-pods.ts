@@ -1,7 +1,7 @@
 /**
  * Validates mirror pods, the only pods that a node agent may create. A mirror pod represents a pod that the node runs
- * on its own. It must be bound to the node, be owned only by the node and reference no other objects, because a pod
- * grants its node read access to the objects that the pod references.
+ * on its own. A mirror pod must be bound to the node, be owned only by the node and reference no other objects, because
+ * a pod grants its node read access to the objects that the pod references.
  */
 
 import { node as nodes } from '../../../api/kinds/core/node.ts'

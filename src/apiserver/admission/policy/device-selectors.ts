@@ -74,7 +74,7 @@ function selectorsOf({ devices }: ResourceClaimSpec = {}, spec: FieldPath): Plac
   })
 }
 
-/** Maximum lengths and sizes in a ResourceSlice. They bound the estimated cost of an expression. */
+/** Maximum lengths and sizes in a ResourceSlice, which bound the estimated cost of an expression. */
 const maxSizes = { driver: 63, domain: 63, name: 32, attribute: 64, members: 32 }
 
 function textOf(maxElements: number): DeclaredType {

@@ -39,7 +39,7 @@ const policyPlurals = [validatingFamily, mutatingFamily].flatMap(({ policies, bi
   bindings.plural,
 ])
 
-/** Resources that policies never apply to, by group. This ensures that a broken policy can be repaired. */
+/** Resources to which policies never apply, by group. This exemption ensures that a broken policy can be repaired. */
 const exemptResources = new Map<string, readonly string[]>([
   ['admissionregistration', policyPlurals],
   ['authentication', ['selfsubjectreviews', 'tokenreviews']],

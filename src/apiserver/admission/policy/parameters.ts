@@ -5,7 +5,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import { LabelMatcher, requirementsOf } from '../../../api/selectors/label-selector.ts'
 import type { AdmissionRequest } from '../admission.ts'
 
-/** A kind that policies can use for their parameters. */
+/** A kind that policies can use for parameters. */
 export interface ParameterType {
   readonly stored: StoredType
   /** Name of the API group. */

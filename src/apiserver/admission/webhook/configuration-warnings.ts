@@ -1,7 +1,7 @@
 /**
  * Warns about webhook configurations that may lock out their owners. A warning is returned for each webhook that is
- * called for system namespaces, for leases or for the pods of its own backend. Further warnings concern references to
- * missing Services and CA bundles without a certificate. These problems are not errors, because the configuration may
+ * called for system namespaces, for leases or for the pods of its own backend. Other warnings concern references to
+ * missing Services, and CA bundles without a certificate. These problems are not errors, because the configuration may
  * be created before its backend.
  */
 import { X509Certificate } from 'node:crypto'

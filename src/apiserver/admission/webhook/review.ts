@@ -20,7 +20,7 @@ interface Written {
   readonly oldObject: string
 }
 
-/** The AdmissionReviews of one request. They are valid until the object of the request changes. */
+/** The AdmissionReviews of one request, which are valid until the object of the request changes. */
 export class Reviews {
   readonly #request: AdmissionRequest
   readonly #written = new Map<ObjectForm, Promise<Written>>()

@@ -31,8 +31,8 @@ export interface ReviewRequest {
 }
 
 /**
- * Maximum number of JSON values in a response. It is higher than the limit for request bodies, because long lists such
- * as warnings are truncated later.
+ * Maximum number of JSON values in a response. The maximum is higher than the limit for request bodies, because long
+ * lists such as warnings are truncated later.
  */
 const maxValues = 200_000
 
@@ -73,7 +73,7 @@ function* parse(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
-    // The parser's own message is not used because it quotes the response.
+    // Do not use the parser's own message, because it quotes the response.
     throw malformed('the response is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the response is not a JSON object')

@@ -1,7 +1,7 @@
 /**
  * Claims of service account tokens. Bound tokens are requested through `serviceaccounts/token`, expire, and may be
- * bound to a pod or Secret. Legacy tokens are stored in a Secret and are valid as long as the Secret exists. This file
- * only writes and reads claims. Other files check whether the claims are still valid.
+ * bound to a pod or Secret. Legacy tokens are stored in a Secret and are valid while the Secret exists. This file only
+ * writes and reads claims. Other files check whether the claims are still valid.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { defined, isObject } from '../../../api/json/json.ts'
@@ -13,7 +13,8 @@ import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 export interface Holder {
   readonly name: string
   /**
-   * Uid of the object. Undefined for the Secret of a legacy token, and for the node of a pod if the Node did not exist.
+   * Uid of the object. Undefined for the Secret of a legacy token, and for a pod's node whose Node object did not
+   * exist.
    */
   readonly uid: string | undefined
 }
@@ -54,7 +55,7 @@ export interface BoundToken extends ObjectName {
   readonly audiences: readonly string[]
   readonly nowSeconds: number
   readonly lifeSeconds: number
-  /** The requested lifetime in seconds of a token with an extended lifetime. */
+  /** The lifetime in seconds that was requested for a token whose lifetime was extended. */
   readonly warnAfterSeconds?: number | undefined
 }
 
@@ -76,7 +77,7 @@ export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
   }
 }
 
-/** Identifies a legacy token: its account and the Secret that contains it. */
+/** Identifies a legacy token: its account, and the Secret that contains the token. */
 export interface LegacyToken extends ObjectName {
   readonly uid: string
   readonly secret: string

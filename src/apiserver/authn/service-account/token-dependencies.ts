@@ -21,7 +21,7 @@ import type { SignedToken } from './signatures.ts'
 export interface HolderOptions {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** Whether a legacy token is valid only as long as its account and Secret exist. */
+  /** Whether a legacy token is valid only while its account and Secret exist. */
   readonly lookupLegacy: boolean
   /** The vendor whose label marks a legacy token as invalid. Undefined if the label is ignored. */
   readonly markedBy: Vendor | undefined

@@ -21,7 +21,7 @@ export class NodeGraph {
   readonly #index: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
-  /** Number of pods that need an object, by node and then by object. */
+  /** Number of pods that need each object, by node and then by object. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
   /** Volumes by the Secret that they reference. */

@@ -1,6 +1,6 @@
 /**
- * The RBAC mode, which allows a request if a rule in one of the user's roles allows it. It never denies a request that
- * another mode may allow.
+ * The RBAC mode, which allows a request if a rule in one of the user's roles allows it. The mode never denies a request
+ * that another mode may allow.
  */
 
 import type { User } from '../../../api/model/user.ts'

@@ -50,7 +50,7 @@ export interface Grant {
 
 /** A subject's bindings by role. */
 type Bound = Map<string, Set<Binding>>
-/** A subject's bindings by namespace and role. Cluster-wide bindings have the namespace ''. */
+/** A subject's bindings by namespace and role. The namespace of cluster-wide bindings is ''. */
 type Holdings = Map<string, Bound>
 
 /** All roles and bindings, indexed by subject. */

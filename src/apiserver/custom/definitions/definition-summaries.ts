@@ -26,7 +26,10 @@ export interface DefinitionSummary {
   readonly terminating: boolean
   /** Whether the objects of the definition must be deleted before the definition is removed. */
   readonly cleanup: boolean
-  /** Identifies the state in which the definition is served. It changes whenever the served types must be replaced. */
+  /**
+   * Identifies the state in which the definition is served. The identifier changes whenever the served types must be
+   * replaced.
+   */
   readonly servedAs: string
 }
 

@@ -13,7 +13,7 @@ export function ownNames(catalogue: Catalogue, group: string): TakenNames {
 const none = namesTaken([])
 const namesByCatalogue = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
 
-/** Returns the names by group. They are computed once because built-in kinds never change. */
+/** Returns the names by group. The names are computed once, because built-in kinds never change. */
 function byGroup(catalogue: Catalogue): ReadonlyMap<string, TakenNames> {
   const before = namesByCatalogue.get(catalogue)
   if (before !== undefined) return before

@@ -67,7 +67,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods that read objects through a conversion webhook. They replace the synchronous methods. */
+/** Returns the methods that read objects through a conversion webhook. These methods replace the synchronous ones. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {

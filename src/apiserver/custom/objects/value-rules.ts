@@ -170,7 +170,10 @@ function asText(_: string, value: unknown): unknown {
 }
 
 export function tooMuch(path: FieldPath): FieldError {
-  return forbidden(path, 'validation against the schema takes too long: make the object smaller or the schema simpler')
+  return forbidden(
+    path,
+    'validation against the schema takes too long: reduce the size of the object or simplify the schema',
+  )
 }
 
 /**

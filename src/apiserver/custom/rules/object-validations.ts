@@ -38,7 +38,7 @@ import { type CompiledRule, type RuleNode, readRules } from './rule-tree.ts'
 const maxRuleCost = 2_000_000
 const maxObjectCost = 20_000_000
 
-/** The part of validation that can take a long time. It runs after all other rules. */
+/** The part of validation that can take a long time. This part runs after all other rules. */
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**

@@ -21,9 +21,9 @@ export type RuleReason = (typeof reasons)[number]
 export interface Rule {
   readonly rule: string
   readonly message: string
-  /** The expression that returns the message. It takes precedence over `message`. */
+  /** The expression that returns the message. The expression takes precedence over `message`. */
   readonly messageExpression: string
-  /** The reason for the error response, as written in the rule. It may be invalid. */
+  /** The reason for the error response, as written in the rule. The reason may be invalid. */
   readonly reason: string | undefined
   /** Path of the field to report, relative to the validated value. Empty for the value itself. */
   readonly fieldPath: string

@@ -23,8 +23,8 @@ import { addressV3, type Document, Documents } from './documents.ts'
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 /**
- * The media type that older clients request. It is not a valid media type, and older clients fail if the response uses
- * it. Responses therefore use the new media type.
+ * The invalid media type that older clients request. These clients fail if the response uses the same type, so
+ * responses use the new media type.
  */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const protobufV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'

@@ -49,7 +49,7 @@ const writing = {
   fieldManager: { type: 'string', doc: 'Name of the field manager that owns the changed fields. At most 128 bytes.' },
   fieldValidation: {
     type: 'string',
-    doc: 'Handling of unknown and duplicate fields: Strict rejects the request, Warn (the default) warns, Ignore drops them.',
+    doc: 'Handling of unknown and duplicate fields: Strict rejects the request, Warn (the default) returns warnings, and Ignore drops the fields.',
   },
 } satisfies { [name: string]: Parameter }
 
@@ -120,7 +120,7 @@ const allQueryParameters = {
   sort: {
     type: 'string',
     isExtension: true,
-    doc: 'The fields to sort the list by, such as `-status.startTime,metadata.name`; a minus sign reverses the order.',
+    doc: 'Fields by which the list is sorted, such as `-status.startTime,metadata.name`; a minus sign reverses the order.',
   },
   watch: {
     type: 'boolean',

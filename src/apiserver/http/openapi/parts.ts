@@ -16,7 +16,7 @@ export interface Parts {
   /** The top-level members of the document other than paths and types. */
   readonly head: JsonObject
   readonly paths: Iterable<NamedPart>
-  /** The types that the paths refer to. They are complete only after all paths have been written. */
+  /** The types that the paths refer to. The list is complete only after all paths have been written. */
   readonly types: Iterable<NamedPart>
 }
 

@@ -27,7 +27,7 @@ export interface ForwardedRequest {
   readonly via: string
   /** Names of additional client headers to remove, in lower case. */
   readonly dropped: readonly string[]
-  /** Headers to add, by lower-case name. They replace headers of the same name that the client sent. */
+  /** Headers to add, by lower-case name. These headers replace client headers with the same name. */
   readonly added: { readonly [name: string]: string }
 }
 

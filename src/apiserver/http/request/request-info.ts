@@ -77,7 +77,7 @@ function pathInfo(method: string, segments: readonly string[], path: string, que
   return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}${slash}`, query }
 }
 
-/** An empty query that all requests without a query share. It is never modified. */
+/** An empty query that all requests without a query share. The query is never modified. */
 const noQuery = new URLSearchParams()
 
 /** Matches paths whose segments need neither decoding nor checks. Nearly all paths match. */

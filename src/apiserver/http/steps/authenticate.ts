@@ -11,8 +11,8 @@ import type { Exchange } from '../request/exchange.ts'
 import { webSocketAuthorization } from '../websocket/websocket-token.ts'
 
 /**
- * Returns the authentication step. `isSecret` matches headers that only authentication may read. They are removed
- * before later steps run.
+ * Returns the authentication step. `isSecret` matches headers that only authentication may read. These headers are
+ * removed before later steps run.
  */
 export function authenticate(authenticator: Authenticator, isSecret?: (name: string) => boolean): Step {
   return (exchange) => {

@@ -31,7 +31,7 @@ export const protobufEventMessages: MessageFraming = {
 
 const base64Protocol = 'base64.binary.k8s.io'
 
-/** Sends log chunks as binary messages, or as base64 text if the client requests it. The first message is empty. */
+/** Sends log chunks as binary messages, or as base64 text if the client requests base64. The first message is empty. */
 export const logMessages: MessageFraming = {
   protocols: ['binary.k8s.io', base64Protocol],
   opening: (protocol) => ({ type: protocol === base64Protocol ? 'text' : 'binary', data: Buffer.alloc(0) }),

@@ -158,8 +158,8 @@ export function isAsStored({ stored, kind }: Resource): boolean {
 }
 
 /**
- * Returns a string that identifies how a type is represented in JSON. It consists of the API version and, for custom
- * kinds, the ID of the definition.
+ * Returns a string that identifies how a type is represented in JSON. The string consists of the API version and, for
+ * custom kinds, the ID of the definition.
  */
 export function formOf({ apiVersion, kind }: Resource): string {
   return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`

@@ -1,6 +1,6 @@
 /**
- * Builds the representations of a stored object, such as its other API versions, that admission webhooks can request.
- * They are computed once per type.
+ * Builds the representations of a stored object that admission webhooks can request, such as its other API versions.
+ * The representations are computed once per type.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'

@@ -98,7 +98,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** Destroy the stream, because `close` with an error code would end the response properly first. */
+  /** Destroy the stream, because `close` with an error code would first end the response properly. */
   cut(): void {
     this.#stream.destroy(cutOff)
   }
