@@ -28,7 +28,7 @@ const unitsPerObject = 20
 export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
-  /** Kinds whose objects must all be processed again, for example after the caches were reloaded. */
+  /** Kinds whose objects must all be processed again, for example because the caches were reloaded. */
   readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
   /** Number of changes that have arrived but are not in the index yet. */

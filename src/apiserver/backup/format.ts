@@ -165,8 +165,8 @@ export class BackupReader {
   }
 
   /**
-   * Yields pages of entries. Throws BackupError if the backup is damaged or truncated, at the latest after the last
-   * entry.
+   * Yields pages of entries. Throws BackupError if the backup is damaged or truncated. The error may be thrown only
+   * after the last entry.
    */
   async *pages(): AsyncGenerator<readonly Entry[]> {
     try {

@@ -5,7 +5,7 @@ import type { CommandOptions } from '../../wire/streaming/command.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 
-/** Returned by an endpoint to have the request forwarded to another server. */
+/** Returned by an endpoint whose request must be forwarded to another server. */
 export class ForwardRequest {
   readonly target: ProxyTarget
 

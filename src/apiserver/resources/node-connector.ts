@@ -79,7 +79,7 @@ export class NodeConnector {
     return storedNode.object
   }
 
-  /** Returns how to connect to the agent of a node. */
+  /** Returns the destination for requests to a node's agent. */
   async toAgent(node: Node): Promise<Destination> {
     const { localNodes, trust, localTrust, requiresNodeSubject } = this.#parts
     const { name = '' } = node.metadata
@@ -95,7 +95,7 @@ export class NodeConnector {
     return { host: address, port, ...named, maxIdle, ...(await trust()) }
   }
 
-  /** Returns how to connect to a port of a node other than its agent's port. */
+  /** Returns the destination for requests to a port of a node other than the agent's port. */
   async toNode(node: Node, target: Target): Promise<Destination> {
     if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
       throw new CallError('connection', 'a simulated node has no other ports')

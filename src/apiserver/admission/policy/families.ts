@@ -1,4 +1,7 @@
-/** Defines the two families of admission policies, validating and mutating: their kinds and how to compile them. */
+/**
+ * Defines the two families of admission policies, validating and mutating: the kinds of each family, and the functions
+ * that compile its policies.
+ */
 import {
   type MutatingAdmissionPolicySpec,
   mutatingAdmissionPolicy,

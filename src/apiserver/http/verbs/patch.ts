@@ -21,7 +21,7 @@ import { sendBytes } from '../response/responses.ts'
 import { applyType, handleApply } from './apply.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
-/** A parsed patch: how to apply it, and its unknown or duplicate fields. */
+/** A parsed patch: the function that applies the patch, and the patch's unknown and duplicate fields. */
 interface Patch {
   readonly apply: (document: Json) => Json | Generator<void, Json>
   readonly faults: readonly string[]

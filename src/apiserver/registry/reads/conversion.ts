@@ -109,8 +109,8 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
 export const largeJson = 64 * 1024
 
 /**
- * Does the slow part of `jsonOf` and `readVersion`, such as calling a conversion webhook, in advance. Returns undefined
- * if there is no slow part.
+ * Performs the slow part of `jsonOf` and `readVersion` in advance, for example by calling a conversion webhook. Returns
+ * undefined if there is no slow part.
  */
 export function prepareJson(
   resource: Resource,

@@ -41,7 +41,7 @@ const reasons: ReadonlyMap<number, string> = new Map([
 interface Line {
   readonly name: string
   readonly value: string
-  /** Undefined until a second response has the same header. */
+  /** Undefined until the same header occurs in a second response. */
   text: string | undefined
 }
 

@@ -60,7 +60,10 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #lastId = 0
   /** Whether the server has sent GOAWAY, so that new requests are ignored. */
   #isClosing = false
-  /** Body bytes that count against the connection's flow-control window, and how many of them handlers have read. */
+  /**
+   * Body bytes that count against the connection's flow-control window, and the number of these bytes that handlers
+   * have read.
+   */
   #received = 0
   #returnable = 0
   /** Whether to announce, with the next headers, that the server uses no dynamic table. */

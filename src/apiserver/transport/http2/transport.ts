@@ -32,7 +32,10 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly #connection: AnswerConnection
   #hasLeft = false
   #disconnected: AbortController | undefined
-  /** Body bytes that count against the stream's flow-control window, and how many of them the handler has read. */
+  /**
+   * Body bytes that count against the stream's flow-control window, and the number of these bytes that the handler has
+   * read.
+   */
   received = 0
   returned = 0
   /** Progress of the client: the amount of unsent response data, and when that amount last changed. */
