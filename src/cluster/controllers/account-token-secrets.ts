@@ -1,9 +1,9 @@
 /**
  * Creates a token Secret for each service account that has no token Secret, and lists the Secret in the account's
- * `secrets`. Runs only with `--create-token-secrets`, because these tokens never expire.
+ * `secrets`. Runs only with `--create-token-secrets`, because tokens that never expire are a security risk.
  *
- * The Secret is created before it is listed. If the process is killed between these two writes, the next pass lists the
- * existing Secret instead of creating another.
+ * The Secret is created before it is listed in the account. If the process is killed between these two writes, the next
+ * pass lists the existing Secret instead of creating another.
  */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'

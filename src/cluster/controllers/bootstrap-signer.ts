@@ -1,7 +1,8 @@
 /**
- * Signs `cluster-info`, the ConfigMap in the public namespace that lets a client with only a bootstrap token verify the
- * server. Each bootstrap token that may sign gets one entry `jws-kubeconfig-<id>`: a detached JWS over the kubeconfig,
- * signed with the token. Entries for tokens that are deleted, expired or not allowed to sign are removed.
+ * Signs the ConfigMap `cluster-info` in the public namespace, so that a client that has only a bootstrap token can
+ * verify the server. For each bootstrap token that may sign, the ConfigMap contains an entry `jws-kubeconfig-<id>`: a
+ * detached JWS over the kubeconfig, signed with the token. Entries for tokens that are deleted, expired or not allowed
+ * to sign are removed.
  *
  * A signature depends only on the kubeconfig and the token. It can be recomputed at any time and is written only if it
  * differs.
@@ -109,7 +110,7 @@ async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: 
   try {
     await ignoreNotFound(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
-    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
+    // A conflict needs no retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

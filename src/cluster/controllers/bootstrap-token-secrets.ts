@@ -18,7 +18,7 @@ export function textIn({ data }: Secret, key: string): string {
   return Buffer.from(data?.[key] ?? '', 'base64').toString()
 }
 
-/** Returns when a token expires, in milliseconds since 1970. */
+/** Returns the expiry time of a token, in milliseconds since 1970. */
 export function endOf(secret: Secret): number {
   return tokenEnd(textIn(secret, 'expiration'))
 }

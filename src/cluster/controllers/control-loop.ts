@@ -38,10 +38,14 @@ export interface ControlLoop extends Availability {
    * unless `roles` names other roles. If undefined, the loop runs as the manager itself.
    */
   readonly account?: string
-  /** Source component of the loop's events, if kube-controller-manager uses a different name than the account. */
+  /**
+   * Source component of the loop's events. Set only if kube-controller-manager uses a name other than the account's.
+   */
   readonly eventSource?: string
   readonly roles?: readonly string[]
-  /** Flag that sets how many objects the loop reconciles in parallel (`--concurrent-<flag>-syncs`), and its default. */
+  /**
+   * The flag `--concurrent-<flag>-syncs`, which sets how many objects the loop reconciles in parallel, and its default.
+   */
   readonly syncs?: { readonly flag: string; readonly default: number }
   /** Creates the loop, or several loops that share the name and account. Returns the reason if the loop cannot run. */
   readonly make: (context: LoopContext) => Loop | readonly Loop[] | NotRunning
@@ -100,7 +104,7 @@ export interface LoopOptions {
   readonly maxMirrored?: number
   /** Scheduler configuration. Defaults to that of kube-scheduler. */
   readonly scheduler?: SchedulerSettings
-  /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
+  /** Grace period for silent nodes, and eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions
   /** CIDR ranges for the pod CIDRs of nodes. If undefined, nodes are not assigned pod CIDRs. */
   readonly podRanges?: PodRanges

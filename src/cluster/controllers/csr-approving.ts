@@ -1,7 +1,7 @@
 /**
  * Approves client certificate requests from node agents, and no other requests. The built-in signer must accept the
  * request, and a SubjectAccessReview must allow the requester to create `certificatesigningrequests/nodeclient`, or
- * `/selfnodeclient` for a certificate in its own name.
+ * `/selfnodeclient` for a certificate in the requester's own name.
  *
  * While the agent of a node is alive, only that agent gets a certificate for the node. A bootstrap token alone is
  * therefore not enough to take over the identity of a working node, and a client with a token for one node cannot get a
@@ -41,8 +41,8 @@ export interface ApprovingParts extends LivenessParts {
 }
 
 /**
- * Backoff for requests whose requesters lack permission. The loop notices newly granted permission after at most the
- * maximum delay.
+ * Backoff for requests whose requester lacks permission. The loop notices a newly granted permission within the maximum
+ * delay.
  */
 const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
 
@@ -144,7 +144,7 @@ async function decide(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
     )
   } catch (error) {
-    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
+    // A conflict needs no retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

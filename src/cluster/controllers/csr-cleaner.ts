@@ -1,8 +1,8 @@
 /**
  * Deletes obsolete CertificateSigningRequests. A request that was approved or denied, or that has failed, is deleted
  * one hour later. A pending request is deleted one day after its creation. A request is also deleted when its
- * certificate expires. Each deletion requires the resourceVersion that was checked. Requests that are not due yet are
- * checked again when they are due and, because the clock may change, at regular intervals until then.
+ * certificate expires. Each deletion requires the resourceVersion that was checked. A request that is not due yet is
+ * checked again when it is due, and at regular intervals before that because the clock may change.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -51,8 +51,8 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
 }
 
 /**
- * Returns when to delete the request: one hour after the decision or one day after the creation, or when the
- * certificate expires if that is earlier.
+ * Returns the time at which to delete the request: one hour after the decision, or one day after the creation if the
+ * request is pending. If the certificate expires earlier, returns its expiry time.
  */
 function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))
@@ -94,7 +94,7 @@ async function remove(
   try {
     await ignoreNotFound(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
-    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
+    // A conflict needs no retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

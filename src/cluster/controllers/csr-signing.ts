@@ -3,8 +3,8 @@
  * rules gets the condition Failed, which lists all violations. The loop ignores requests that are not approved, are
  * already signed, have failed, or are addressed to other signers.
  *
- * The certificate is valid for the requested time, but for no less than ten minutes and no more than the maximum set by
- * the flag. The status is written with the resourceVersion that was checked, so that only one of two concurrent signers
+ * The certificate is valid for the requested duration, but for at least ten minutes and at most the maximum set by the
+ * flag. The status is written with the resourceVersion that was checked, so that only one of two concurrent signers
  * succeeds and a certificate is never replaced.
  */
 
@@ -104,7 +104,7 @@ async function write(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'status', signal }),
     )
   } catch (error) {
-    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
+    // A conflict needs no retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -16,8 +16,8 @@ export interface Demand {
 }
 
 /**
- * Whether the budget refers to the total number of pods, which only their controllers know. True for maxUnavailable and
- * for a percentage.
+ * Whether the budget depends on the desired number of pods, which only their controllers specify. True for
+ * maxUnavailable and for a percentage.
  */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'

@@ -1,7 +1,7 @@
 /**
- * Maintains the status of PodDisruptionBudgets: the number of pods that may be evicted now. Evictions decrement that
- * number with a compare-and-set (`apiserver/resources/pod-eviction.ts`) and record the pod, which then no longer counts
- * as healthy.
+ * Maintains the status of PodDisruptionBudgets: the number of pods that may be evicted now. An eviction decrements that
+ * number with a compare-and-set (`apiserver/resources/pod-eviction.ts`) and records the pod. From then on, the pod does
+ * not count as healthy.
  *
  * The expected number of pods comes from their controllers: from informers for built-in kinds, and from the `scale`
  * subresource for others. Pods without a controller do not count.
@@ -62,7 +62,7 @@ export function disruptionLoop(parts: DisruptionParts): Loop {
       fromInformer(budgets),
       fromInformer(pods, (change) => selection.keysOf(change)),
       // The loop reads the owners of the pods while it reconciles a budget. A change to an owner does not trigger a
-      // reconcile, because its pods will change as well.
+      // reconcile, because the owner then changes its pods, which does.
       ...owners.map((informer) => fromInformer(informer, () => [])),
     ],
     reconcile: (key, signal) => reconcile(state, key, signal),
@@ -142,7 +142,7 @@ async function expectedScale(
   return [...replicas.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** Thrown if the controller of a pod has no Scale object. */
+/** Thrown if the controller of a pod has no scale subresource. */
 class NoScaleError extends Error {
   override readonly name = 'NoScaleError'
 }
@@ -154,7 +154,7 @@ interface Scale {
 
 /**
  * Returns the number of replicas that an owner specifies, or undefined if the owner no longer exists. Throws if the
- * owner has no Scale object.
+ * owner has no scale subresource.
  */
 async function scaleOf(
   state: State,
@@ -173,10 +173,10 @@ async function scaleOf(
   if (Object.hasOwn(state.scaled, place))
     return cachedWorkload?.metadata.uid === uid ? replicasOf(cachedWorkload) : undefined
   const type = await state.types.typeOf(owner, signal)
-  if (type === undefined) throw new NoScaleError(`the server has no kind ${kind} in ${apiVersion}`)
+  if (type === undefined) throw new NoScaleError(`the server does not serve the kind ${kind} in ${apiVersion}`)
   const scale = subresource<ApiObject & Scaled>(type, 'scale')
   const scaleObject = await ignoreNotFound(state.client.get(scale, { namespace, name }, { signal }))
-  if (scaleObject === undefined) throw new NoScaleError(`${kind} ${namespace}/${name} has no scale`)
+  if (scaleObject === undefined) throw new NoScaleError(`${kind} ${namespace}/${name} has no scale subresource`)
   return scaleObject.metadata.uid === uid ? replicasOf(scaleObject) : undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Creates the PersistentVolumeClaims for the ephemeral volumes of Pods. A claim is named after its Pod and volume and
- * is owned by the Pod, so it is deleted with the Pod. If a claim with that name exists but the Pod does not own it, the
- * loop reports the claim and leaves it unchanged.
+ * Creates the PersistentVolumeClaims for the ephemeral volumes of Pods. A claim is named after its Pod and volume. The
+ * Pod owns the claim, so the claim is deleted with the Pod. If a claim with that name exists but the Pod does not own
+ * it, the loop reports the claim and leaves it unchanged.
  */
 
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'

@@ -2,8 +2,8 @@
 import { isConflict, StatusError } from '../../client/requests/status-error.ts'
 
 /**
- * Whether the failed create can be ignored: either the namespace is terminating or deleted, or another client has
- * already created the object, and that change triggers the loop.
+ * Whether a failed create can be ignored. This is the case if the namespace is terminating or deleted, or if another
+ * client has already created the object, because that change triggers the loop.
  */
 export function isIgnorableCreateError(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false

@@ -1,4 +1,4 @@
-/** Ignores 404 errors for loops, because objects may be deleted at any moment. */
+/** Ignores 404 errors on behalf of loops, because objects may be deleted at any moment. */
 import { isNotFound } from '../../client/requests/status-error.ts'
 
 /** Returns the result of a call, or undefined if the object does not exist. */

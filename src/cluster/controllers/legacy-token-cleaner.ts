@@ -1,7 +1,8 @@
 /**
- * Removes unused legacy tokens: service account tokens in Secrets that an account lists and no pod refers to. A token
- * that has not been used for the clean-up period is marked as invalid, and servers reject it from then on. Its Secret
- * is deleted after another such period. The loop keeps Secrets that no account lists, because users created them.
+ * Removes unused legacy tokens: service account tokens in Secrets that are listed in an account and not referenced by
+ * any pod. A token that has not been used for the clean-up period is marked as invalid, and servers reject it from then
+ * on. Its Secret is deleted after another such period. The loop keeps Secrets that no account lists, because users
+ * created them.
  *
  * A ConfigMap contains the day on which servers began to record the use of tokens. No token is marked in the first
  * period after that day.
@@ -38,8 +39,8 @@ export interface LegacyTokenCleanerParts {
   readonly accounts: Informer<ServiceAccount>
   readonly pods: Informer<Pod>
   /**
-   * Time in milliseconds for which a token must be unused before it is marked, and for which a marked token's Secret is
-   * kept before it is deleted.
+   * Clean-up period in milliseconds: how long a token must be unused before it is marked, and how long the Secret of a
+   * marked token is kept.
    */
   readonly periodMs: number
 }
@@ -84,8 +85,8 @@ function isUnused(cleaning: Cleaning, secret: Secret): boolean {
 }
 
 /**
- * Whether the account of the token lists the Secret. A Secret without an account UID belongs to any account that has
- * the name in the Secret.
+ * Whether the account of the token lists the Secret. A Secret without an account UID belongs to any account with the
+ * name that the Secret specifies.
  */
 function isListed({ vendor, accounts }: Cleaning, { metadata }: Secret): boolean {
   const { namespace = '', name, annotations = {} } = metadata
@@ -122,7 +123,7 @@ async function clean({ client, vendor, clock, periodMs }: Cleaning, { metadata }
     const options = { preconditions: { uid, resourceVersion }, signal }
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // On a conflict, there is nothing to retry: the change to the Secret triggers this loop again.
+    // A conflict needs no retry: the change to the Secret triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

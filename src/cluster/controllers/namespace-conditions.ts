@@ -68,7 +68,8 @@ export function conditionsOf({ undiscovered, failures, remaining, finalizers }: 
 type Told = readonly [reason: string, message: string]
 
 /**
- * Returns one namespace condition. Each of these conditions names a problem, so the status True indicates a problem.
+ * Returns one namespace condition. The status True indicates a problem, because each of these condition types names a
+ * problem.
  */
 function finding(type: string, troubles: readonly string[], { ok, bad }: { ok: Told; bad: Told }): Finding {
   if (troubles.length === 0) return { type, status: 'False', reason: ok[0], message: ok[1] }

@@ -4,7 +4,7 @@
  * Each pass deletes the contents, lists the remaining objects and reports them in the status. When the namespace is
  * empty, the pass removes the finalizer and the server deletes the namespace. Otherwise the loop runs another pass
  * later. Passes share no state, so a restart loses nothing. No object can be added in the meantime, because a create
- * requires an unchanged namespace.
+ * request requires an unchanged namespace.
  *
  * A restore of the store may undo the deletion at any moment. A pass therefore lists the objects first, reads the
  * namespace again, and then deletes exactly the listed objects. The deletion specifies the list's resourceVersion,
@@ -39,7 +39,8 @@ export interface NamespaceLoopParts {
 }
 
 /**
- * Backoff between passes. The contents are polled rather than watched, and the maximum delay is the longest interval.
+ * Backoff between passes. The contents are polled rather than watched, so the maximum delay is also the longest polling
+ * interval.
  */
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
@@ -141,7 +142,7 @@ async function sweepType(
   }
 }
 
-/** Returns the resourceVersion of a list and the first of its objects, if any. */
+/** Returns the resourceVersion of a list and the first object in the list, if any. */
 async function firstPage(
   client: Client,
   type: DiscoveredType,
@@ -214,7 +215,7 @@ interface Change {
   readonly change: (object: Namespace) => Namespace | undefined
 }
 
-/** Changes the namespace if it still waits for this loop. Never changes a new namespace with the same name. */
+/** Changes the namespace if it still waits for this loop. Never changes another namespace that has the same name. */
 async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { change, ...options }: Change) {
   const name = { name: metadata.name! }
   const guarded = (object: Namespace) =>

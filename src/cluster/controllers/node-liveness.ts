@@ -1,7 +1,7 @@
 /**
- * Determines whether a Node exists and its agent is alive, according to the API. The agent sets its Ready condition to
- * True or False, and the nodelifecycle loop sets it to Unknown when the agent is silent. A recently renewed Lease
- * counts too, because an agent may renew it before it reports its first status.
+ * Determines from the API whether a Node exists and its agent is alive. The agent sets its Ready condition to True or
+ * False, and the nodelifecycle loop sets it to Unknown when the agent is silent. A recently renewed Lease also shows
+ * that the agent is alive, because an agent may renew the Lease before it reports its first status.
  */
 
 import type { Vendor } from '../../api/model/vendor.ts'

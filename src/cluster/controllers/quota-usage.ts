@@ -72,8 +72,8 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
 }
 
 /**
- * Returns the number of objects of a type. Lists a single object and adds the `remainingItemCount`. A type that is not
- * served has no objects.
+ * Returns the number of objects of a type by listing a single object and adding the `remainingItemCount`. Returns 0 for
+ * a type that is not served.
  */
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {
   for (const version of await versionsOf(client, type, signal)) {

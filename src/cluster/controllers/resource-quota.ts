@@ -9,10 +9,10 @@
  * twice. Resources that have no recorded usage are counted immediately. If a server is killed between a charge and its
  * write, another API server refunds the charge (`apiserver/upkeep/quota-refunds.ts`).
  *
- * If there is only one server and it can pause writes (`whileStill`), a quota that keeps changing is counted while no
- * write is in progress. Such a count is exact. With several servers, no process knows all writes. The first count of a
- * quota misses objects that are created or deleted while it runs, so an exact count follows soon. An exact count also
- * follows when the loop starts, because the previous process may have stopped during a count.
+ * A single server can pause writes (`whileStill`). It counts a quota that keeps changing while no write is in progress,
+ * so the count is exact. With several servers, no process knows about all writes. The first count of a quota misses
+ * objects that are created or deleted while it runs, so an exact count follows soon. An exact count also follows when
+ * the loop starts, because the previous process may have stopped during a count.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -51,7 +51,7 @@ export interface ResourceQuotaLoopParts {
 interface Seen {
   readonly version: string
   readonly since: number
-  /** When the quota must be counted even if it keeps changing, on the monotonic clock. */
+  /** Time, on the monotonic clock, by which the quota must be counted even if it keeps changing. */
   readonly countBy: number
   readonly counted?: Amounts
 }
@@ -77,7 +77,8 @@ interface Step {
 }
 
 /**
- * How soon a quota is recounted after the start or after its first count, in milliseconds, even if it keeps changing.
+ * Time in milliseconds within which a quota is recounted after the start or after its first count, even if it keeps
+ * changing.
  */
 const soonMs = 5000
 
@@ -124,7 +125,7 @@ function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }
 
 /**
  * Counts the usage and writes the status while no other write is in progress. A write during the count would change the
- * version of the quota. If the server cannot guarantee this at the moment, the loop retries after `quietMs`.
+ * version of the quota. If the server cannot pause writes at the moment, the loop retries after `quietMs`.
  */
 async function countStill(
   parts: ResourceQuotaLoopParts,

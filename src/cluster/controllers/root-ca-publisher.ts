@@ -27,7 +27,7 @@ export interface RootCaParts {
 }
 
 const description = 'CA that clients inside the cluster use to verify the API server.'
-/** Interval in milliseconds for checking the CA itself, which may be replaced while the loop runs. */
+/** Interval in milliseconds between checks of the CA itself, which may be replaced while the loop runs. */
 const recheckMs = 60_000
 /** Key that represents all namespaces. No namespace can have this name. */
 const wholeCluster = '*'

@@ -13,7 +13,7 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 
 const keptMs = 60_000
 
-/** A reference to a kind by apiVersion and kind, such as in an owner reference. */
+/** A reference to a kind by apiVersion and kind, as in an owner reference. */
 export interface KindReference {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Finds pods by selector, and objects by the pods that they select. With indexes, the cost of a lookup depends on the
- * number of pods that have a label from the selector rather than on the total number of pods.
+ * Finds pods by selector, and objects by the pods that they select. Indexes make the cost of a lookup depend on the
+ * number of pods with a label from the selector, not on the total number of pods.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -46,13 +46,13 @@ export class PodSelection<T extends ObjectBase> {
     return this.#selectors.selects(object, labels)
   }
 
-  /** Returns the keys of the objects that select a changed pod, or selected it before the change. */
+  /** Returns the keys of the objects that select a pod before or after its change. */
   keysOf({ previous, object }: ObjectChange<Pod>): Set<string> {
     const states = [previous, object].filter((pod) => pod !== undefined)
     return new Set(states.flatMap((pod) => this.selecting(pod)).map(objectKey))
   }
 
-  /** Returns the index keys that cover all selected pods and as few other pods as possible. */
+  /** Returns index keys that cover all selected pods and as few other pods as possible. */
   #smallestCandidateSet(namespace: string | undefined, selector: SelectorObject): string[] {
     const labelChoices = requirementsOf(selector).flatMap((each) =>
       each.op === 'in' ? [[...new Set(each.values)].map((value) => indexKey(namespace, `${each.key}=${value}`))] : [],

@@ -85,7 +85,7 @@ function noteGone(parts: TokenSecretParts, goneSecrets: GoneSecrets, secret: Sec
 }
 
 /**
- * Reconciles an account. Removes deleted Secrets from the account's list before creating a new Secret, so that the
+ * Reconciles an account. Removes a deleted Secret from the account's list before creating a new Secret, so that the
  * account never lists both.
  */
 async function reconcileAccount(
@@ -118,7 +118,7 @@ async function missingSecrets(
   return missing
 }
 
-/** Yields the keys of the token Secrets that belong to an account. */
+/** Yields the keys of an account's token Secrets. */
 function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {
   for (const secret of parts.secrets.objects()) {
     const isOf = secret.metadata.namespace === metadata.namespace && accountOf(parts, secret) === metadata.name

@@ -1,6 +1,6 @@
 /**
- * Creates the service account `default` in every namespace that is not terminating, for pods that do not specify an
- * account, and recreates it after a deletion.
+ * Creates the service account `default` in every namespace that is not terminating, and recreates it if it is deleted.
+ * Pods that do not specify an account use this account.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'

@@ -1,8 +1,8 @@
 /**
- * Marks ServiceCIDRs as ready, and delays the deletion of ServiceCIDRs in use. A terminating ServiceCIDR is not ready,
- * so Services get no more addresses from it. The loop removes its finalizer once no IPAddress belongs to that
- * ServiceCIDR alone. It waits at least a few seconds after the deletion, because API servers may still commit addresses
- * that they chose before the deletion.
+ * Marks ServiceCIDRs as ready, and delays the deletion of ServiceCIDRs that are in use. A terminating ServiceCIDR is
+ * not ready, so Services get no more addresses from it. The loop removes the finalizer of a terminating ServiceCIDR
+ * once no IPAddress belongs to that ServiceCIDR alone. The loop waits at least a few seconds after the delete request,
+ * because API servers may still commit addresses that they allocated before the request.
  */
 import type { IPAddress } from '../../api/kinds/networking/ip-address.ts'
 import type { ServiceCIDR } from '../../api/kinds/networking/service-cidr.ts'

@@ -1,6 +1,6 @@
 /**
  * Resets the condition DisruptionTarget of pods that were not deleted after all, for example because the eviction
- * failed after it had set the condition. Kubernetes has done so since 1.26, two minutes after the condition was set.
+ * failed after it had set the condition. Kubernetes 1.26 and later do so two minutes after the condition was set.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { timestamp } from '../../api/model/object.ts'
@@ -16,7 +16,10 @@ import { hasEnded, isTerminating } from './workloads/pod-state.ts'
 
 /** Time in milliseconds after which a condition is reset. */
 const staleAfterMs = 2 * 60_000
-/** Reason set by nodes. A node may take any amount of time before it deletes the pod. */
+/**
+ * Reason that nodes set. Conditions with this reason are not reset, because a node may take any amount of time to
+ * delete the pod.
+ */
 const nodeReason = 'TerminationByKubelet'
 
 export interface StaleDisruptionParts {

@@ -1,13 +1,13 @@
 /**
- * Three loops that delay the deletion of storage in use: claims that a pod references, volumes that are bound to a
- * claim, and VolumeAttributesClasses that a claim or volume names. Admission adds a finalizer to new objects
+ * Three loops that delay the deletion of storage that is in use: claims that a pod references, volumes that are bound
+ * to a claim, and VolumeAttributesClasses that a claim or volume names. Admission adds a finalizer to new objects
  * (StorageObjectInUseProtection). The loops remove the finalizer when the storage is unused, and add it to older
  * objects that lack it.
  *
  * Every pod that references a claim counts as a user, even if it is pending or has terminated, because the claim may
  * still be mounted or may soon be mounted. The loop does not watch pods, because caching all of them would take a lot
- * of memory. Instead, it lists the pods of the namespace when a claim is terminating, repeatedly while a pod uses the
- * claim.
+ * of memory. Instead, it lists the pods of the namespace when a claim is terminating, and repeats the list while a pod
+ * uses the claim.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'

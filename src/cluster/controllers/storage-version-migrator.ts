@@ -1,7 +1,7 @@
 /**
  * Runs StorageVersionMigrations. The loop records the resource version of the collection, then writes every older
- * object with an apply that changes nothing. The API server stores the result in the current form. An object that was
- * changed or deleted after it was listed needs no rewrite: a later change already stored the current form.
+ * object by an apply request that changes nothing. The API server stores the result in the current form. An object that
+ * was changed or deleted after it was listed needs no rewrite: a later change already stored the current form.
  *
  * The recorded resource version also lets another manager continue an interrupted migration: objects that were already
  * rewritten have later versions.
@@ -113,8 +113,8 @@ async function rewriteAll(
 }
 
 /**
- * Rewrites an object with an apply that contains only its identity and version. Returns the reason if the server
- * rejects the write. Throws an error if a later attempt may succeed.
+ * Rewrites an object by an apply request that contains only the object's identity and version. Returns the reason if
+ * the server rejects the write. Throws an error if a later attempt may succeed.
  */
 async function rewrite(
   client: Client,

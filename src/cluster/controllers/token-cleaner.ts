@@ -1,7 +1,7 @@
 /**
- * Deletes expired bootstrap tokens. A token with an unreadable `expiration` counts as expired, as it does in
- * authentication. Deletion requires the resourceVersion that was checked, so a token that was extended in the meantime
- * remains.
+ * Deletes expired bootstrap tokens. A token with an invalid `expiration` counts as expired, as it does in
+ * authentication. Each deletion requires the resourceVersion that was checked, so a token whose expiration was extended
+ * in the meantime is kept.
  */
 
 import type { Clock } from '../../base/time/clock.ts'
@@ -50,7 +50,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   try {
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // On a conflict, there is nothing to retry: the other client's change triggers this loop again.
+    // A conflict needs no retry: the other client's change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

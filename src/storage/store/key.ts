@@ -56,7 +56,8 @@ function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds
     throw new StoreError(`a write can reserve and release at most ${maxReservedKeys} keys`)
   if (lifetimeSeconds !== undefined && reserves.length > 0)
     throw new StoreError('a key with a TTL cannot reserve other keys')
-  if (new Set([key, ...reservations]).size <= reservations.length) throw new StoreError('a write contains a key twice')
+  if (new Set([key, ...reservations]).size <= reservations.length)
+    throw new StoreError('a write contains the same key twice')
   for (const claim of reservations) assertKey(claim)
 }
 

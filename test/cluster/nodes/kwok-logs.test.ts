@@ -137,7 +137,7 @@ test('without the flag, the Supported condition of Logs objects is false', async
 test('invalid Logs objects are rejected', () => {
   for (const [spec, message] of [
     [{ logs: [{}] }, /spec.logs\[0\].logsFile is not a string/],
-    [{ logs: [{ logsFile: 'a', follow: 'yes' }] }, /spec.logs\[0\].follow is neither true nor false/],
+    [{ logs: [{ logsFile: 'a', follow: 'yes' }] }, /spec.logs\[0\].follow must be true or false/],
     [{ logs: [{ logsFile: 'a', text: 'b' }] }, /spec.logs\[0\].text is not supported/],
     [{ logs: Array.from({ length: 33 }, () => ({ logsFile: 'a' })) }, /more than 32 elements/],
   ] as const)

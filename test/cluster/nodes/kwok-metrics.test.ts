@@ -246,14 +246,14 @@ test('a path of a Metric object serves only a limited number of series', async (
 test('invalid Metric objects are rejected', () => {
   const gauge = { name: 'a', kind: 'gauge', value: '1' }
   for (const [spec, message] of [
-    [{ path: '/other', metrics: [] }, /spec\.path does not start with \/metrics/],
+    [{ path: '/other', metrics: [] }, /spec\.path must start with \/metrics/],
     [{ path: '/metrics/{x}', metrics: [] }, /\{x\} is not supported; the only parameter is \{nodeName\}/],
     [{ path: '/metrics', metrics: [{ ...gauge, kind: 'summary' }] }, /kind is not one of counter, gauge, histogram/],
     [{ path: '/metrics', metrics: [{ ...gauge, dimension: 'disk' }] }, /dimension is not one of node, pod, container/],
     [{ path: '/metrics', metrics: [{ name: 'a', kind: 'gauge' }] }, /spec\.metrics\[0\]\.value is required/],
     [{ path: '/metrics', metrics: [{ ...gauge, kind: 'histogram' }] }, /value is not allowed for a histogram/],
     [{ path: '/metrics', metrics: [{ ...gauge, unit: 's' }] }, /spec\.metrics\[0\]\.unit is not supported/],
-    [{ path: '/metrics', metrics: [gauge, { ...gauge, kind: 'counter' }] }, /a is both gauge and counter/],
+    [{ path: '/metrics', metrics: [gauge, { ...gauge, kind: 'counter' }] }, /a is declared as both gauge and counter/],
     [{ path: '/metrics', metrics: Array.from({ length: 129 }, () => gauge) }, /more than 128 elements/],
     [{ path: '/metrics', metrics: [{ ...gauge, value: '1+' }] }, /spec\.metrics\[0\]\.value: .*Syntax error/s],
   ] as const)

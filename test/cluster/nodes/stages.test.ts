@@ -95,7 +95,7 @@ test('unsupported fields of a Stage are reported by name', () => {
   for (const [spec, message] of [
     [{ resourceRef: { apiGroup: 'apps', kind: 'Deployment' } }, /apiGroup is neither v1 nor a group with its version/],
     [{ resourceRef: { kind: 'config/maps' } }, /kind is not the name of a kind/],
-    [{ resourceRef: { kind: 'Service' }, next: { step: 'Start' } }, /only stages for pods have steps/],
+    [{ resourceRef: { kind: 'Service' }, next: { step: 'Start' } }, /supported only in stages for pods/],
     [{ resourceRef: { kind: 'Node' }, next: { delete: true } }, /stages for nodes support only/],
     [{ next: { patches: [{ template: '', subresource: '../x' }] } }, /"\.\.\/x" is not the name of a subresource/],
     [
@@ -103,10 +103,7 @@ test('unsupported fields of a Stage are reported by name', () => {
       /patches\[0\]\.impersonation\.username is not a string/,
     ],
     [{ next: { patches: [{ subresource: 'status', template: '', type: 'apply' }] } }, /type: "apply" is not one of/],
-    [
-      { next: { statusTemplate: '-', statusPatchAs: { username: '' } } },
-      /username is not a name of 1 to 256 characters/,
-    ],
+    [{ next: { statusTemplate: '-', statusPatchAs: { username: '' } } }, /username must have 1 to 256 characters/],
     [expression('.a', 'Near'), /operator "Near"/],
     [{ next: { step: 'Fly' } }, /"Fly" is not one of Start/],
     [{ delay: { durationMilliseconds: -1 } }, /not a non-negative number/],

@@ -1,8 +1,8 @@
 /**
  * Scales the targets of HorizontalPodAutoscalers to meet their metric targets: resource usage of pods, and metrics of
- * pods, other objects and external systems. All metrics come from APIs of aggregated servers (`metrics-api.ts`). If an
- * API is missing, the condition ScalingActive reports it and the target is not scaled. Each autoscaler is reconciled
- * every 15 seconds by default.
+ * pods, other objects and external systems. All metrics come from the APIs of aggregated servers (`metrics-api.ts`). If
+ * an API is unavailable, the condition ScalingActive reports the failure and the target is not scaled. Each autoscaler
+ * is reconciled every 15 seconds by default.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -78,7 +78,7 @@ export function autoscalingLoop(parts: AutoscalingParts): Loop {
     sources: [
       fromInformer(parts.autoscalers, ({ key, object, previous }) => {
         if (object === undefined) state.memories.delete(previous?.metadata.uid ?? '')
-        // A change to the status alone, such as a write by this loop, does not trigger a reconcile.
+        // A change to only the status, for example by this loop, does not trigger a reconcile.
         return sameJson((previous?.spec ?? null) as Json, (object?.spec ?? null) as Json) ? [] : [key]
       }),
       everyOf(periodMs, all),

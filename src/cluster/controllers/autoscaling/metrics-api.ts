@@ -1,7 +1,7 @@
 /**
  * Reads metrics from the APIs of aggregated servers: resource usage of pods (`metrics`), metrics of pods and other
- * objects (`custom.metrics`), and metrics of external systems (`external.metrics`). Other servers produce these
- * responses, so each value is checked, and a value that is not a quantity is an error.
+ * objects (`custom.metrics`), and metrics of external systems (`external.metrics`). The responses come from other
+ * servers, so each value is validated. A value that is not a quantity causes an error.
  */
 
 import type { MetricIdentifier } from '../../../api/kinds/autoscaling/metrics.ts'

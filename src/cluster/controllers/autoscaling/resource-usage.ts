@@ -1,6 +1,6 @@
 /**
  * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas that
- * the usage requires. For pods without metrics, assumes a conservative usage, which dampens scaling in both directions.
+ * the usage requires. For pods without metrics, assumes a usage that dampens scaling in both directions.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -107,7 +107,7 @@ export function replicasFor(question: UsageQuestion): UsageAnswer {
   return ratio < 1 === next > replicas && next !== replicas ? stay : { ...currentUsage, replicas: next }
 }
 
-/** Returns the usage that is assumed for a pod without metrics: the target average, or the pod's full request. */
+/** Returns the assumed usage of a pod without metrics: the target average, or the pod's full request. */
 function fullUse({ target, resource, container }: UsageQuestion, pod: Pod): number {
   return 'average' in target ? target.average : (requestOf(pod, resource, container) ?? 0)
 }

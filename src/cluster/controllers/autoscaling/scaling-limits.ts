@@ -1,7 +1,7 @@
 /**
  * Limits each scaling step of an autoscaler. Recent recommendations stabilize the result so that the number of replicas
- * does not flap. The autoscaler's `behavior` limits how fast it scales up and down. Without a `behavior`, the default
- * limits apply.
+ * does not flap. The autoscaler's `behavior` limits how fast the target is scaled up and down. Without a `behavior`,
+ * the default limits apply.
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
@@ -59,7 +59,7 @@ function highestAdvice({ advised, advice, downscaleWindowMs, now }: LimitQuestio
 
 /**
  * Returns the current number of replicas if it lies between the lowest and the highest recent recommendation. Otherwise
- * returns the nearer of these two numbers.
+ * returns the nearer of these two recommendations.
  */
 function heeded({ current, advised, advice, downscaleWindowMs, now }: LimitQuestion, behavior: Behavior): number {
   const windowMs = (rules: ScalingRules | undefined, otherwise: number) =>

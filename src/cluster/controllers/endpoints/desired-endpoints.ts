@@ -25,8 +25,8 @@ export interface DesiredParts {
 }
 
 /**
- * Returns the endpoint groups by port key. A Service without endpoints gets one empty group, so that it still has a
- * slice.
+ * Returns the endpoint groups by port key. For a Service without endpoints, returns one empty group, so that the
+ * Service still has a slice.
  */
 export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {
   const groups = new Map<string, EndpointGroup>()

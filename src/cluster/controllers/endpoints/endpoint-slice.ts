@@ -3,7 +3,7 @@
  * The loop changes as few slices as possible. The Service owns the slices, so deleting the Service deletes them.
  *
  * Because the server generates the names of slices, a repeated create would produce a duplicate. After a write, the
- * loop therefore writes no more slices for that Service until it has observed the write (`slice-writes.ts`).
+ * loop therefore writes no more slices for that Service until the watch has delivered the write (`slice-writes.ts`).
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -136,7 +136,7 @@ async function reconcileFamily(state: State, work: FamilyWork): Promise<void> {
   await carryOut(state, `${namespace}/${name}`, { plan: timedPlan(plan, vendor, triggerTime), signal, isEnding })
 }
 
-/** Annotates the slices to write with the time of the change that triggered the update. */
+/** Adds an annotation to the slices to be written: the time of the change that triggered the update. */
 function timedPlan({ create, update, remove }: SlicePlan, vendor: Vendor, triggerTime: string | undefined): SlicePlan {
   const timed = (slice: EndpointSlice): EndpointSlice => ({
     ...slice,

@@ -80,8 +80,8 @@ export function endpointLoop(parts: EndpointParts): Loop {
 }
 
 /**
- * Returns a function that yields the keys of Endpoints to check. Endpoints that exist at startup may have outlived
- * their Service. Deleted Endpoints are recreated.
+ * Returns a function that yields the keys of Endpoints to check: Endpoints that exist at startup, because their Service
+ * may have been deleted, and deleted Endpoints, which are recreated.
  */
 function leftoverKeys(informer: Informer<Endpoints>) {
   let isListed = false

@@ -48,8 +48,8 @@ export class PodChanges {
   }
 
   /**
-   * Returns how long to batch changes, in milliseconds: one millisecond per ten pods and at most one second, but at
-   * least the configured minimum.
+   * Returns how long to batch changes, in milliseconds: one millisecond per ten pods, up to one second, but at least
+   * the configured minimum.
    */
   readonly pauseMs = (key: string): number =>
     Math.max(this.#minPauseMs, Math.min(1000, Math.floor((this.#podCounts.get(key) ?? 0) / 10)))

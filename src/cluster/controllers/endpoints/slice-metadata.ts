@@ -1,6 +1,6 @@
 /**
- * Metadata of EndpointSlices: the Service label, the label for the managing loop, and the labels and annotations copied
- * from the owner, which is a Service or an Endpoints object.
+ * Metadata of EndpointSlices: the Service label, the label for the managing loop, and the labels and annotations that
+ * are copied from the owner (a Service or an Endpoints object).
  */
 import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
 import type { Service } from '../../../api/kinds/core/types/service-spec.ts'

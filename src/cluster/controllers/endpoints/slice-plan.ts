@@ -1,7 +1,7 @@
 /**
  * Plans which slices to create, update and delete for the desired endpoints. Endpoints stay in their slice. New
  * endpoints go to slices that change anyway, then to an existing slice with room for all remaining endpoints, and
- * otherwise to new slices. Slices that would otherwise be deleted are reused in place of new ones.
+ * otherwise to new slices. Instead of creating a slice, the plan reuses one that would otherwise be deleted.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -80,7 +80,8 @@ async function draftsOf(
 }
 
 /**
- * Keeps the endpoints of a slice that are still desired, and removes them from the endpoints that still need a slice.
+ * Keeps those endpoints of a slice that are still desired, and removes them from the set of endpoints that need a
+ * slice.
  */
 async function keepIn(slice: EndpointSlice, unplaced: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
   const timeSlice = new TimeSlice()

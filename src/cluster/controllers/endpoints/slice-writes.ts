@@ -1,7 +1,7 @@
 /**
- * Writes slices, and tracks the writes that the watch has not delivered yet. A Service with such writes is not
- * reconciled until the watch has delivered them. The wait is limited to one minute, because the watch may never deliver
- * a slice that another client deleted.
+ * Writes slices, and tracks the writes that the watch has not delivered yet. The loop does not reconcile a Service
+ * until the watch has delivered its writes. The wait is limited to one minute, because the watch may never deliver a
+ * slice that another client deleted.
  */
 
 import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'

@@ -1,6 +1,6 @@
 /**
- * Finds the time of the change that triggered an update of a Service's endpoints. Endpoints and slices carry this time
- * in an annotation, which clients use to compute the propagation delay. The rules are the same as in
+ * Determines the time of the change that triggered an update of a Service's endpoints. Endpoints and slices carry this
+ * time in an annotation, which clients use to compute the propagation delay. The rules are the same as in
  * kube-controller-manager.
  *
  * The time for a pod is the last transition of its Ready condition. The time for a Service is its creation time.

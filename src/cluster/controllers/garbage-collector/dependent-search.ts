@@ -1,12 +1,12 @@
 /**
- * Finds the dependents of an owner by listing instead of using the graph. Watches are independent of each other, so the
- * graph may lack a dependent that was created before its owner was deleted, or even a whole type. The `orphan`
- * finalizer is removed only after such a search. Otherwise dependents that should be orphaned would be deleted with
- * their owner.
+ * Finds the dependents of an owner by listing objects instead of using the graph. Watches are independent of each
+ * other, so the graph may lack a dependent that was created before its owner was deleted, or even a whole type. The
+ * `orphan` finalizer is removed only after such a search. Otherwise, dependents that should be orphaned would be
+ * deleted with their owner.
  *
  * A search starts with discovery. It lists the metadata of all types at the latest revision, in the owner's namespace
- * or, for a cluster-scoped owner, in the whole cluster. Concurrent callers share one search of a namespace if they all
- * request it before it starts. The search fails if a type cannot be listed, even if the type was removed after
+ * or, for a cluster-scoped owner, in the whole cluster. Callers that request a search of the same namespace before the
+ * search starts share one search. The search fails if a type cannot be listed, even if the type was removed after
  * discovery. The next search runs discovery again.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Maintains the owner graph: discovers the server's types and watches the metadata of their objects. Discovery runs
- * periodically, whenever a custom resource definition or APIService changes, and after the definitions and APIServices
- * have been listed.
+ * periodically, after the definitions and APIServices have been listed, and whenever a definition or APIService
+ * changes.
  *
  * The graph is complete when every type has been discovered and listed. It becomes incomplete when a new type appears,
  * or when a type is listed again because its watch cannot be resumed. No decision may rely on an incomplete graph. When
@@ -34,7 +34,7 @@ export interface FollowedTypesParts {
 }
 
 /**
- * Interval between discoveries in milliseconds. `shortestMs` is the minimum interval, even if definitions change
+ * Interval between discovery runs in milliseconds. `shortestMs` is the minimum interval, even if definitions change
  * constantly.
  */
 const refreshMs = 30_000
@@ -175,7 +175,8 @@ export class FollowedTypes implements Feed {
   }
 
   /**
-   * Ends the watch of a type after its last events. If the type is still missing at the next discovery, it is dropped.
+   * Ends the watch of a type after the watch's last events. If the type is still missing at the next discovery, the
+   * type is dropped.
    */
   async #leave(key: string, followed: Followed): Promise<void> {
     if (followed.isLeaving) await this.#drop(key, followed)

@@ -1,6 +1,6 @@
 /**
- * Deletes objects whose owners no longer exist, and completes deletions that wait for dependents, for all types of the
- * server.
+ * Deletes objects whose owners no longer exist, and completes deletions that wait for dependents, for all types that
+ * the server serves.
  *
  * - Background: an object is deleted when all its owners are absent. If an owner remains, only the references to absent
  *   owners are removed.
@@ -114,7 +114,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
 type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
 
 /**
- * Reads the object. Returns undefined if a different object has the same name now. Throws a 404 if no object has the
+ * Reads the object. Returns undefined if a different object now has the same name. Throws a 404 if no object has the
  * name.
  */
 async function readLive({ client }: Collector, target: Target, signal: AbortSignal): Promise<ObjectMeta | undefined> {
@@ -148,7 +148,7 @@ async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal)
 
 /**
  * Groups an object's owners by state. Returns `unknown` if an owner cannot be looked up, and `later` if the lookup
- * should be repeated.
+ * should be retried later.
  */
 async function classifyOwners(
   collector: Collector,
@@ -165,8 +165,8 @@ async function classifyOwners(
 }
 
 /**
- * Determines the state of one owner. Trusts the graph only if doing so keeps the object. Before a deletion, the owner
- * is read from the server.
+ * Determines the state of one owner. Trusts the graph only if the object is then kept. Before a deletion, reads the
+ * owner from the server.
  */
 async function classifyOwner(
   collector: Collector,
@@ -194,7 +194,8 @@ function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
 }
 
 /**
- * An owner whose kind is not served counts as absent only if it was deleted together with the definition of its kind.
+ * An owner of a kind that is not served counts as absent only if the owner was deleted together with the definition of
+ * the kind.
  */
 async function classifyUnservedOwner(
   { types, goneOwners }: Collector,
@@ -334,7 +335,7 @@ async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T 
 }
 
 interface MetadataPatch {
-  /** Metadata on which the change is based. The patch fails if the object has changed since. */
+  /** Metadata on which the change is based. The patch fails if the object has changed since then. */
   readonly live: ObjectMeta
   readonly change: Pick<ObjectMeta, 'ownerReferences'> | Pick<ObjectMeta, 'finalizers'>
   readonly signal: AbortSignal

@@ -3,9 +3,9 @@
  * cannot be read, but their dependents must be deleted. Two facts together prove that such an owner is absent: the
  * collector has received its deletion event, and the server confirms that nothing defines its kind.
  *
- * Entries expire after one hour, and all are dropped when a type is listed again, because a restore of the store may
- * have brought back the owner and its definition. Dependents of forgotten owners are kept, and `orch check` reports
- * them.
+ * Entries expire after one hour. When a type is listed again, all entries are dropped, because a restore of the store
+ * may have brought back the owner and its definition. If the entry of an owner has been dropped, its dependents are
+ * kept, and `orch check` reports them.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -23,7 +23,7 @@ const maxRemembered = 8192
 export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
-  /** Monotonic time when each entry expires. */
+  /** Monotonic time at which each entry expires. */
   readonly #expiryTimes = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {

@@ -2,9 +2,9 @@
  * Reads the state of owners from the server for each decision. Nothing is cached, because restoring a backup brings
  * back deleted objects with their UIDs and undoes unfinished deletions.
  *
- * Concurrent callers share one read of an owner, but only a read that starts after their calls. A caller that has read
- * the dependent first is therefore safe: if the store is restored between the two reads, the server rejects the
- * caller's write, which carries the dependent's resourceVersion.
+ * Concurrent callers share one read of an owner, but only if the read starts after their calls. A caller that reads the
+ * dependent first is therefore safe: if the store is restored between the two reads, the server rejects the caller's
+ * write, which carries the dependent's resourceVersion.
  */
 
 import type { ObjectMeta } from '../../../api/model/object.ts'
@@ -76,8 +76,8 @@ export class LiveOwners {
 }
 
 /**
- * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as a removed
- * version or a definition that is changing, proves nothing.
+ * Whether an error proves that the named object does not exist. A 404 for a path that is not served, for example
+ * because its version was removed or its definition is changing, proves nothing.
  */
 export function saysAbsent(error: unknown, name: string): boolean {
   return isNotFound(error) && error instanceof StatusError && error.status.details?.name === name

@@ -1,7 +1,7 @@
 /**
  * The graph of owners and dependents of all types. It has one node per object UID, with only the data that the
- * collector needs. An owner that was never observed is a node without a type, which exists while an object references
- * it.
+ * collector needs. An owner that was never observed is represented by a node without a type, which exists as long as an
+ * object references the owner.
  *
  * The graph passes the UID of every object that may need an action to `onAttention`, and the collector decides. The
  * graph never proves the state of an owner, so `live-owners.ts` reads the state from the server.
@@ -207,8 +207,8 @@ function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
 }
 
 /**
- * Whether the dependent blocks the deletion of an owner that is itself waiting for its dependents. Such owners can form
- * a cycle.
+ * Whether the dependent blocks this owner, and the owner is waiting for its dependents to be deleted. Such owners can
+ * form a cycle.
  */
 function isBlockedInTurn({ node, blocks }: Owner): boolean {
   return blocks && node.waits === 'dependents deleted'
@@ -224,7 +224,7 @@ export function circlesThrough(node: OwnerNode): Owner[] {
     : []
 }
 
-/** Whether a chain of owners that wait for their dependents leads from one object to another. */
+/** Whether a chain of owners, each waiting for its dependents, leads from one object to another. */
 function leadsTo(from: OwnerNode, to: OwnerNode): boolean {
   const visited = new Set<OwnerNode>([from])
   for (const node of visited) {

@@ -1,4 +1,4 @@
-/** Completion indexes of Indexed Jobs: reads them from pods and adds them to new pods. */
+/** Reads the completion indexes of Indexed Jobs from pods, and adds the indexes to new pods. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
@@ -22,8 +22,8 @@ export interface IndexContext {
 }
 
 /**
- * Returns the pod template for an index. The pod has the index as an annotation, an environment variable and part of
- * its hostname, and also as a label in Kubernetes 1.28 and later.
+ * Returns the pod template for an index. The template contains the index in an annotation, in an environment variable
+ * and in the hostname, and since Kubernetes 1.28 also in a label.
  */
 export function templateWithIndex(
   template: PodTemplateSpec,

@@ -20,7 +20,10 @@ import { deleteJob, endedJobs, nextDue, startJob } from './cron-runs.ts'
 import { CronStatus } from './cron-status.ts'
 
 interface LoopState extends CronJobParts {
-  /** The resourceVersion that the last status write replaced, by UID. A cached CronJob with this version is stale. */
+  /**
+   * By CronJob UID, the resourceVersion that the last status write replaced. A cached CronJob with this version is
+   * stale.
+   */
   readonly outdated: Map<string, string>
 }
 

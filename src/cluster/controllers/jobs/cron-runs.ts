@@ -20,7 +20,7 @@ import type { CronStatus } from './cron-status.ts'
 import { CronTimes, timestampInZone } from './cron-times.ts'
 
 /**
- * When a CronJob runs next. `at` is the scheduled time of a run that is due now, and `waitMs` is the time in
+ * When a CronJob runs next. `at` is the scheduled time of the run that is due now, and `waitMs` is the time in
  * milliseconds until the following run.
  */
 export interface Due {
@@ -71,8 +71,8 @@ function warning(reason: string, message: string): Happening {
 }
 
 /**
- * Returns the time after which runs are considered: the time of the last run, or the start of the deadline if it is
- * later. Without `now`, ignores the deadline.
+ * Returns the time after which runs are considered: the time of the last run, or the start of the deadline window if
+ * that is later. If `now` is omitted, ignores the deadline.
  */
 function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {
   const last = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')

@@ -22,8 +22,8 @@ export class CronStatus {
     const { active = [], ...others } = cronJob.status ?? {}
     this.cronJob = cronJob
     this.#parts = parts
-    // Any client that may write the status can list arbitrary Jobs, so references that cannot belong to this CronJob
-    // are ignored.
+    // Any client that may write the status can add references to arbitrary Jobs, so references to Jobs that cannot
+    // belong to this CronJob are ignored.
     this.#active = active.filter(
       ({ namespace, name = '' }) => namespace === cronJob.metadata.namespace && checkDnsSubdomain(name).length === 0,
     )

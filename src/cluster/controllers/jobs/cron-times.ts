@@ -1,13 +1,16 @@
 /**
  * Computes the run times of a schedule: the next run after a given time, and the latest run before that time. Schedules
- * use the wall clock of a time zone. Times that are skipped when clocks go forward have no run, and times that are
- * repeated when clocks go back have two. All times are milliseconds since 1970, in whole seconds.
+ * use the wall clock of a time zone. A local time that is skipped when clocks are set forward has no run. A local time
+ * that occurs twice when clocks are set back has two runs. All times are milliseconds since 1970, in whole seconds.
  */
 import type { ParsedSchedule, ScheduleField } from '../../../api/model/cron-expression.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** Number of days to search for a run. A schedule with no run in this period, such as 30 February, never runs. */
+/**
+ * Number of days to search for a run. A schedule with no run in this period never runs, for example a schedule for 30
+ * February.
+ */
 const maxDays = 5 * 366
 
 export class CronTimes {
@@ -81,7 +84,7 @@ export class CronTimes {
   }
 }
 
-/** Formats a time as local time in a time zone, such as `2026-11-19T14:05:00+01:00`. */
+/** Formats a time as local time in a time zone, for example as `2026-11-19T14:05:00+01:00`. */
 export function timestampInZone(at: number, zone: string): string {
   const wall = new ZoneClock(zone).wall(at)
   const offsetMinutes = Math.round((wall - at) / minuteMs)
@@ -99,8 +102,8 @@ interface MomentsOf {
 }
 
 /**
- * The wall clock of a time zone. A wall-clock time is represented by the point in time at which a UTC clock shows that
- * time.
+ * The wall clock of a time zone. A wall-clock time is represented by the point in time at which a UTC clock shows the
+ * same date and time.
  */
 class ZoneClock {
   readonly #format: Intl.DateTimeFormat | undefined

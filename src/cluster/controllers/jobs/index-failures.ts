@@ -1,7 +1,7 @@
 /**
- * Tracks the failures of each index in a Job with backoffLimitPerIndex. An annotation on a pod counts the earlier
- * failures of its index. The last failed pod of an index therefore keeps its finalizer until a replacement exists,
- * which inherits the count.
+ * Tracks the failures of each index in a Job with backoffLimitPerIndex. An annotation on each pod counts the earlier
+ * failures of its index. The last failed pod of an index therefore keeps its finalizer until a replacement pod exists
+ * and inherits the count.
  */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -9,8 +9,8 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 
 /**
- * Numbers of failures of an index. `failures` count toward the limit. `ignored` do not, because the Job's failure
- * policy excludes them.
+ * Numbers of failures of an index. `failures` is the number of failures that count toward the limit. `ignored` is the
+ * number of failures that the Job's failure policy excludes.
  */
 export interface IndexFailureCounts {
   readonly failures: number

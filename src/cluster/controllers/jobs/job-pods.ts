@@ -1,6 +1,6 @@
 /**
- * Creates or deletes pods of a Job until the desired number is active. Each step either creates or deletes, at most 500
- * pods. Expectations are recorded before the writes, so that a slow watch causes no duplicates. With
+ * Creates or deletes pods of a Job until the desired number is active. Each step either creates or deletes pods, at
+ * most 500. Expectations are recorded before the writes, so that a slow watch does not lead to duplicate pods. With
  * podReplacementPolicy Failed, a pod is replaced only after it has terminated.
  */
 

@@ -17,7 +17,7 @@ export interface JobState {
   readonly job: Job
   readonly features: JobFeatures
   readonly active: readonly Pod[]
-  /** Pods that are marked for deletion and have not terminated yet. */
+  /** Pods that are marked for deletion but have not terminated yet. */
   readonly terminating: readonly Pod[]
   readonly succeeded: number
   readonly failed: number
@@ -26,7 +26,9 @@ export interface JobState {
   /** Failed indexes. Undefined if the Job has no backoffLimitPerIndex. */
   readonly failedIndexes: IndexSet | undefined
   readonly restarts: number
-  /** The pods that the loop counts when they end: those with the finalizer, or all pods if the Job is not tracked. */
+  /**
+   * The pods that the loop counts when they terminate: those with the finalizer, or all pods if the Job is not tracked.
+   */
   readonly counted: readonly Pod[]
   /** The counters of the status before this step. For a Job without tracking, the counts of the existing pods. */
   readonly counters: Counters

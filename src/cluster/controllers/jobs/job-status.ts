@@ -18,7 +18,10 @@ export interface JobStep {
   readonly ready: number
   readonly terminating: number
   readonly verdict?: Verdict | undefined
-  /** Whether all pods were created and deleted as desired. If not, the status does not report a suspension yet. */
+  /**
+   * Whether all desired creations and deletions of pods succeeded. If false, the status does not report a suspension
+   * yet.
+   */
   readonly isManaged?: boolean
   /** Milliseconds until a failed index may be retried. */
   readonly retryMs?: number | undefined
@@ -129,8 +132,8 @@ interface StartOptions {
 }
 
 /**
- * Returns the start time of the Job. Resuming a suspended Job resets the time. If the API server validates statuses
- * strictly, only a suspension can remove the time.
+ * Returns the start time of the Job. Resuming a suspended Job resets the start time. If the API server validates
+ * statuses strictly, only a suspension can remove the start time.
  */
 function startOf(job: Job, { now, suspension, isStrict }: StartOptions): string | undefined {
   if (suspension?.status === 'False' && !isStrict) return now

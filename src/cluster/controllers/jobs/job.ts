@@ -48,11 +48,11 @@ export interface JobParts extends Omit<JobPodParts, 'expectations'> {
 interface LoopState extends JobPodParts, JobParts {
   readonly selection: PodSelection<Job>
   readonly spacing: StepSpacing
-  /** Finalizers that the loop has removed although the cache still shows them. */
+  /** Finalizers that the loop has removed but the cache still shows. */
   readonly releases: Expectations
   readonly features: JobFeatures
   /**
-   * The versions that the last status writes replaced, by Job UID. A cached Job with one of these versions is stale.
+   * By Job UID, the versions that the last status writes replaced. A cached Job with one of these versions is stale.
    */
   readonly outdated: Map<string, Set<string>>
   readonly retries: Map<string, Retries>
@@ -291,9 +291,7 @@ function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {
   return versions
 }
 
-/**
- * Returns when to reconcile the Job next unless an event arrives earlier: at its deadline or at the end of a backoff.
- */
+/** Returns when to reconcile the Job again if no event arrives earlier: at its deadline or at the end of a backoff. */
 function nextLook({ clock, retries }: LoopState, { state: { job }, retryMs = 0 }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

@@ -69,8 +69,8 @@ function failureOf(state: JobState, now: number): Reason | undefined {
 
 /**
  * Whether the failures exceed the backoff limit. Without tracking, failed pods count only if a failure is new. A
- * failure is not new if the desired number of pods is already active: an earlier step has then replaced the failed pod,
- * but has not written the status. With restartPolicy OnFailure, container restarts count instead.
+ * failure is not new if the desired number of pods is already active, because an earlier step has then replaced the
+ * failed pod without writing the status. With restartPolicy OnFailure, container restarts count instead.
  */
 function exceedsBackoffLimit({
   job: { spec = {}, status = {} },
@@ -99,8 +99,8 @@ function indexFailure({ job, doneIndexes, failedIndexes }: JobState): Reason | u
 }
 
 /**
- * Returns the milliseconds until the active deadline, or undefined if the Job has no deadline or the deadline is not
- * running.
+ * Returns the milliseconds until the active deadline. Returns undefined if the Job has no deadline, has not started or
+ * is suspended.
  */
 export function deadlineInMs(job: Job, now: number): number | undefined {
   const { spec = {}, status = {} } = job

@@ -24,7 +24,7 @@ export interface EvictionRateOptions {
 interface Zone {
   readonly ready: Set<string>
   readonly others: Set<string>
-  /** Earliest time to evict the pods of the zone's next node. */
+  /** Earliest time at which the pods of the zone's next node may be evicted. */
   nextAt: number
 }
 
@@ -63,8 +63,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means that they may be evicted
-   * now. In that case, the call reserves the zone's next slot for them. Infinity means that eviction is paused.
+   * Returns the milliseconds until the pods of this node may be evicted. If they may be evicted now, returns 0 and
+   * reserves the zone's next slot for them. Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')
@@ -77,7 +77,7 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the eviction rate of a zone. A zone without ready nodes has the normal rate as long as another zone has a
+   * Returns the eviction rate of a zone. A zone without ready nodes keeps the normal rate as long as another zone has a
    * ready node.
    */
   #rateOf({ ready, others }: Zone): number {

@@ -1,6 +1,6 @@
 /**
- * Tracks when each node was last alive: when it renewed its Lease or the heartbeat of its Ready condition. Uses the
- * clock of this process, because the clocks of nodes may be wrong.
+ * Tracks when each node last showed that it is alive, by renewing its Lease or the heartbeat of its Ready condition.
+ * Uses the clock of this process, because the clocks of nodes may be wrong.
  */
 
 import type { Lease } from '../../../api/kinds/coordination/lease.ts'
@@ -48,7 +48,10 @@ export class NodeHealth {
     heard.heartbeat = heartbeat
   }
 
-  /** Returns for how many more milliseconds the node may be silent. At 0 or below, the node is considered lost. */
+  /**
+   * Returns for how many more milliseconds the node may be silent. If the result is 0 or negative, the node is
+   * considered lost.
+   */
   leftMs(name: string, node: Node): number {
     const graceMs = heartbeatOf(node) === '' ? this.#times.startupGraceMs : this.#times.graceMs
     return this.#entry(name).at + graceMs - this.#clock.monotonic()

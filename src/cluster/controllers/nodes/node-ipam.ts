@@ -1,6 +1,6 @@
 /**
- * Assigns pod CIDRs to every node, one from each range of the cluster. The loop learns from the nodes which CIDRs are
- * allocated. A node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so that two
+ * Assigns pod CIDRs to every node, one from each range of the cluster. The loop reads the allocated CIDRs from the
+ * nodes. A node keeps its CIDRs until it is deleted. Each write requires the node's resourceVersion, so that two
  * managers cannot assign different CIDRs to one node.
  */
 

@@ -4,7 +4,7 @@
  * NoExecute taint, which evicts pods that do not tolerate it or whose toleration time has passed. NoExecute taints from
  * other sources evict pods in the same way.
  *
- * Keys are nodes and pods: `node a`, `pod default/b`.
+ * The keys of the loop identify nodes and pods, for example `node a` and `pod default/b`.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -108,7 +108,7 @@ function nodeChanged({ health, rates, byNode }: State, { key, previous, object }
   return [nodePrefix + key, ...pods.map((pod) => podPrefix + objectKey(pod))]
 }
 
-/** Handles a change to a pod. Ignores most pods, namely those on nodes without NoExecute taints. */
+/** Handles a change to a pod. Ignores pods on nodes without NoExecute taints, which are the great majority. */
 function podChanged({ nodes, eviction }: State, { key, previous, object }: ObjectChange<Pod>): string[] {
   if (object === undefined) eviction.gone(previous!)
   const node = nodes.get({ name: object?.spec?.nodeName ?? '' })
@@ -145,7 +145,7 @@ async function markUnknown({ client, clock, recorder }: State, node: Node, signa
   return true
 }
 
-/** Writes the taints of a node. Returns the milliseconds to wait until its pods may be evicted. */
+/** Writes the taints of a node. Returns the milliseconds until its pods may be evicted. */
 async function taint(state: State, node: Node, signal: AbortSignal): Promise<number> {
   const { client, vendor, clock, rates } = state
   const key = evictionKey(node, vendor)

@@ -31,7 +31,7 @@ function derivedKeys(vendor: Vendor): Set<string> {
   return new Set([...taintsOfConditions.values(), 'unschedulable'].map((name) => taintKey(vendor, name)))
 }
 
-/** Whether NoExecute taints may be added now, and the time at which they are added. */
+/** Whether NoExecute taints may be added now, and the time to record in added taints. */
 export interface WantedTaints {
   /** Whether a node that is not ready may get the NoExecute taint now. */
   readonly mayEvict: boolean

@@ -1,6 +1,6 @@
 /**
  * Annotates every node with how long its agent should cache Secrets and ConfigMaps. The time grows with the number of
- * nodes. The size ranges overlap, so that the value does not flap.
+ * nodes. The node count ranges of the steps overlap, so that the value does not flap.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

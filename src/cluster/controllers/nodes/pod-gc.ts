@@ -43,7 +43,7 @@ export interface PodGcParts {
 interface State extends PodGcParts {
   readonly ended: Index<Pod>
   readonly byNode: Index<Pod>
-  /** When each missing node was first noticed. */
+  /** The time at which each node was first found to be missing. */
   readonly missingSince: Map<string, number>
 }
 
@@ -149,7 +149,7 @@ async function removeAll(
       if (fails && recordsDisruption && !hasEnded(pods[i]!)) await ignoreNotFound(failPod(pods[i]!, disruption, write))
       await ignoreNotFound(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
-      // Ignore a conflict: the pod was replaced by another with the same name.
+      // Ignore a conflict: the pod was replaced by another pod with the same name.
       if (!isConflict(failure)) throw failure
     }
   })

@@ -1,6 +1,6 @@
 /**
- * Reports SimulationRules that have no effect because they select a real node, which runs real containers and ignores
- * them. The loop records an Event about each rule that selects a real node or a pod on a real node.
+ * Reports SimulationRules that have no effect because they select a real node. Such a node runs real containers and
+ * ignores the rules. The loop records an Event about each rule that selects a real node or a pod on a real node.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -28,7 +28,7 @@ const maxNames = 5
 /** Estimated time for comparing one rule with one object, in microseconds. */
 const matchCost = 4
 
-/** The objects for which a rule is ignored: the first names, and the number of all objects. */
+/** The objects for which a rule is ignored: the first few names, and the total number of objects. */
 interface Ignoring {
   readonly names: readonly string[]
   readonly count: number

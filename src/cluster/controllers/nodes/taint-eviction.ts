@@ -98,7 +98,7 @@ export class TaintEviction {
         )
       await ignoreNotFound(client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
-      // Ignore a conflict: the pod was replaced by another with the same name.
+      // Ignore a conflict: the pod was replaced by another pod with the same name.
       if (!isConflict(error)) throw error
     }
   }

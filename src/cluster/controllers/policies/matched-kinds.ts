@@ -1,6 +1,6 @@
 /**
  * Finds the kinds whose objects a policy matches, so that the policy's expressions can be checked against their types.
- * Rules whose group or version is a wildcard, and wildcard resources and subresources, do not identify kinds.
+ * Wildcards for groups, versions, resources or subresources do not identify kinds, so they are ignored.
  */
 
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'

@@ -85,7 +85,7 @@ class PolicyChecker {
     this.#types = published
   }
 
-  /** Returns a warning for each expression that is wrong for at least one kind. */
+  /** Returns a warning for each expression that has a type error for at least one kind. */
   async check(spec: ValidatingAdmissionPolicySpec, signal: AbortSignal): Promise<Warning[]> {
     const kinds = await this.#typedKinds(spec, signal)
     const paramsType = spec.paramKind && (await this.#types.typeOf(kindOf(spec.paramKind), signal))

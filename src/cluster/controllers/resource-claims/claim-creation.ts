@@ -53,7 +53,7 @@ export function claimCreationLoop(given: ClaimCreationParts): Loop {
     name: 'resourceclaim-creation',
     sources: [
       fromInformer(parts.pods),
-      // Pods may be waiting for a template that did not exist yet.
+      // Pods may have been waiting for this template to be created.
       fromInformer(parts.templates, ({ key, previous }) =>
         previous === undefined ? podsByTemplate.get(key).map(objectKey) : [],
       ),

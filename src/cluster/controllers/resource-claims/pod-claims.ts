@@ -1,4 +1,4 @@
-/** Helpers for ResourceClaims that are generated for pods: annotation, finalizer and owner. */
+/** Helpers for ResourceClaims that are generated for pods, such as their annotation, finalizer and owner. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
 import type { OwnerReference } from '../../../api/model/object.ts'

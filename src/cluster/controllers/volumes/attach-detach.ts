@@ -3,7 +3,7 @@
  * creates and deletes VolumeAttachments for CSI volumes whose driver requires attaching, one node at a time. The
  * driver's attacher reports the result, which this loop copies to the node's status.
  *
- * A volume that the node still reports as in use stays attached for up to six minutes. After that, the node is
+ * A volume that the node still reports as in use stays attached for up to six minutes. After that time, the node is
  * considered lost.
  */
 
@@ -54,7 +54,7 @@ interface State extends AttachDetachParts {
    * Pods.
    */
   readonly usersOn: Index<Pod>
-  /** When each unneeded attachment began to wait for its node to unmount the volume, by attachment UID. */
+  /** By attachment UID, the time when each unneeded attachment began to wait for its node to unmount the volume. */
   readonly waitingSince: Map<string, number>
   /** Attachments whose result has already been reported. */
   readonly reported: WeakSet<VolumeAttachment>

@@ -24,8 +24,8 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
         return [
           `claim ${key}`,
           ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-          // When a claim is deleted, reconcile the volumes reserved for it. The claim itself may not have named its
-          // volume yet.
+          // When a claim is deleted, reconcile the volumes that are reserved for it, because the claim itself may not
+          // have named a volume yet.
           ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
         ]
       }),
@@ -36,7 +36,7 @@ export function volumeBinderLoop(parts: BinderParts): Loop {
       fromInformer(parts.classes, ({ key }) =>
         unboundClaims(binder, (claim) => classOf(claim, binder.keys) === key).map((claim) => `claim ${claim}`),
       ),
-      // A change to a Pod may change the reason why a claim waits for its first Pod.
+      // A change to a Pod may change the reason why a claim is waiting for its first Pod.
       fromInformer(parts.pods, ({ object }) =>
         object === undefined || !isUnscheduled(object)
           ? []
@@ -82,7 +82,7 @@ async function reconcile(binder: Binder, key: string, signal: AbortSignal): Prom
     const volume = binder.volumes.get(name)
     return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
   } catch (error) {
-    // A conflict or a 404 means that another client was faster. Retry with the current object.
+    // A conflict or a 404 means that another client changed or deleted the object first. Retry with the current object.
     if (isConflict(error) || isNotFound(error)) return 'later'
     throw error
   }

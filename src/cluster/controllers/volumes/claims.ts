@@ -127,8 +127,8 @@ async function askForVolume(
 }
 
 /**
- * Returns the reason why a claim with delayed binding waits: no Pod uses the claim yet, or the first Pod is not
- * scheduled.
+ * Returns the reason why a claim with delayed binding is waiting: either no Pod uses the claim yet, or the first Pod is
+ * not scheduled.
  */
 function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: PersistentVolumeClaim): Happening {
   const uses = (pod: Pod) =>
@@ -142,7 +142,7 @@ function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: 
   return { type: 'Normal', reason: 'WaitForPodScheduled', message }
 }
 
-/** Returns the reason why no provisioner can create a volume, or undefined if a provisioner can. */
+/** Returns the reason why no provisioner can create a volume, or undefined if a provisioner can create one. */
 function whyUnbound({ classes }: Binder, className: string): Happening | undefined {
   if (className === '') {
     const message = 'no persistent volumes available for this claim and no storage class is set'

@@ -1,8 +1,9 @@
 /**
- * Directories of volumes. All are under one root, are named after their volume and have mode 0700. The loop removes
- * only directories that it created, which it identifies by a marker file next to each directory. The marker remains
- * until the volume is deleted. The loop can therefore distinguish a directory that it has removed from a directory on
- * another machine. Symbolic links are not followed, and anything that is not a plain directory is rejected.
+ * Creates and removes the directories of volumes. All directories are under one root, are named after their volume and
+ * have mode 0700. The loop removes only directories that it created, which it identifies by a marker file next to each
+ * directory. The marker remains until the volume is deleted, so the loop can distinguish a directory that it has
+ * removed from a directory on another machine. Symbolic links are not followed, and anything that is not a plain
+ * directory is rejected.
  */
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * Expands volumes whose claims request more than their capacity. Only the built-in provisioner's volumes can be
- * expanded, because they are directories limited only by the disk. For other volumes, an Event reports that an external
- * controller must expand them.
+ * Expands volumes whose claims request more than their capacity. Only the volumes of the built-in provisioner can be
+ * expanded, because they are directories whose size only the disk limits. For other volumes, an Event reports that an
+ * external controller must expand them.
  *
  * The loop updates the volume first, then the claim's status. The next reconcile completes an interrupted expansion.
  */

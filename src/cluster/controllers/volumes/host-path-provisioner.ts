@@ -1,8 +1,8 @@
 /**
  * Provisions volumes as directories on this machine for claims whose class names this provisioner, and deletes released
  * volumes whose reclaim policy is Delete. A volume is named after the UID of its claim, so an interrupted attempt is
- * resumed and never creates a second volume. Data is deleted only after the volume and the claim have been read from
- * the server, never based on the cache.
+ * resumed and never creates a second volume. Before the provisioner deletes data, it reads the volume and the claim
+ * from the server instead of trusting the cache.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

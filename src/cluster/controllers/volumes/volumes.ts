@@ -11,7 +11,7 @@ import { setVolumeStatus } from './writes.ts'
 export async function syncVolume(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<StepOutcome> {
   const { claimRef } = volume.spec ?? {}
   const setPhase = (phase: string) => setVolumeStatus(binder, volume, { status: { phase }, signal })
-  // A reference without a UID reserves the volume for a claim with that name. The reconcile of that claim binds the
+  // A reference without a UID reserves the volume for the claim with that name. The reconcile of the claim binds the
   // volume.
   if (claimRef === undefined || (claimRef.uid ?? '') === '') await setPhase('Available')
   else {

@@ -1,4 +1,7 @@
-/** Writes that bind a claim to a volume. Each write is a separate request, which is sent only if something changes. */
+/**
+ * Performs the writes that bind a claim to a volume. Each write is a separate request, which is sent only if it changes
+ * the object.
+ */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'

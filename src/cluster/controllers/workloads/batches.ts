@@ -1,7 +1,7 @@
 /**
- * Sends many similar writes of one step in batches. The batch size doubles while all writes succeed (1, 2, 4, ...).
- * Writes that cannot succeed, such as creates that exceed a quota, are therefore tried once rather than hundreds of
- * times. At most `maxAtOnce` writes run concurrently, and other work can run in between.
+ * Sends many similar writes of one step in batches. The batch size doubles while all writes succeed (1, 2, 4, ...). If
+ * no write can succeed, for example because a quota is exceeded, only one write is therefore tried rather than
+ * hundreds. At most `maxAtOnce` writes run concurrently, and other work can run in between.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 

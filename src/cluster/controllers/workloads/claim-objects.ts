@@ -1,6 +1,6 @@
 /**
- * Determines the objects that belong to an owner: objects that it controls and selects. The owner adopts matching
- * orphans and releases controlled objects that it no longer selects. A terminating owner does neither.
+ * Determines the objects that belong to an owner, that is, the objects that the owner controls and selects. The owner
+ * adopts matching orphans and releases controlled objects that it no longer selects. A terminating owner does neither.
  *
  * Before adopting anything, the function reads the owner from the server instead of the cache, because neither a
  * terminating owner nor a new object with the same name may adopt objects. Each patch includes the UID of the object it

@@ -38,7 +38,7 @@ export const attachRules: RuleType<string> = {
 
 function readBoolean(value: Json | undefined, where: string): boolean {
   if (value !== undefined && value !== null && typeof value !== 'boolean')
-    throw new StageError(`${where} is neither true nor false`)
+    throw new StageError(`${where} must be true or false`)
   return value === true
 }
 

@@ -53,7 +53,7 @@ export function* readMetric(value: Json): Sliced<readonly MetricRule[]> {
   for (const rule of rules) {
     const first = rules.find(({ name }) => metricName(name) === metricName(rule.name))!
     if (first.kind !== rule.kind)
-      throw new StageError(`spec.metrics: ${rule.name} is both ${first.kind} and ${rule.kind}`)
+      throw new StageError(`spec.metrics: ${rule.name} is declared as both ${first.kind} and ${rule.kind}`)
   }
   return rules
 }
@@ -65,7 +65,7 @@ export function* readMetric(value: Json): Sliced<readonly MetricRule[]> {
 function readPath(value: Json | undefined): readonly string[] {
   const path = text(value, 'spec.path')
   const segments = path.split('/').slice(1)
-  if (segments[0] !== 'metrics') throw new StageError('spec.path does not start with /metrics')
+  if (segments[0] !== 'metrics') throw new StageError('spec.path must start with /metrics')
   if (path.length > maxNameLength) throw new StageError(`spec.path is longer than ${maxNameLength} characters`)
   const parameter = segments.find((segment) => segment !== nodeParameter && /[{}]/.test(segment))
   if (parameter !== undefined)
@@ -133,7 +133,7 @@ function* readExpression(value: Json | undefined, where: string, budget: Express
 function nameIn(value: Json | undefined, where: string): string {
   const name = text(value, where)
   if (name === '' || name.length > maxNameLength)
-    throw new StageError(`${where} is not a name of 1 to ${maxNameLength} characters`)
+    throw new StageError(`${where} must have 1 to ${maxNameLength} characters`)
   return name
 }
 

@@ -49,7 +49,7 @@ function readSpec(name: string, value: Json | undefined, options: StageReaderOpt
   const isPod = resource.apiVersion === 'v1' && resource.kind === 'Pod'
   const isNode = resource.apiVersion === 'v1' && resource.kind === 'Node'
   const next = readNext(spec.next, { ...options, defaultPatch: isPod || isNode ? 'strategic' : 'merge' })
-  if (!isPod && next.step !== undefined) throw new StageError('spec.next.step: only stages for pods have steps')
+  if (!isPod && next.step !== undefined) throw new StageError('spec.next.step: supported only in stages for pods')
   if (isNode && next.delete)
     throw new StageError(
       'spec.next.delete: stages for nodes support only event, finalizers, statusTemplate and patches',
@@ -228,7 +228,7 @@ function readImpersonation(value: Json | undefined, where: string): string | und
   const { username } = fields(value, `${where}.impersonation`, ['username'])
   const name = text(username, `${where}.impersonation.username`)
   if (name === '' || name.length > 256)
-    throw new StageError(`${where}.impersonation.username is not a name of 1 to 256 characters`)
+    throw new StageError(`${where}.impersonation.username must have 1 to 256 characters`)
   return name
 }
 

@@ -28,7 +28,8 @@ const functionsByName: { readonly [name: string]: (place: TemplatePlace) => Retu
 }
 
 function nodeOf({ node }: TemplatePlace): NodeDescription {
-  if (node === undefined) throw new StageError('template: only templates for pods and nodes have a node')
+  if (node === undefined)
+    throw new StageError('template: node functions are available only in templates for pods and nodes')
   return node
 }
 

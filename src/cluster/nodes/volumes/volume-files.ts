@@ -81,7 +81,7 @@ function downwardFiles(
     const value =
       fieldRef === undefined ? resourceValue(pod, resourceFieldRef ?? {}, sources.amounts) : fieldValue(pod, fieldRef)
     if (value === undefined)
-      throw new VolumeError(`the file ${JSON.stringify(path)} requires a supported fieldRef or resourceFieldRef`)
+      throw new VolumeError(`the file ${JSON.stringify(path)} has no supported fieldRef or resourceFieldRef`)
     return [path, { content: Buffer.from(value), mode }]
   })
 }

@@ -31,12 +31,12 @@ const maxResults = 64
 
 /** The selectors of the Pod that is being scheduled. */
 export class DeviceSelectors {
-  /** The engine for regular expressions. Undefined until it is loaded. */
+  /** The regular expression engine. Undefined until it is loaded. */
   #readPattern: ReadPattern | undefined
   readonly #programs = new BoundedMap<string, Program>(maxPrograms)
   #current: ReadonlyMap<string, Program> = new Map()
 
-  /** Loads the engine for regular expressions. Must be called before selectors are compiled. */
+  /** Loads the regular expression engine. Must be called before selectors are compiled. */
   async load(): Promise<void> {
     this.#readPattern ??= await loadPatternEngine()
   }
@@ -60,7 +60,7 @@ export class DeviceSelectors {
   }
 
   *#compileOne(expression: string): Sliced<Program | string> {
-    if (this.#readPattern === undefined) throw new TypeError('the engine for regular expressions is not loaded')
+    if (this.#readPattern === undefined) throw new TypeError('the regular expression engine is not loaded')
     const patterns = limitPatterns(this.#readPattern)
     const variables = new Map([['device', dynamicType]])
     const { read: readPattern } = patterns

@@ -69,7 +69,7 @@ class EtcdLoading implements StoreLoader {
     const { prefix } = this.#space
     if (marker === undefined && (await this.#firstKey()) !== undefined)
       throw new StoreError(
-        `etcd already contains keys under ${prefix}, such as ${await this.#firstKey()}: choose another --etcd-prefix`,
+        `etcd already contains keys under ${prefix}, for example ${await this.#firstKey()}: choose another --etcd-prefix`,
       )
     const before = marker && readProgress(Buffer.from(marker.value).toString())
     this.#markerRevision = marker?.modRevision ?? 0
