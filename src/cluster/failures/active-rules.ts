@@ -10,7 +10,9 @@ import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-rule.ts'
 
-/** Maximum number of rules that apply. The limit is needed because every pod change is matched against all rules. */
+/**
+ * Maximum number of rules that are applied. The limit is needed because every changed pod is matched against all rules.
+ */
 const maxRules = 1000
 
 /** The source of SimulationRules, such as an informer. */

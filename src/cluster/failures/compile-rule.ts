@@ -50,7 +50,10 @@ function matcherOf({ spec = {} }: SimulationRule): Matcher {
     isChosen(`${seed}/${namespace}/${name}`, probabilityPercent)
 }
 
-/** Whether a hash of the text falls within the given percentage. Hashing makes the choice reproducible for a seed. */
+/**
+ * Whether the hash of the text falls within the given percentage of all hashes. Hashing makes the choice reproducible
+ * for a given seed.
+ */
 function isChosen(text: string, percent: number): boolean {
   if (percent >= 100) return true
   const fraction = createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32

@@ -1,7 +1,7 @@
 /**
- * Authentication and authorization for a node's port. The API server authenticates tokens, and trusted CAs authenticate
- * client certificates. The API server must allow the user to access the node subresource that the path belongs to. The
- * API server's responses are cached for ten seconds.
+ * Authentication and authorization for a node's port. The API server authenticates tokens. Client certificates are
+ * verified with the trusted CAs. The API server must also allow the user to access the node subresource that
+ * corresponds to the path. The API server's responses are cached for ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -91,7 +91,7 @@ function subresourceOf(url: string): string {
   return subresources.find(([begin]) => path === begin || path.startsWith(`${begin}/`))?.[1] ?? 'proxy'
 }
 
-/** Returns the user that the client certificate names, if a trusted CA signed it. */
+/** Returns the user that the client certificate names, if a trusted CA signed the certificate. */
 function certificateUser(socket: TLSSocket): ReviewedUser | undefined {
   const x509 = socket.authorized ? socket.getPeerX509Certificate() : undefined
   if (x509 === undefined) return undefined

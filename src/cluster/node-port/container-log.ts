@@ -31,7 +31,7 @@ export class ContainerLog {
     this.#maxBytes = maxBytes
   }
 
-  /** Numbers of the oldest stored line (`first`) and of the next line to be written (`end`). */
+  /** The number of the oldest stored line (`first`), and the number that the next line will have (`end`). */
   get range(): { readonly first: number; readonly end: number } {
     return { first: this.#first, end: this.#first + this.#lines.length }
   }
@@ -69,7 +69,7 @@ export class ContainerLog {
     return this.#lines[number - this.#first]
   }
 
-  /** Resolves when lines after this one may exist or the log may have ended. */
+  /** Resolves when lines with a higher number may exist or the log may have ended. */
   async changed(after: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#isEnded || after < this.range.end) return
     await new Promise<void>((resolve) => {

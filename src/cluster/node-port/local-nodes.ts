@@ -1,12 +1,12 @@
 /**
- * The simulated nodes of this process. The API server connects to the local machine only for these nodes. Only this
- * list, and never the status of a Node object, determines which nodes are simulated here. With several workers, one
+ * The simulated nodes of this process. The API server connects to the local machine only for these nodes. This list
+ * alone determines which nodes are simulated here. The status of Node objects is ignored. With several workers, one
  * worker runs the nodes and the other workers receive the list (`tellOf`, `setElsewhere`).
  */
 import { type Duplex, duplexPair } from 'node:stream'
 import type { NodeRuntime, PodPlace } from './runtime.ts'
 
-/** The local address on which a simulated node's port listens. */
+/** The local address of a simulated node's port. */
 export interface NodeAddress {
   readonly name: string
   readonly host: string
@@ -14,7 +14,7 @@ export interface NodeAddress {
 }
 
 export interface LocalNode extends NodeAddress {
-  /** Connects to a port of a pod. The connection fails if the pod does not listen on the port. */
+  /** Connects to a port of a pod. The connection fails if the pod is not listening on the port. */
   connect(place: PodPlace, port: number): Duplex
 }
 

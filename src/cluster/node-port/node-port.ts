@@ -1,7 +1,7 @@
 /**
- * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the list of
- * pods. The client names the node through TLS SNI or in the `Host` header. If the port serves a single node, the client
- * may omit the name.
+ * The HTTPS port of a node, or of many simulated nodes in one process. The port serves logs, exec, attach, port-forward
+ * and the list of pods. The client names the node through TLS SNI or in the `Host` header. If the port serves a single
+ * node, the client may omit the name.
  *
  * The port rejects clients that are not admitted (`admit.ts`), and requests from web pages of other origins. `close`
  * ends all streams.
@@ -42,10 +42,10 @@ export interface NodePort {
 }
 
 const maxConnections = 1024
-/** How long a client may take to open the requested streams, in milliseconds. */
+/** Maximum time, in milliseconds, that a client may take to open the requested streams. */
 const openMs = 30_000
 
-/** Opens the port. Resolves once the port is listening, and rejects if it cannot listen. */
+/** Opens the port. Resolves once the server is listening, and rejects if it cannot listen. */
 export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
   const contexts = new ServingContexts(parts)
   const server = createServer({

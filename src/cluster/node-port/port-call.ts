@@ -24,6 +24,6 @@ export interface Answer {
   readonly status: number
   readonly headers?: { readonly [name: string]: string }
   readonly text?: string
-  /** The response body in chunks. Each chunk is requested only when the client has read the previous one. */
+  /** The response body in chunks. Each chunk is requested only after the client has read the previous chunk. */
   readonly parts?: AsyncIterable<Buffer>
 }

@@ -1,6 +1,7 @@
 /**
- * Reads a container's log with the options of a client: start time, number of last lines, timestamps, byte limit and
- * following. The size of each chunk is limited, regardless of the number of lines.
+ * Reads a container's log with the options that a client specified: start time, number of lines from the end,
+ * timestamps, byte limit and whether to follow the log. The size of each chunk is limited, regardless of the number of
+ * lines.
  */
 import type { ContainerLog, LogLine } from './container-log.ts'
 
@@ -53,7 +54,7 @@ function startOf(log: ContainerLog, { tailLines, since }: LogOptions): number {
   return low
 }
 
-/** Returns log lines up to the chunk size. `end` is the number of the line after the last one returned. */
+/** Returns log lines up to the chunk size. `end` is the number of the line after the last returned line. */
 function nextChunk(log: ContainerLog, from: number, options: LogOptions): { text: string; end: number } {
   const { first, end } = log.range
   let text = ''

@@ -1,5 +1,5 @@
 /**
- * Runs commands in containers: with streams on an upgraded connection (exec, attach), or with the output as the
+ * Runs commands in containers, either with streams on an upgraded connection (exec, attach) or with the output as the
  * response (run).
  */
 

@@ -2,8 +2,9 @@
  * The interface between a node and its port (`node-port.ts`): pods, and operations on their containers. Simulated nodes
  * implement it in memory. The port accesses a node only through this interface.
  *
- * Every stream has a limited buffer and applies backpressure: an implementation writes, and waits whenever `write`
- * returns false. Every call ends when its signal aborts, which happens when the client disconnects or the port closes.
+ * Every stream has a limited buffer and applies backpressure: when `write` returns false, an implementation must wait
+ * before it writes more. Every call ends when its signal aborts, which happens when the client disconnects or the port
+ * closes.
  */
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { ApiObject } from '../../api/model/object.ts'
@@ -66,8 +67,8 @@ export interface PodRuntime {
   /** Returns a container of any type, or undefined if the pod has no container with this name. */
   container(name: string): ContainerRuntime | undefined
   /**
-   * Serves a connection to a port of the pod. Resolves when the connection is closed. If the pod does not listen on the
-   * port, rejects with an error whose message is sent to the client. Note that a `for await` loop over the stream
+   * Serves a connection to a port of the pod. Resolves when the connection is closed. If the pod is not listening on
+   * the port, rejects with an error whose message is sent to the client. Note that a `for await` loop over the stream
    * destroys the stream in both directions.
    */
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
@@ -107,6 +108,6 @@ export interface ContainerStreams {
 export interface Terminal {
   /** The terminal size that the client reported last. Undefined before the first report. */
   readonly size: TerminalSize | undefined
-  /** Calls `run` for every terminal size that the client reports from then on. */
+  /** Calls `run` for every terminal size that the client reports from now on. */
   onResize(run: (size: TerminalSize) => void): void
 }

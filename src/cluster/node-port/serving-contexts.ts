@@ -1,6 +1,6 @@
 /**
  * Serving certificates of a port, by node. Each certificate is obtained when a client first connects to the node, and
- * again when it expires. If many nodes share a process, only nodes with connections need a certificate.
+ * is replaced when it expires. If many nodes share a process, only nodes with connections need a certificate.
  */
 import { constants } from 'node:crypto'
 import type { Server } from 'node:https'
@@ -26,7 +26,7 @@ export interface ServingParts {
   readonly log: Log
 }
 
-/** Maximum duration of one timer in milliseconds, which is below the limit of Node.js timers. */
+/** Maximum duration of one timer in milliseconds. Must be below the limit of Node.js timers. */
 const maxWaitMs = 24 * 60 * 60 * 1000
 const retryMs = 10_000
 

@@ -1,7 +1,7 @@
 /**
- * Registers the nodes of this process and sends their heartbeats: renews each Lease every ten seconds, and reports the
- * Node status every five minutes and whenever it has changed. The renewals of many nodes are spread over the interval,
- * which is longer if there are thousands of nodes.
+ * Registers the nodes of this process and sends their heartbeats. Renews each Lease every ten seconds, and reports the
+ * Node status every five minutes and whenever the status has changed. The renewals of many nodes are spread over the
+ * interval, which is longer if there are thousands of nodes.
  *
  * Like any node agent, a node registers only once. A deleted Node is not registered again until the next start, but
  * heartbeats resume if another client recreates it.
@@ -27,12 +27,12 @@ import type { NodeStages } from './stages/node-stages.ts'
 export interface HeartbeatParts {
   readonly nodes: ReadonlyMap<string, NodeDescription>
   readonly informer: Informer<Node>
-  /** Returns a client with the identity of this node's agent. */
+  /** Returns a client that authenticates as this node's agent. */
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: Clock
   readonly outages: Pick<NodeOutages, 'isUnreachable' | 'hasDiskPressure'>
-  /** Stages for nodes. While a stage selects a node, the stage writes the node's status, and the heartbeats do not. */
+  /** Stages for nodes. While a stage selects a node, the stage writes the node's status instead of the heartbeats. */
   readonly stages: Pick<NodeStages, 'step'>
   /** Additional sources of node names to reconcile. */
   readonly sources: readonly Source[]
@@ -41,8 +41,8 @@ export interface HeartbeatParts {
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 /**
- * Interval between two renewals: usually ten seconds, but up to 25 seconds, to limit all nodes together to 200 renewals
- * per second. A node is considered lost after 40 seconds.
+ * Interval between two renewals: usually ten seconds. With many nodes, the interval grows up to 25 seconds, to limit
+ * all nodes together to 200 renewals per second. A node is considered lost after 40 seconds.
  */
 const renewal = { usualMs: 10_000, maxMs: 25_000, perNodeMs: 5 }
 const reportMs = 300_000
@@ -170,7 +170,7 @@ async function report(
   }
 }
 
-/** Whether the node must report its status: the status has changed, or the last report is too old. */
+/** Whether the node must report its status, because the status has changed or the last report is too old. */
 function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
@@ -195,7 +195,9 @@ interface Renewal {
   readonly node: Node
   /** The Lease that this process last wrote. */
   readonly lease: Lease | undefined
-  /** Whether this process has just created the Node. Its Lease is then created without reading it first. */
+  /**
+   * Whether this process has just created the Node. If true, the Lease is created without an attempt to read it first.
+   */
   readonly isNew: boolean
   readonly now: number
 }
@@ -208,8 +210,8 @@ async function renew({ client, node, lease, isNew, now }: Renewal, signal: Abort
     if (currentLease !== undefined)
       return await client.update(kinds.Lease, { ...currentLease, spec: { ...currentLease.spec, ...spec } }, { signal })
   } catch (error) {
-    // A conflict means that another client has changed the Lease. Read it and retry. If it was deleted, create it
-    // again.
+    // A conflict means that another client has changed the Lease. Read the Lease and retry. If the Lease was deleted,
+    // create it again.
     if (isConflict(error)) return await renew({ client, node, isNew: false, lease: undefined, now }, signal)
     if (!isNotFound(error)) throw error
   }

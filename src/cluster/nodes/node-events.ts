@@ -1,8 +1,8 @@
 /**
  * Records events about nodes, their pods and other objects, either as the agent of a node or as the user on whose
- * behalf a stage acts. Each of these identities gets its own recorder on first use. A rate limit applies to all nodes
- * together: after a burst, only a few events per second are written, because events must not be as costly as the
- * changes that they report.
+ * behalf a stage acts. A recorder is created for each of these identities on first use. A rate limit applies to all
+ * nodes together: after a burst, only a few events per second are written, because writing events must cost less than
+ * the changes that they report.
  */
 
 import type { Node } from '../../api/kinds/core/node.ts'

@@ -23,11 +23,11 @@ export interface NodeDescription {
   readonly taints: readonly Taint[]
   /** Devices that the node publishes. Defaults to none. */
   readonly devices?: readonly SimulatedDevices[]
-  /** Pod CIDR that the node uses as long as its Node object does not specify one. */
+  /** Pod CIDR that the node uses as long as its Node object does not specify a pod CIDR. */
   readonly podRange: string
 }
 
-/** Default capacity of a node, which is the capacity of a large machine. */
+/** Default capacity of a node: that of a large machine. */
 export const usualCapacity: { readonly [resource: string]: string } = {
   cpu: '32',
   memory: '256Gi',
@@ -80,8 +80,8 @@ export const nodeConditions: readonly (readonly [type: string, status: string, r
 ]
 
 /**
- * Returns the capacity of a node: its own capacity, plus extended resources that other components added to the status,
- * for example to advertise devices. The names of extended resources contain a domain.
+ * Returns the capacity of a node: the configured capacity, and the extended resources that other components have added
+ * to the status, for example to advertise devices. The names of extended resources contain a domain.
  */
 export function offered(
   { capacity }: NodeDescription,

@@ -42,7 +42,10 @@ export interface SimulationParts {
   readonly nodes: readonly NodeDescription[]
   readonly pods: Informer<Pod>
   readonly nodeObjects: Informer<Node>
-  /** The rules for simulated failures. If the server does not serve the type of the rules, nodes start without them. */
+  /**
+   * The rules for simulated failures. If the server does not serve the type of the rules, the nodes start without
+   * rules.
+   */
   readonly rules: FollowedRules
   /** Speed of the containers, as a multiple of real time. Defaults to 1. */
   readonly speed?: number
@@ -50,7 +53,7 @@ export interface SimulationParts {
   readonly clientOf: (node: string) => Client
   readonly vendor: Vendor
   readonly clock: TimerClock
-  /** Stages from files, which replace the built-in lifecycle of pods. */
+  /** Stages from files. They replace the built-in lifecycle of pods. */
   readonly stages?: readonly Stage[]
   /** The KWOK objects to apply. Undefined if this simulation does not support them. */
   readonly kwok?: KwokObjects
@@ -207,7 +210,8 @@ function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source 
 
 /**
  * Returns a function that reports whether a node is ready, and a source that triggers a reconcile of a node's pods when
- * the node becomes ready again. The pods were marked as not ready when the node was lost.
+ * the node becomes ready again. The reconcile is needed because the pods were marked as not ready when the node was
+ * lost.
  */
 function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
   const byNode = indexByNode(pods)
@@ -286,7 +290,8 @@ function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, Nod
 }
 
 /**
- * Returns the addresses of each node, from the pod CIDR of the Node object or, if it has none, from the node's default.
+ * Returns the addresses of each node, from the pod CIDR of the Node object or, if it has no pod CIDR, from the node's
+ * default CIDR.
  */
 function addressesOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
   const instancesByNode = new Map<string, PodAddresses>()

@@ -74,7 +74,7 @@ function judge<T extends ObjectBase, O extends ObjectBase>(
   return selected && object.metadata.deletionTimestamp === undefined ? 'adopt' : 'ignore'
 }
 
-/** Throws unless the owner still exists and is not terminating. */
+/** Throws if the owner no longer exists or is terminating. */
 async function checkOwner<T extends ObjectBase, O extends ObjectBase>(parts: ClaimParts<T, O>): Promise<void> {
   const { client, owner, ownerType, signal } = parts
   const { kind, metadata } = owner

@@ -1,4 +1,4 @@
-/** Immutable lists of conditions of workloads, with one entry per type. */
+/** Functions for immutable lists of workload conditions, with one entry per type. */
 interface Condition {
   readonly type?: string
   readonly status?: string
@@ -11,8 +11,8 @@ export function findCondition<C extends Condition>(conditions: readonly C[] | un
 }
 
 /**
- * Returns the conditions with this one added or replaced. If the status and reason are unchanged, keeps the existing
- * condition. If only the status is unchanged, keeps its transition time.
+ * Returns the conditions after adding or replacing one condition. If the status and reason are unchanged, keeps the
+ * existing condition. If only the status is unchanged, keeps the existing transition time.
  */
 export function withCondition<C extends Condition>(conditions: readonly C[] = [], next: C): C[] {
   const previousCondition = findCondition(conditions, next.type ?? '')

@@ -59,7 +59,7 @@ export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>)
   }
 }
 
-/** Returns the pod template in a revision, or undefined if it contains none. */
+/** Returns the pod template in a revision, or undefined if the revision contains no template. */
 export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
   if (spec?.template === undefined) return undefined
@@ -114,7 +114,8 @@ function compareText(a: string, b: string): number {
 
 /**
  * Returns a patch that replaces the workload's template. Go programs such as kubectl and kube-controller-manager
- * compare its bytes with their own serialization, in which an unset time is null and members are sorted by name.
+ * compare the bytes of the patch with their own serialization, in which an unset time is null and members are sorted by
+ * name.
  */
 function templatePatch(template: PodTemplateSpec): Json {
   const metadata = { creationTimestamp: null, ...template.metadata }

@@ -1,7 +1,8 @@
 /**
- * Ranks pods for scale-down. Pods that have progressed least come first, then pods with the lowest `pod-deletion-cost`,
- * then pods that share a node with the most other pods, and finally the youngest pods. Ages are compared only by order
- * of magnitude, so that pods of similar age rank equally and the remaining pods have a mix of ages.
+ * Ranks pods for scale-down. Pods that have made the least progress come first, then pods with the lowest
+ * `pod-deletion-cost`, then pods that share a node with the most pods of the same workload, and finally the youngest
+ * pods. Ages are compared only by order of magnitude, so that pods of similar age rank equally and the remaining pods
+ * have a mix of ages.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'

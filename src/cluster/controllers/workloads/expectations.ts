@@ -1,7 +1,7 @@
 /**
- * Tracks writes of a loop that its informer has not delivered yet: creates by number, deletes by UID. While an owner
- * has open expectations, the cache lags behind the loop's own writes. The loop must then neither create nor delete
- * objects for that owner, because it would repeat these writes.
+ * Tracks the writes of a loop that the loop's informer has not delivered yet: creates by number, and deletes by UID.
+ * While an owner has open expectations, the cache lags behind the loop's own writes. The loop must then neither create
+ * nor delete objects for that owner, because it would repeat these writes.
  *
  * Owners are identified by UID, so a recreated owner starts without expectations. Expectations that are never
  * fulfilled, for example because a pod was created and deleted while a watch was broken, expire after five minutes.
@@ -16,7 +16,7 @@ interface Open {
   readonly since: number
 }
 
-/** The writes of one loop that its informer has not delivered yet, by owner UID. */
+/** The writes of one loop that the loop's informer has not delivered yet, by owner UID. */
 export class Expectations {
   readonly #clock: Clock
   readonly #open = new Map<string, Open>()
@@ -47,7 +47,10 @@ export class Expectations {
     this.#closeIfMet(owner, open)
   }
 
-  /** Fulfills the expectation of a deletion: the object was deleted or marked for deletion, or the request failed. */
+  /**
+   * Fulfills the expectation of a deletion. Must be called when the object was deleted or marked for deletion, or when
+   * the delete request failed.
+   */
   settleDeletion(owner: string, uid: string): void {
     const open = this.#open.get(owner)
     if (open === undefined) return
@@ -68,7 +71,7 @@ export class Expectations {
     return 0
   }
 
-  /** Returns the number of created objects that the informer has not delivered yet. */
+  /** Returns the number of expected creates that the informer has not delivered yet. */
   pendingCreations(owner: string): number {
     return this.#open.get(owner)?.creations ?? 0
   }

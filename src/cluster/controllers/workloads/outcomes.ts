@@ -1,4 +1,4 @@
-/** Outcomes of workload steps: when to run the next step, and which errors only need a retry. */
+/** Outcomes of workload steps: when to run the next step, and which errors require only a retry. */
 
 import { isMissingRight } from '../../../client/reconcile/missing-rights.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
@@ -11,8 +11,8 @@ import { isConflict, StatusError } from '../../../client/requests/status-error.t
 const maxPauseMs = 60 * 60_000
 
 /**
- * Returns the outcome that runs the step again after the shortest of these times. Without any times, the step is not
- * run again.
+ * Returns the outcome that runs the step again after the shortest of these times. If there are no times, the step does
+ * not run again.
  */
 export function lookAgain(...times: readonly (number | undefined)[]): StepOutcome {
   const due = times.filter((ms) => ms !== undefined && ms > 0) as number[]
@@ -21,8 +21,8 @@ export function lookAgain(...times: readonly (number | undefined)[]): StepOutcom
 
 /**
  * Returns the outcome of a step whose write failed. Steps are retried with backoff after a conflict, or after a
- * rejection that an Event or the status reports. All other errors are thrown, including missing permissions of the
- * loop.
+ * rejection that an Event or the status reports. All other errors are thrown, including errors caused by missing
+ * permissions of the loop.
  */
 export function afterRefusal(error: unknown): StepOutcome {
   if (!(error instanceof StatusError) || error.code >= 500 || isMissingRight(error)) throw error

@@ -17,15 +17,15 @@ export interface PodEventParts {
   readonly pods: Informer<Pod>
   readonly ownerKind: OwnerKind
   /**
-   * The creates and deletes that the loop waits to observe. Undefined if the pods have fixed names, because repeated
-   * writes then fail harmlessly.
+   * The creates and deletes that the loop expects to observe. Undefined if the pods have fixed names, because repeated
+   * writes then fail without harm.
    */
   readonly expectations?: Expectations
   /** Returns the owners that may adopt a pod without a controller. */
   readonly adopters: (pod: Pod) => Iterable<ObjectBase>
 }
 
-/** Watches pods for a loop over their owners. */
+/** Watches pods for a loop that reconciles their owners. */
 export function fromPods(parts: PodEventParts): Source {
   return fromInformer(parts.pods, (change) => {
     if (parts.expectations !== undefined) settle(parts.expectations, change)

@@ -1,4 +1,4 @@
-/** Pod states for workload loops: active, ready, available. Times are milliseconds since 1970. */
+/** Pod states for workload loops: active, ready and available. Times are in milliseconds since 1970. */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 
 /** Whether a pod has neither terminated nor been marked for deletion. */
@@ -19,7 +19,7 @@ export function isReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }
 
-/** Returns when a pod became ready, or undefined if the pod is not ready or the time is unknown. */
+/** Returns the time when a pod became ready, or undefined if the pod is not ready or the time is unknown. */
 export function readySince(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   if (ready?.status !== 'True') return undefined
@@ -33,8 +33,8 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
 }
 
 /**
- * Returns the milliseconds until a ready pod becomes available, 0 if the pod is available, or undefined if the pod is
- * not ready.
+ * Returns the milliseconds until a ready pod becomes available. Returns 0 if the pod is already available, and
+ * undefined if the pod is not ready.
  */
 export function availableInMs(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   const since = readySince(pod)

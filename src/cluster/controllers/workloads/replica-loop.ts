@@ -2,9 +2,9 @@
  * The replicaset and replicationcontroller loops, which keep a specified number of identical pods running. They differ
  * only in the kind of the owner.
  *
- * A step claims the pods that the owner selects, creates or deletes the difference (at most 500 pods, creates in
- * growing batches), and writes the status. It neither creates nor deletes pods until the informer has delivered all
- * earlier writes. The status counts created pods even before the informer delivers them.
+ * A step claims the pods that the owner selects, creates missing pods in growing batches or deletes surplus pods (at
+ * most 500 pods per step), and writes the status. The loop neither creates nor deletes pods until the informer has
+ * delivered all earlier writes. The status counts created pods even before the informer delivers them.
  */
 
 import type { ReplicaSet } from '../../../api/kinds/apps/replica-set.ts'
@@ -126,7 +126,7 @@ async function step<O extends ReplicaOwner>(
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const { failure, created = 0 } = mayWrite ? await manage(state, { owner, pods, signal }) : {}
-  // With many pods, the passes so far have taken a long time, so yield before the next one.
+  // If there are many pods, the passes so far have taken a long time, so yield before the next pass.
   await slice.yieldIfDue()
   const now = clock.now()
   const facts = { failure, undelivered: pendingBefore + created, terminating: terminatingPods(state, owner), now }
@@ -159,7 +159,10 @@ interface Present<O> {
   readonly signal: AbortSignal
 }
 
-/** The writes of one step: the number of created pods, and why other pods could not be created or deleted. */
+/**
+ * The result of one step's writes: the number of created pods, and the reason why other pods could not be created or
+ * deleted.
+ */
 interface Managed {
   readonly created?: number
   readonly failure?: ReplicaFailure | undefined

@@ -42,7 +42,7 @@ export interface ReplicaFailure {
 /** Results of a reconcile that the status reports, in addition to the counts of active pods. */
 export interface ReplicaFacts {
   readonly failure: ReplicaFailure | undefined
-  /** Number of pods that were created but that the informer has not delivered yet. */
+  /** Number of created pods that the informer has not delivered yet. */
   readonly undelivered: number
   /** Number of terminating pods. Undefined if this Kubernetes version does not report the number. */
   readonly terminating: number | undefined

@@ -1,6 +1,6 @@
 /**
- * Finds the owners in a namespace whose selector matches an object. Owners are indexed by one label that their selector
- * requires. The cost of a lookup therefore depends on the number of labels on the object rather than the number of
+ * Finds the owners in a namespace whose selector matches an object. Each owner is indexed by one label that its
+ * selector requires. The cost of a lookup therefore depends on the number of labels on the object, not on the number of
  * owners.
  */
 

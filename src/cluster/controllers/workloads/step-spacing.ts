@@ -1,11 +1,11 @@
 /**
  * Prevents a loop from scanning large sets of pods at every event. A scan of n pods adds n / 10 milliseconds to a delay
- * that all sets share, and the scanned set waits for this delay before its next scan. Scans therefore take a small,
+ * that all sets share. The scanned set waits for this delay before its next scan. Scans therefore take a small,
  * constant share of the time, regardless of the number of pods and sets. Small sets, and sets that have not been
  * scanned recently, do not wait.
  */
 const msPerObject = 0.1
-/** Maximum time between two scans of a set, in milliseconds. */
+/** Maximum delay before the next scan of a set, in milliseconds. */
 const maxSpacingMs = 1000
 
 export class StepSpacing {

@@ -1,7 +1,7 @@
 /**
  * Short content hashes, used as name suffixes of ReplicaSets and ControllerRevisions. Equal contents have equal hashes,
- * regardless of member order. Different contents may collide, so a collision count is included in the hash. The
- * algorithm is specific to this program: only the loop that created a hash can compare it.
+ * regardless of member order. Hashes of different contents may collide, so a collision count is included in the hash.
+ * The algorithm is specific to this program, so only the loop that created a hash can compare it with another hash.
  */
 import { isObject } from '../../../api/json/json.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Memory limits for commands in simulated containers. Users decide how much memory a command uses, so each environment
- * is limited, and so is the combined size of all environments in one simulation. The limits of one environment are the
- * same as on Linux: 128 KiB per variable and 2 MiB in total.
+ * Memory limits for commands in simulated containers. Users decide how much memory a command uses, so both the size of
+ * each environment and the combined size of all environments in one simulation are limited. The limits of one
+ * environment are the same as on Linux: 128 KiB per variable and 2 MiB in total.
  */
 import { ReadLimit } from '../volumes/read-limit.ts'
 
@@ -10,7 +10,7 @@ export const maxVariableLength = 128 * 1024
 /** Maximum total length of the variables of an environment in characters. */
 export const maxEnvironmentLength = 2 * 1024 * 1024
 const maxTotalLength = 32 * 1024 * 1024
-/** Fixed length that is charged for each variable in addition to its text. */
+/** Fixed overhead that is charged for each variable in addition to its text, in characters. */
 const variableOverhead = 64
 
 /** Thrown if a command exceeds its memory limit. The message is the same as on Linux. */

@@ -40,7 +40,7 @@ export interface ContainerFilesParts {
   readonly container: Container
   readonly volumes: PodVolumes | undefined
   readonly written: WrittenFiles
-  /** Number of restarts of the container. It selects the writable layer, because each instance has its own. */
+  /** Number of restarts of the container. Selects the writable layer, because each container instance has its own. */
   readonly restartCount: number
   /** Working directory of the container, as an absolute path. Relative paths are resolved against it. */
   readonly workDir: string
@@ -67,7 +67,7 @@ export class ContainerFiles {
     this.#mounts = mountsOf(pod, container, volumes)
   }
 
-  /** Opens a file and returns its content in chunks, or undefined if it does not exist. */
+  /** Opens a file and returns its content in chunks, or undefined if the file does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
     const absolutePath = posix.resolve(this.#workDir, path)
     const file = this.#writtenAt(absolutePath)
@@ -79,7 +79,7 @@ export class ContainerFiles {
     return createReadStream(real, { highWaterMark: partBytes })
   }
 
-  /** Describes a file or directory. Returns undefined if it does not exist. */
+  /** Returns the type and size of a file or directory, or undefined if it does not exist. */
   async describe(path: string): Promise<FileDescription | undefined> {
     const absolutePath = posix.resolve(this.#workDir, path)
     const file = this.#writtenAt(absolutePath)
@@ -107,8 +107,8 @@ export class ContainerFiles {
   }
 
   /**
-   * Creates or replaces a file and returns its content for the caller to fill. Returns undefined if the file would be
-   * in a read-only volume. Throws NoSpaceError if the file does not fit.
+   * Creates or replaces a file, and returns a content object that the caller fills. Returns undefined if the file would
+   * be in a read-only volume. Throws NoSpaceError if the file does not fit.
    */
   create(path: string, description: FileDescription): Buffer | undefined {
     const place = this.#placeOf(posix.resolve(this.#workDir, path))

@@ -1,7 +1,7 @@
 /**
- * Logs of simulated containers, whose lines describe the lifecycle of each instance. A log is generated from the pod's
- * status at the first request and extended as the pod changes. Nothing is stored for containers whose logs nobody has
- * requested.
+ * Generated logs of simulated containers. The lines describe the lifecycle of each instance. A log is generated from
+ * the pod's status when it is first requested, and is extended as the pod changes. Nothing is stored for containers
+ * whose logs have not been requested.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -123,7 +123,10 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   return lines.map(({ time, text }) => ({ time, text: shorten(text, maxLineLength) }))
 }
 
-/** Returns the command as JSON, or '' if the container specifies no command. Reads only as much as fits on a line. */
+/**
+ * Returns the command as JSON, or '' if the container specifies no command. Processes only as much of the command as
+ * fits on one line.
+ */
 export function shownCommand({ command = [], args = [] }: Container): string {
   const words: string[] = []
   let length = 0

@@ -1,7 +1,7 @@
 /**
  * Resource usage of simulated containers. KWOK objects or the pod's annotations (`cpu-usage`, `memory-usage`) set the
- * usage. Otherwise, the usage equals the container's request. Without a request, it is 1m CPU or 1Mi memory. CPU time
- * is accumulated between readings, so that it never decreases, even if an annotation changes.
+ * usage. Otherwise, the usage equals the container's request. Without a request, the usage is 1m of CPU or 1Mi of
+ * memory. CPU time is accumulated between readings, so that it never decreases, even if an annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -15,8 +15,8 @@ type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
 const least = { cpu: '1m', memory: '1Mi' }
 
 /**
- * Returns the usage of a container in cores or bytes as specified by a usage object or an annotation, or undefined if
- * neither exists.
+ * Returns the usage of a container, in cores or bytes, that a usage object or an annotation specifies. Returns
+ * undefined if neither exists.
  */
 export type FindUsage = (subject: Omit<UsageSubject, 'node'>) => number | undefined
 

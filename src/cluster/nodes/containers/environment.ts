@@ -14,15 +14,15 @@ import { expandReferences } from './expand-references.ts'
 export interface EnvironmentParts {
   readonly pod: Pod
   readonly container: Container
-  /** Client with the identity of the node's agent. */
+  /** Client that authenticates as the node's agent. */
   readonly client: Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory
 }
 
 /**
- * Builds the environment. Omits unreadable values, because a container that requires them would not have started. The
- * caller must close the environment. Throws CommandMemoryError if the environment is too large.
+ * Builds the environment. Omits unreadable values, because a container that requires one of them would not have
+ * started. The caller must close the environment. Throws CommandMemoryError if the environment is too large.
  */
 export async function environmentOf(parts: EnvironmentParts): Promise<Environment> {
   const sources = await parts.memory.reads.run(() => readSources(parts))

@@ -1,5 +1,5 @@
 /**
- * Expands references between the variables of a container, like a kubelet. `$(NAME)` is replaced by the value of an
+ * Expands references between the variables of a container, as a kubelet does. `$(NAME)` is replaced by the value of an
  * earlier variable, and remains unchanged if no such variable exists. `$$` becomes `$`. The time is proportional to the
  * lengths of the text and the result. Expansion stops when the result exceeds the maximum length of a variable.
  */
@@ -26,7 +26,7 @@ export function expandReferences(text: string, lookUp: (name: string) => string 
       add(lookUp(name) ?? `$(${name})`)
       from = closer + 1
     } else {
-      // Add a literal `$`, which is either escaped or not followed by a reference.
+      // Add a literal `$`: either an escaped `$`, or a `$` that does not start a reference.
       add('$')
       from = next === '$' ? at + 2 : at + 1
     }

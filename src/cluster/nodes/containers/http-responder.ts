@@ -62,8 +62,8 @@ async function readHead(stream: Duplex): Promise<string | undefined> {
     const text = (chunk as Buffer).toString('latin1')
     parts.push(text)
     length += text.length
-    // Search only the new data and the end of the old data. Otherwise, a client that sends single bytes would cause
-    // quadratic work.
+    // Search only the new data and the end of the old data. Otherwise, a client that sends one byte at a time would
+    // cause quadratic work.
     if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
     if (length > maxHead) return undefined
     end = `${end}${text}`.slice(1 - headEnd.length)

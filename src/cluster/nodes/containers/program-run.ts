@@ -1,6 +1,6 @@
 /**
- * Determines how long the program of a simulated container runs, and its exit code. Known programs are `sleep 30`,
- * `true`, `false` and a shell that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). All other programs
+ * Determines how long the program of a simulated container runs, and its exit code. Known programs are `sleep`, `true`,
+ * `false` and a shell that runs such commands, for example `sh -c "echo started; sleep 30; exit 3"`. All other programs
  * are unknown. Nothing is executed.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -43,7 +43,7 @@ function run(program: string, args: Words): ProgramRun | undefined {
   return ms === undefined ? undefined : { ms, exitCode: 0 }
 }
 
-/** Returns the duration of a `sleep`, such as `30`, `0.5`, `2m` or `infinity`. */
+/** Parses the argument of `sleep`, for example `30`, `0.5`, `2m` or `infinity`. */
 function sleepMs(text: string): number | undefined {
   if (text === 'infinity') return Number.POSITIVE_INFINITY
   return parseDuration(/^\d+(?:\.\d+)?$/.test(text) ? `${text}s` : text)
@@ -81,7 +81,7 @@ function commandsIn(script: string): PlainCommand[] {
   }
 }
 
-/** Placeholder for a variable or other syntax in a word, which makes the program unknown. */
+/** Placeholder for a variable or other syntax in a word. A word with a placeholder makes the program unknown. */
 const unknown = '$'
 
 function withoutVariables(text: string): string {

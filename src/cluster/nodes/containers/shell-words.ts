@@ -17,7 +17,7 @@ const maxLength = 64 * 1024
 const token =
   /(\s*(?:&&|\|\||;|\n)\s*)|([ \t\r]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\;&|<>()`#]+)|(#[^\n]*)/sy
 
-/** Splits a line into commands. Throws an Error for unsupported syntax, such as pipes. */
+/** Splits a line into commands. Throws an Error if the line contains unsupported syntax, such as a pipe. */
 export function splitCommands(line: string): ShellCommand[] {
   if (line.length > maxLength) throw new Error('the line is too long')
   const commands: ShellCommand[] = []

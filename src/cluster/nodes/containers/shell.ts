@@ -1,6 +1,7 @@
 /**
- * Commands of a simulated container: echo, env, cat, ls, ps, hostname, ..., `sleep`, `tar`, and `sh`, which runs other
- * commands in sequence. Client input never starts a program, and only `tar` writes files, which exist only in memory.
+ * Implements the commands of a simulated container, such as `echo`, `cat`, `ls`, `sleep` and `tar`, and the shell `sh`,
+ * which runs other commands in sequence. Client input never starts a real program. Only `tar` writes files, and these
+ * files exist only in memory.
  */
 import { StringDecoder } from 'node:string_decoder'
 import { pause } from '../../../base/concurrency/abort.ts'
@@ -79,7 +80,7 @@ const maxCommands = 10_000
  */
 interface Allowance {
   readonly depth: number
-  /** How many more commands the line may run. Shared by all shells that the line starts. */
+  /** Number of commands that the line may still run. Shared by all shells that the line starts. */
   readonly line: { commandsLeft: number }
 }
 
@@ -255,7 +256,7 @@ async function whoami(_args: readonly string[], { user, print, printError }: She
   return 1
 }
 
-/** Implements `id`, which prints the user and group IDs. With `-u` or `-g`, prints only one of them. */
+/** Implements `id`, which prints the user ID and the group ID. With `-u` or `-g`, prints only the respective ID. */
 async function id([flag]: readonly string[], { user, group, print }: ShellPlace): Promise<number> {
   const named = (number: number) => `${number}${number === 0 ? '(root)' : ''}`
   const text = flag === '-u' ? user : flag === '-g' ? group : `uid=${named(user)} gid=${named(group)}`
@@ -273,7 +274,7 @@ async function ps(args: readonly string[], { program, print }: ShellPlace): Prom
   return await done(print(rows.map(line).join('')))
 }
 
-/** Tests whether a path exists (`-e`) or is a file (`-f`) or a directory (`-d`). */
+/** Tests whether a path exists (`-e`), is a file (`-f`) or is a directory (`-d`). */
 async function testFile([operator = '', path]: readonly string[], { files, printError }: ShellPlace): Promise<number> {
   if (!['-e', '-f', '-d'].includes(operator) || path === undefined) {
     await printError('test: this container is simulated: use test -e, -f or -d with a path\n')

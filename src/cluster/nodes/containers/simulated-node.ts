@@ -1,4 +1,4 @@
-/** Connects the HTTPS port of a simulated node to the node's pods and their containers. */
+/** Gives the HTTPS port of a simulated node access to the node's pods and their containers. */
 
 import { once } from 'node:events'
 import { posix } from 'node:path'
@@ -244,7 +244,7 @@ function followingOf(lifecycle: ContainerLog, signal: AbortSignal): Following {
   return { signal, isOver: () => lifecycle.isEnded }
 }
 
-/** Writes to a stream, and waits if the reader is slow. */
+/** Writes to a stream. If the reader is slow, waits until the stream accepts more data. */
 async function write(stream: Writable | undefined, text: string | Buffer): Promise<void> {
   if (stream === undefined || stream.destroyed || text.length === 0) return
   if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])

@@ -1,7 +1,7 @@
 /**
  * The `tar` command of a simulated container, limited to what `kubectl cp` needs: `tar cf - PATH...` and `tar xf - [-C
- * DIRECTORY]`. Archives are untrusted: the names in an archive cannot refer to files outside the container, and sizes
- * are limited.
+ * DIRECTORY]`. Archives are untrusted. Their names cannot refer to files outside the container, and their sizes are
+ * limited.
  */
 import { posix } from 'node:path'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -78,7 +78,7 @@ interface Member {
   readonly depth: number
 }
 
-/** Adds a file to the archive, or a directory with its files. Returns false if the path does not exist. */
+/** Adds a file, or a directory and its files, to the archive. Returns false if the path does not exist. */
 async function packPath({ path, name, depth }: Member, place: TarPlace): Promise<boolean> {
   const { files, print, printError, signal } = place
   const description = await files.describe(path)
@@ -98,7 +98,7 @@ function headerOf(name: string, { type, mode, size }: FileDescription): Entry {
   return { name: type === 'directory' ? `${name}/` : name, type, mode, size }
 }
 
-/** Writes exactly as many bytes as the header announced, even if the file has changed in the meantime. */
+/** Writes exactly as many bytes as the header specifies, even if the size of the file has changed in the meantime. */
 async function packContent(path: string, size: number, { files, print }: TarPlace): Promise<void> {
   let remaining = size
   for await (const part of (await files.read(path)) ?? []) {

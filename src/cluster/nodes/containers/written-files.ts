@@ -1,7 +1,7 @@
 /**
- * Files that commands have written in simulated containers, such as the files that `kubectl cp` copies. They exist only
- * in memory, in the writable layer of one container instance or in an emptyDir volume that the containers of a pod
- * share. The files of a pod disappear with the pod. All sizes are limited, because users decide what they write.
+ * Files that commands have written in simulated containers, for example through `kubectl cp`. The files exist only in
+ * memory, either in the writable layer of one container instance or in an emptyDir volume that the containers of a pod
+ * share. The files of a pod are deleted with the pod. All sizes are limited, because users determine the content.
  */
 
 const mib = 1024 * 1024
@@ -9,7 +9,7 @@ const mib = 1024 * 1024
 export const maxFileBytes = 4 * mib
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 64 * mib
-/** Fixed number of bytes that is charged for each file in addition to its content and name. */
+/** Fixed overhead in bytes that is charged for each file in addition to its content and name. */
 const fileOverhead = 256
 
 /** A file or directory that a simulated command has created. */
@@ -39,8 +39,8 @@ export class WrittenFiles {
   #bytes = 0
 
   /**
-   * Returns a file of a pod, or undefined if it does not exist. `place` is the key of the file: its volume or layer,
-   * followed by the path within it.
+   * Returns a file of a pod, or undefined if the file does not exist. `place` is the key of the file: its volume or
+   * layer, followed by its path within that volume or layer.
    */
   get(uid: string, place: string): WrittenFile | undefined {
     return this.#pods.get(uid)?.files.get(place)
@@ -53,8 +53,8 @@ export class WrittenFiles {
   }
 
   /**
-   * Creates or replaces a file of a known size and returns its content for the caller to fill. Throws NoSpaceError if
-   * the file does not fit.
+   * Creates or replaces a file of a known size, and returns a content object that the caller fills. Throws NoSpaceError
+   * if the file does not fit.
    */
   create(uid: string, place: string, { type, mode, size }: Omit<WrittenFile, 'content'> & { size: number }): Buffer {
     const pod = this.#pods.get(uid) ?? { bytes: 0, files: new Map<string, WrittenFile>() }

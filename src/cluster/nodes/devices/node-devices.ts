@@ -1,6 +1,6 @@
 /**
- * Simulated devices: every simulated node publishes the devices described in a file as ResourceSlices, as a device
- * driver would. The slices belong to the Node object, so they disappear with the node.
+ * Simulated devices. Every simulated node reads device descriptions from a file and publishes the devices as
+ * ResourceSlices, as a device driver would. The Node object owns the slices, so they are deleted with the node.
  */
 import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
 import { defined, isObject, type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import type { Client } from '../../../client/requests/client.ts'
 import { inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 
-/** Devices of one driver. Every node has them. */
+/** Devices of one driver, which every node has. */
 export interface SimulatedDevices {
   readonly driver: string
   readonly devices: readonly Json[]

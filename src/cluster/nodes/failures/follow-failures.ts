@@ -58,7 +58,7 @@ export interface FailureParts {
 export interface Failures {
   readonly failureOf: PodFailures['annotations']
   readonly outages: NodeOutages
-  /** Trigger a reconcile of the pods and nodes that a changed rule affects. */
+  /** Event sources that trigger a reconcile of the pods and nodes that a changed rule affects. */
   readonly podSources: readonly Source[]
   readonly nodeSources: readonly Source[]
 }
@@ -73,7 +73,7 @@ export function followFailures(parts: FailureParts): Failures {
   const outages = new NodeOutages({ rules: active, nodes, nodeObjects, podsByNode })
   const podFailures = new PodFailures(active, vendor)
   let affectedNodes: readonly string[] = []
-  // This handler must be registered before the sources, so that they compute keys from the updated rules.
+  // This handler must be registered before the event sources, so that the sources compute keys from the updated rules.
   informer.onChange(() => {
     active.invalidate()
     affectedNodes = outages.refresh()

@@ -1,7 +1,8 @@
 /**
  * Applies the failures that SimulationRules specify to the nodes of this process. A node that is down or partitioned
- * sends no requests and does not respond to any. After `down`, all its containers restart, as after a reboot. With disk
- * pressure, a node rejects new pods and evicts one running pod every ten seconds, lowest priority first.
+ * neither sends requests nor responds to them. When a node that was down recovers, all its containers restart, as after
+ * a reboot. With disk pressure, a node rejects new pods and evicts one running pod every ten seconds, lowest priority
+ * first.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -27,10 +28,10 @@ const noFailures: ReadonlySet<NodeFailure> = new Set()
 
 export class NodeOutages {
   readonly #parts: NodeOutageParts
-  /** Nodes that had any failure, and nodes that were down, at the last refresh. */
+  /** Nodes that were failing and nodes that were down at the last refresh. */
   #affected: ReadonlySet<string> = new Set()
   readonly #down = new Set<string>()
-  /** UIDs of pods whose containers were lost with their node and have not restarted yet. */
+  /** UIDs of pods whose containers stopped when their node went down and have not restarted yet. */
   readonly #lostContainers = new Set<string>()
   readonly #evicted = new Set<string>()
 

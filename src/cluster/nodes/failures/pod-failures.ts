@@ -1,7 +1,8 @@
 /**
- * Failures of pods. Converts the SimulationRule of a pod to the annotations that a user would set to cause the same
- * lifecycle (`pods/default-stages.ts`). Stages are matched against the pod with these annotations, which are never
- * written to the server. The programs of a pod's containers, such as `sleep 30`, are converted in the same way.
+ * Failures of pods. Converts the SimulationRule of a pod to the annotations with which a user would cause the same
+ * lifecycle (`pods/default-stages.ts`). Stages are matched against the pod with these annotations, but the annotations
+ * are never written to the server. The programs of a pod's containers, such as `sleep 30`, are converted in the same
+ * way.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodFailure } from '../../../api/model/simulated-failures.ts'
@@ -15,7 +16,7 @@ import { type SimulationKeys, simulationKeys } from '../pods/simulation-keys.ts'
 
 type Annotations = { readonly [key: string]: string }
 
-/** Image tags that cannot be pulled, unless a rule or one of the pod's annotations specifies otherwise. */
+/** Image tags whose pull fails by default. A rule or an annotation of the pod can override this. */
 const missingTags = new Set(['invalid', 'doesnotexist'])
 
 export class PodFailures {
@@ -38,7 +39,9 @@ export class PodFailures {
     return run === undefined || failure === undefined ? (failure ?? run) : { ...run, ...failure }
   }
 
-  /** By default, the exit of a container's program ends the pod. Annotations of the pod override this. */
+  /**
+   * By default, the pod terminates when the program of a container exits. Annotations of the pod override this default.
+   */
   #annotationsOfPrograms({ metadata: { annotations = {} }, spec }: Pod): Annotations | undefined {
     const { runFor, exitCode } = this.#keys
     if (annotations[runFor] !== undefined || annotations[exitCode] !== undefined) return undefined

@@ -13,7 +13,7 @@ import type { KwokObject } from './kinds.ts'
 
 /**
  * Maximum number of cluster-scoped objects of a kind that take effect. The limit bounds the cost of a pod change,
- * because each changed pod is compared with all of them.
+ * because each changed pod is matched against all of these objects.
  */
 export const maxObjects = 200
 
@@ -44,8 +44,8 @@ export class CompiledObjects<T extends object> {
   }
 
   /**
-   * Returns the compiled objects. Returns the same array until a specification changes, so that callers can compare by
-   * identity.
+   * Returns the compiled objects. Returns the same array until a specification changes, so that callers can detect
+   * changes by comparing identities.
    */
   get all(): readonly T[] {
     this.#current ??= this.#compileAll()
@@ -89,7 +89,8 @@ export class NamedObjects<T extends object> {
 }
 
 /**
- * Returns the objects that take effect. If there are more than the maximum, the first ones by namespace and name win.
+ * Returns the objects that take effect. If there are too many objects, the first ones by namespace and name take
+ * effect.
  */
 export function firstObjects(informer: Pick<KwokInformer, 'objects'>): readonly KwokObject[] {
   return [...informer.objects()].sort((a, b) => compareUtf8(objectKey(a), objectKey(b))).slice(0, maxObjects)
@@ -106,7 +107,8 @@ function compiledOr<T>(compile: () => T): T | StageError {
 }
 
 /**
- * Returns a key for the version of an object's spec. Unlike the resource version, it does not change with the status.
+ * Returns a key for the version of an object's spec. Unlike the resource version, the key does not change with the
+ * status.
  */
 function versionOf({ metadata: { uid, generation } }: KwokObject): string {
   return `${uid}/${generation}`

@@ -1,7 +1,7 @@
 /**
  * The environment of commands in simulated containers, as specified by Exec and ClusterExec objects. KWOK runs such
- * commands on its own machine. Here they run in the simulated shell, because users must not run programs on the
- * server's machine.
+ * commands on its own machine. This program runs them in the simulated shell instead, because users must not run
+ * programs on the server's machine.
  */
 import type { Json } from '../../../api/json/json.ts'
 import { array, fields, number, text } from '../stages/fields.ts'

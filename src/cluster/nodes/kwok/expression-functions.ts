@@ -1,4 +1,7 @@
-/** The functions that KWOK adds to CEL. A function that takes a pod or a node can also be called as its method. */
+/**
+ * The functions that KWOK adds to CEL. A function with a pod or node parameter can also be called as a method of the
+ * pod or node.
+ */
 import { Budget } from '../../../api/cel/budget.ts'
 import { quantityOf, quantityValue } from '../../../api/cel/functions/quantities.ts'
 import { dynamicType, JsonMap } from '../../../api/cel/json-values.ts'
@@ -30,7 +33,7 @@ export interface Measurements {
 }
 
 interface SubjectParts {
-  /** Maps that an expression may access without checking whether they exist. */
+  /** Map fields that an expression may access without checking whether they exist. */
   readonly maps: typeof objectMaps | typeof containerMaps
   readonly now: number
   readonly measurements?: Measurements | undefined
@@ -76,7 +79,7 @@ function measurementsOf(value: Value | undefined): Measurements {
   return measurements
 }
 
-/** Returns a function and a method with the same name. `form` lists the parameters after the first. */
+/** Returns a function and a method with the same name. `form` lists the parameters that follow the first parameter. */
 function withMethod(
   first: string,
   form: readonly string[],
@@ -104,7 +107,7 @@ export const usageFunctions: Functions = new Map<string, readonly Overload[]>([
   ['now', now],
   ['Rand', [define('() double', () => new Double(Math.random()))]],
   ['Quantity', [define('(string) double', (_, [text]) => new Double(numberIn(text as string)))]],
-  // Quantities are already numbers.
+  // Quantities have already been converted to numbers.
   ['AsApproximateFloat64', [define('double.() double', (_, [value]) => value!)]],
   ['SinceSecond', withMethod('dyn', [], ['double', (_, [subject]) => new Double(subjectOf(subject).ageSeconds)])],
   [

@@ -1,6 +1,7 @@
 /**
- * Expressions in objects of KWOK's kinds: CEL with the variables `pod`, `node` and `container`, and with KWOK's
- * functions (`expression-functions.ts`). The length of an expression and the cost of an evaluation are limited.
+ * Expressions in objects of KWOK's kinds. The language is CEL with the variables `pod`, `node` and `container`, and
+ * with KWOK's functions (`expression-functions.ts`). The length of an expression and the cost of an evaluation are
+ * limited.
  */
 import { BudgetExceeded } from '../../../api/cel/budget.ts'
 import { dynamicType } from '../../../api/cel/json-values.ts'

@@ -46,7 +46,7 @@ export function installKwokKindsLoop({ client, vendor, onInstalled }: InstallPar
   }
 }
 
-/** Waits until an object has been created. If it already exists, it is left unchanged. */
+/** Waits for a create request. Ignores the error if the object already exists. */
 async function createIfMissing(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

@@ -1,6 +1,7 @@
 /**
  * The kinds of KWOK's API that simulated nodes support, and their CustomResourceDefinitions. The schemas accept every
- * field, so that an unsupported field is not dropped silently. The loop `kwok-objects` reports it in the status.
+ * field, so that unsupported fields are not dropped silently. Instead, the loop `kwok-objects` reports them in the
+ * status.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -27,7 +27,9 @@ export interface KwokObjects {
   readonly metrics: MetricObjects
   /** Sources that only keep the informers up to date, without triggering a reconcile. */
   readonly sources: readonly Source[]
-  /** The loops that set the condition Supported of the objects, and apply stages to kinds other than Pod and Node. */
+  /**
+   * The loops that set the condition Supported of the objects and that apply stages to kinds other than Pod and Node.
+   */
   readonly loops: readonly Loop[]
 }
 
@@ -35,7 +37,7 @@ export interface KwokOptions extends FollowOptions {
   /** The directory of log files. Undefined if no log files may be read. */
   readonly logDirectory: string | undefined
   readonly clock: TimerClock
-  /** Client that may write the status of KWOK objects. */
+  /** Client with permission to write the status of KWOK objects. */
   readonly statusClient: Client
   readonly resolveAddress: ResolveAddress
   readonly vendor: Vendor
@@ -47,9 +49,7 @@ export interface KwokOptions extends FollowOptions {
   readonly node: string
 }
 
-/**
- * Creates one informer per kind. Requests of the client wait until the definitions of the kinds have been installed.
- */
+/** Creates one informer per kind. The client's requests wait until the definitions of the kinds have been installed. */
 export function followKwokObjects(client: Client, options: KwokOptions): KwokObjects {
   const { logDirectory, clock, statusClient, resolveAddress, vendor, clientOf } = options
   const kinds = Object.entries(kwokKinds).map(([name, kind]) => [name, followObjects(client, kind, options)] as const)

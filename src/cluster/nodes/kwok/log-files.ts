@@ -1,6 +1,6 @@
 /**
  * Files that serve as the output of containers, in the directory specified by `--simulation-logs`. Files outside this
- * directory cannot be read, because objects in the API must not give access to files on the server's machine.
+ * directory cannot be read, because API objects must not grant access to files on the server's machine.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
@@ -50,7 +50,7 @@ export class LogFiles {
     return log
   }
 
-  /** Returns the end of a file, and appends whatever is written to the file later. */
+  /** Returns the end of a file, and appends lines that are written to the file later. */
   follow(file: string, { signal, isOver }: Following): ContainerLog {
     if (this.#followed >= maxFollowed)
       return this.read(file, `cannot follow ${file}: the server already follows ${maxFollowed} log files`)
@@ -102,7 +102,7 @@ class FileOutput {
     this.#lines = new LogLineReader(log, () => clock.now())
   }
 
-  /** Copies new content. Returns the reason if the path is not a file. Opening a named pipe does not block. */
+  /** Copies new content. If the path is not a regular file, returns the reason. Opening a named pipe does not block. */
   readFrom(path: string): string | undefined {
     const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {

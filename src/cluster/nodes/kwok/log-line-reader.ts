@@ -41,7 +41,7 @@ export class LogLineReader {
     this.#rest = ''
   }
 
-  /** Returns a list with the completed log line, which is empty if the line continues in the next one. */
+  /** Returns a list that contains the completed log line, or an empty list if the next line continues this line. */
   #completed(line: string): LogLine[] {
     const { time, text, stream, isPartial } = parseLine(line, this.#now())
     const whole = this.#begun + text
@@ -69,7 +69,7 @@ function parseJsonLine(line: string, now: number): ParsedLine | undefined {
   try {
     value = JSON.parse(line) as typeof value
   } catch {
-    // A line that is not JSON is shown as is.
+    // A line that is not valid JSON is treated as plain text.
     return undefined
   }
   if (typeof value.log !== 'string') return undefined

@@ -1,4 +1,4 @@
-/** Container output as specified by Logs and ClusterLogs objects, and by Attach and ClusterAttach objects. */
+/** Container output that Logs, ClusterLogs, Attach and ClusterAttach objects specify. */
 import type { Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ContainerLog } from '../../node-port/container-log.ts'
@@ -12,7 +12,7 @@ import { PodRules, type RuleType } from './pod-rules.ts'
 export interface LogFileNames {
   readonly logsFile: string
   readonly previousLogsFile: string | undefined
-  /** Whether to follow the file, so that a client that follows the log receives new lines. */
+  /** Whether to follow the file, so that new lines are sent to a client that follows the log. */
   readonly follows: boolean
 }
 

@@ -14,7 +14,7 @@ import type { FollowedObjects } from './follow-objects.ts'
 const dimensions = ['node', 'pod', 'container'] as const
 const metricKinds = ['counter', 'gauge', 'histogram'] as const
 
-/** A metric with one series for the node, or one for each of its pods or containers. */
+/** A metric that has one series for the node, or one series for each pod or container of the node. */
 export interface MetricRule {
   readonly name: string
   readonly help: string
@@ -31,7 +31,10 @@ interface MetricBucket {
   readonly le: number
   /** The number of observations in this bucket alone. */
   readonly value: Expression
-  /** Whether the bucket itself is omitted. Its observations then appear only in the following buckets. */
+  /**
+   * Whether the bucket itself is omitted from the output. Its observations are then counted only in the following
+   * buckets.
+   */
   readonly isHidden: boolean
 }
 
@@ -59,8 +62,8 @@ export function* readMetric(value: Json): Sliced<readonly MetricRule[]> {
 }
 
 /**
- * The segments of the path. The segment `{nodeName}` stands for the name of the node. As in KWOK, a path without this
- * segment serves the metrics of the node that has the same name as the object.
+ * The segments of the path. The segment `{nodeName}` represents the name of the node. As in KWOK, a path without this
+ * segment serves the metrics of the node whose name is the same as the name of the object.
  */
 function readPath(value: Json | undefined): readonly string[] {
   const path = text(value, 'spec.path')

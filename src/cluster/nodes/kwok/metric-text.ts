@@ -1,7 +1,7 @@
 /**
- * Evaluates the metrics of a node and writes them in the Prometheus text format. Users write the expressions, so the
- * number of series, the size of the text and the cost of all expressions are limited. A series whose expression fails
- * is omitted, and comments at the end of the text report the first failures.
+ * Evaluates the metrics of a node and writes them in the Prometheus text format. The expressions come from users, so
+ * the number of series, the size of the text and the total cost of the expressions are limited. A series whose
+ * expression fails is omitted, and comments at the end of the text report the first failures.
  */
 import { Double, Duration, Uint, type Value } from '../../../api/cel/values.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
@@ -167,7 +167,7 @@ function stringOf(value: Value): string {
   return value
 }
 
-/** Converts a value to a number. As in KWOK, a duration is converted to nanoseconds, and true to 1. */
+/** Converts a value to a number. As in KWOK, a duration is converted to nanoseconds, and `true` to 1. */
 function numberOf(value: Value): number {
   if (value instanceof Double || value instanceof Uint) return Number(value.value)
   if (value instanceof Duration) return Number(value.nanos)

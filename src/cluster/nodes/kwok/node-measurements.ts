@@ -1,4 +1,4 @@
-/** The variables of metric expressions for a node, with measurements from a single usage reading. */
+/** Provides the variables of metric expressions for a node. All measurements come from a single usage reading. */
 import { CelError } from '../../../api/cel/values.ts'
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'

@@ -1,7 +1,7 @@
 /**
  * Rules for the containers or ports of pods. Each type of rule has a pair of kinds, such as Logs and ClusterLogs. An
- * object of the namespaced kind applies to the pod with the same name, and an object of the cluster kind to the pods
- * that it selects.
+ * object of the namespaced kind applies to the pod with the same name. An object of the cluster-scoped kind applies to
+ * the pods that it selects.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -19,7 +19,7 @@ export interface RuleType<R> {
   readonly subjects: 'containers' | 'ports'
   /** Names of all other fields that a rule may have. */
   readonly fields: readonly string[]
-  /** Parses the content of a rule from these other fields. Throws StageError. */
+  /** Parses the content of a rule from its other fields. Throws StageError. */
   readonly read: (rule: JsonObject, where: string) => R
 }
 
@@ -44,7 +44,7 @@ export function readOwnRules<R>(type: RuleType<R>, value: Json): readonly Rule<R
   return readRules(type, fields(object(value, 'the object').spec, 'spec', [type.list]))
 }
 
-/** Reads an object of the cluster kind. Throws StageError. */
+/** Reads an object of the cluster-scoped kind. Throws StageError. */
 export function readClusterRules<R>(type: RuleType<R>, value: Json): SelectedRules<R> {
   const spec = fields(object(value, 'the object').spec, 'spec', ['selector', type.list])
   return { selects: readPodSelector(spec.selector), rules: readRules(type, spec) }
@@ -74,9 +74,9 @@ export class PodRules<R> {
   }
 
   /**
-   * Returns the first rule for a container or port that satisfies the condition. The pod's own object takes precedence
-   * over the cluster-scoped objects, which are searched by name. Within an object, a rule that lists the container or
-   * port takes precedence.
+   * Returns the first rule that applies to a container or port and satisfies the condition. The pod's own object takes
+   * precedence over the cluster-scoped objects, which are searched by name. Within an object, a rule that lists the
+   * container or port takes precedence over a rule without a list.
    */
   find(pod: Pick<Pod, 'metadata'>, subject: Subject, isUsable: (value: R) => boolean = () => true): R | undefined {
     const { namespace = '', name = '' } = pod.metadata

@@ -5,7 +5,7 @@ import { array, fields, text } from '../stages/fields.ts'
 
 export type SelectsPod = (pod: Pick<Pod, 'metadata'>) => boolean
 
-/** Reads a selector. Without a selector, or with an empty list, all pods match. Throws StageError. */
+/** Reads a selector. A missing selector, or a selector with an empty list, matches all pods. Throws StageError. */
 export function readPodSelector(value: Json | undefined): SelectsPod {
   const { matchNamespaces, matchNames } = fields(value ?? {}, 'spec.selector', ['matchNamespaces', 'matchNames'])
   const setOf = (list: Json | undefined, where: string) => new Set(array(list, where).map((each) => text(each, where)))

@@ -15,7 +15,7 @@ export type PortService =
 
 /** A predefined response. */
 export interface HttpRoute {
-  /** The path of the request. If it ends with `/`, the route matches all paths with this prefix. */
+  /** The path of the request. If the path ends with `/`, the route matches all paths with this prefix. */
   readonly location: string
   readonly code: number
   readonly headers: readonly { readonly name: string; readonly value: string }[]

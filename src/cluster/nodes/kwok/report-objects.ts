@@ -1,6 +1,6 @@
 /**
- * Sets the condition Supported of KWOK objects, which shows whether simulated nodes use an object and, if not, which of
- * its fields they do not support.
+ * Sets the condition Supported of KWOK objects. The condition shows whether simulated nodes support an object and, if
+ * not, which of its fields are unsupported.
  */
 import type { Json } from '../../../api/json/json.ts'
 import { asJson, timestamp } from '../../../api/model/object.ts'
@@ -31,7 +31,7 @@ export interface ReportParts {
   readonly client: Client
   readonly clock: Clock
   readonly vendor: Vendor
-  /** Reports which valid stages have no effect at the moment. */
+  /** Reports the valid stages that have no effect at the moment. */
   readonly stagedKinds: Pick<StagedKinds, 'problemOf' | 'onProblem'>
   /** Whether a log directory is configured. If not, Logs and ClusterLogs objects are reported as unsupported. */
   readonly readsLogs: boolean
@@ -110,7 +110,7 @@ function reportSource({ informer, feed }: FollowedObjects): Source {
     connect: (add) =>
       informer.onChange(({ key, object }) => {
         if (object !== undefined) add(`${plural}/${key}`)
-        // If the maximum was exceeded, deleting one object lets another take effect, so check all of them.
+        // If there were too many objects, deleting one object lets another object take effect, so check all of them.
         else if (!namespaced && informer.size >= maxObjects)
           for (const each of informer.objects()) add(`${plural}/${objectKey(each)}`)
       }),
@@ -159,7 +159,8 @@ async function conditionOf(
 }
 
 /**
- * Reads an object in several turns, because compiling many expressions takes a long time. Returns the error, if any.
+ * Reads an object in several time slices, because compiling many expressions takes a long time. Returns the error, if
+ * any.
  */
 async function readSliced(read: Reader, object: KwokObject): Promise<unknown> {
   try {

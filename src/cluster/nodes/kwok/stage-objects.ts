@@ -11,8 +11,8 @@ import type { FollowedObjects } from './follow-objects.ts'
 import { readAuthor, stageAuthorKey } from './stage-author.ts'
 
 /**
- * The groups of kinds. The loops of the nodes apply stages to pods and nodes, and a separate loop applies stages to
- * objects of all other kinds.
+ * The groups of kinds. The node loops apply stages to pods and nodes, and a separate loop applies stages to objects of
+ * all other kinds.
  */
 const groups = ['Pod', 'Node', 'other'] as const
 
@@ -41,7 +41,7 @@ export class StageObjects {
 
   /**
    * Returns the valid stages of a group of kinds, sorted by name. Returns the same array until one of them changes, so
-   * that callers can compare by identity.
+   * that callers can detect changes by comparing identities.
    */
   of(group: StageGroup): readonly Stage[] {
     if (this.#all !== this.#compiled.all) {

@@ -1,7 +1,7 @@
 /**
  * Applies Stage objects to objects of any kind other than Pod and Node, such as custom resources. Each kind is watched
- * once per author of its stages, with that author's permissions. The number of watches and the rate of all changes are
- * limited, because stages can trigger each other.
+ * once per author of its stages, with that author's permissions. The number of watches and the total rate of changes
+ * are limited, because stages can trigger each other.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import { pause } from '../../../base/concurrency/abort.ts'
@@ -38,7 +38,7 @@ export interface StagedKindsParts {
 
 /** Maximum number of watches. */
 const maxFollowed = 20
-/** Limit of the changes to all objects together. */
+/** Limit on the rate of changes to all objects together. */
 const rate = { perSecond: 100, burst: 1000 }
 /** Time in milliseconds after which a kind that the server does not serve is looked up again. */
 const lookupMs = 5000
@@ -100,7 +100,7 @@ export class StagedKinds {
     }
   }
 
-  /** Returns the reason why a stage has no effect at the moment, or undefined if there is none. */
+  /** Returns the reason why a stage has no effect at the moment, or undefined if the stage takes effect. */
   problemOf(stage: string): string | undefined {
     if (this.#excess.has(stage)) return `stages are applied to at most ${maxFollowed} kinds and authors`
     return this.#followed.values().find(({ stages }) => stages.some(({ name }) => name === stage))?.problem
@@ -180,7 +180,9 @@ export class StagedKinds {
     await informer.run(signal)
   }
 
-  /** Finds the resource type of a kind. Returns undefined and reports the reason if the server does not serve it. */
+  /**
+   * Finds the resource type of a kind. If the server does not serve the kind, reports the reason and returns undefined.
+   */
   async #find(
     followed: FollowedKind,
     client: Client,

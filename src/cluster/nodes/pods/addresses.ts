@@ -1,6 +1,7 @@
 /**
  * Allocates IP addresses for the pods of one node from the node's pod CIDR. An address is in use if the status of a pod
- * contains it or if it was allocated recently. No other state is stored, so a restart results in the same state.
+ * contains it or if it was allocated recently. No other state is stored, so a restarted process derives the same state
+ * from the statuses.
  */
 import { createHash } from 'node:crypto'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -24,7 +25,7 @@ export class PodAddresses {
     this.#range = range
   }
 
-  /** Tracks the address of a pod from its status, and releases it when the pod has ended. */
+  /** Tracks the address in the status of a pod, and releases the address when the pod has ended. */
   observe(key: string, pod: Pod | undefined): void {
     const { hostNetwork } = pod?.spec ?? {}
     const { phase, podIP } = pod?.status ?? {}
@@ -93,8 +94,8 @@ function addressText(address: number): string {
 const rangesOfNames = 2 ** 14
 
 /**
- * Returns the default CIDR of the node with this index, from 10.128.0.0/10, for clusters that do not assign CIDRs.
- * Higher indexes continue in the range of `rangeOfName`.
+ * Returns the default CIDR of the node with this index, for clusters that do not assign CIDRs. The CIDRs are taken from
+ * 10.128.0.0/10, and for higher indexes from the range of `rangeOfName`.
  */
 export function ownRange(place: number): string {
   const network = 10 * 2 ** 24 + 128 * 2 ** 16 + (place % 2 ** 15) * 256
@@ -102,8 +103,8 @@ export function ownRange(place: number): string {
 }
 
 /**
- * Returns the default CIDR of a node that is the only one in its process, from 10.192.0.0/10, based on a hash of its
- * name. Collisions are possible, but unlikely for a few nodes.
+ * Returns the default CIDR of a node that is the only node in its process. A hash of the node's name selects the CIDR
+ * from 10.192.0.0/10. Collisions are possible, but unlikely for a few nodes.
  */
 export function rangeOfName(name: string): string {
   const hash = createHash('sha256').update(name).digest().readUInt32BE()

@@ -1,6 +1,6 @@
 /**
- * Applies one stage to a pod: finalizers, patches, event, status and deletion, in this order. A stage from a file
- * acts as the node's agent, and a stage from the API as its author.
+ * Applies one stage to a pod: finalizers, patches, event, status and deletion, in this order. A stage from a file acts
+ * as the node's agent, and a stage from the API acts as its author.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -35,7 +35,7 @@ export interface StageEffects {
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
   /** Returns a client that may change the finalizers of a pod on this node. */
   readonly finalizerClientOf: (node: string) => Client
-  /** Time when this process started its nodes. Templates can refer to it. */
+  /** Time when this process started its nodes. Templates can refer to this time. */
   readonly startedAt: number
 }
 
@@ -91,7 +91,7 @@ interface Starting {
   readonly podIp: string | undefined
 }
 
-/** Returns the event that explains why the containers of a pod cannot start yet, or undefined if they can. */
+/** Returns the event that explains why the containers of a pod cannot start yet, or undefined if they can start. */
 export async function startBlocker(
   { prepare, clientOf }: Pick<StageEffects, 'prepare' | 'clientOf'>,
   pod: Pod,

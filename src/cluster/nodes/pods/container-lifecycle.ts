@@ -1,9 +1,9 @@
 /**
- * Drives the containers of a pod one by one, as a kubelet does: init containers in order, sidecars before the
- * containers that follow them, then the regular containers, each with its hooks, its program and its restarts. When the
- * regular containers have ended, the sidecars stop in reverse order. The result depends only on the pod, the time and
- * the starts of the containers. All state is in the status of the pod, so that a restarted node continues where it
- * stopped.
+ * Drives the containers of a pod one by one, as a kubelet does. Init containers start in order, sidecars start before
+ * the containers that follow them, and then the regular containers start. Each container has its own hooks, program and
+ * restarts. When the regular containers have ended, the sidecars stop in reverse order. The result depends only on the
+ * pod, the time and the start times of the containers. All state is in the status of the pod, so that a restarted node
+ * continues where the previous process stopped.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -32,7 +32,7 @@ export interface LifecycleStep {
   /** The next status. Undefined if the status stays the same. */
   readonly status: PodStatus | undefined
   readonly events: readonly StageEvent[]
-  /** Simulated milliseconds until the next change. Undefined if only an event can change the pod. */
+  /** Milliseconds of simulated time until the next change. Undefined if only an event can change the pod. */
   readonly afterMs: number | undefined
   /** Whether all containers of a deleted pod have stopped and the node can therefore delete the pod. */
   readonly isGone: boolean
@@ -74,7 +74,7 @@ class PodRun {
     return this.#result({ phase, isInitialized: inits === 'complete', isGone: false })
   }
 
-  /** Runs the init containers up to the first that is not complete, and restarts sidecars that have ended. */
+  /** Runs the init containers up to the first incomplete one, and restarts sidecars that have ended. */
   #runInits(initContainers: readonly Container[]): 'complete' | 'waiting' | 'failed' {
     const isComplete = (this.#pod.spec?.containers ?? []).some((each) => this.#hasBegun(each))
     for (const container of initContainers) {
@@ -89,7 +89,7 @@ class PodRun {
     return 'complete'
   }
 
-  /** Starts the container, restarts it after its backoff, or checks on it if it is running. */
+  /** Starts the container, restarts it after its backoff or, if it is running, checks its state. */
   #run(container: Container): void {
     const { state } = this.#statusOf(container)
     if (state?.running !== undefined) this.#continue(container)
@@ -181,7 +181,7 @@ class PodRun {
     return isSuccess ? 'Succeeded' : 'Failed'
   }
 
-  /** Stops the last running container in a list. Returns false if none is running. */
+  /** Stops the last running container in a list. Returns false if no container is running. */
   #stopLast(containers: readonly Container[]): boolean {
     const last = containers.findLast((each) => this.#statusOf(each).state?.running !== undefined)
     if (last !== undefined) this.#end(last, 0)
@@ -275,8 +275,8 @@ class PodRun {
 }
 
 /**
- * Returns the delay in milliseconds before the next restart: none before the first, then 10 seconds, doubling up to
- * five minutes.
+ * Returns the delay in milliseconds before the next restart. The first restart has no delay. The next delay is 10
+ * seconds, and each following delay is twice as long, up to five minutes.
  */
 function backoffMs({ restartCount = 0 }: ContainerStatus): number {
   return restartCount === 0 ? 0 : Math.min(firstBackoffMs * 2 ** Math.min(restartCount - 1, 30), maxBackoffMs)

@@ -1,6 +1,6 @@
 /**
  * The behavior of a simulated container: how long its program and its hooks run, their exit codes, and whether the
- * container restarts. Derived from the spec alone.
+ * container restarts. This behavior depends only on the spec.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
@@ -16,8 +16,9 @@ const instant: ProgramRun = { ms: 0, exitCode: 0 }
 const jobRun: ProgramRun = { ms: 1000, exitCode: 0 }
 
 /**
- * Whether the containers of a pod differ in their lifecycles, in which case the node drives each container separately.
- * True for pods with init containers, hooks or restart rules, and for pods in which only some programs end.
+ * Whether the containers of a pod have different lifecycles, in which case the node drives each container separately.
+ * True for pods with init containers, hooks or restart rules, and for pods in which some programs end and others do
+ * not.
  */
 export function hasSeparateContainers({ spec }: Pod): boolean {
   const { containers = [], initContainers = [] } = spec ?? {}
@@ -36,7 +37,9 @@ export function roleOf(container: Container, { spec }: Pod): ContainerRole {
   return isSidecar(container) ? 'sidecar' : 'init'
 }
 
-/** Returns the run of the container's program, or undefined if the program runs until the pod ends. */
+/**
+ * Returns the duration and exit code of the container's program, or undefined if the program runs until the pod ends.
+ */
 export function programOf(container: Container, pod: Pod): ProgramRun | undefined {
   const run = runOf(container)
   if (run !== undefined) return run
@@ -47,7 +50,8 @@ export function programOf(container: Container, pod: Pod): ProgramRun | undefine
 }
 
 /**
- * Returns the run of a hook. Hooks that send a request, and commands that the node does not know, succeed immediately.
+ * Returns the duration and exit code of a hook. Hooks that send a request, and hooks with an unknown command, succeed
+ * immediately.
  */
 export function hookRun(handler: Handler | undefined): ProgramRun {
   if (handler?.sleep !== undefined) return { ms: Number(handler.sleep.seconds ?? 0) * 1000, exitCode: 0 }

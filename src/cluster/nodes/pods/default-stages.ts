@@ -28,7 +28,7 @@ function at(key: string): string {
   return `.metadata.annotations[${JSON.stringify(key)}]`
 }
 
-/** Returns the stages that start a pod's containers, delay their start or simulate an image pull error. */
+/** Returns the stages that start a pod's containers, delay the start or simulate an image pull error. */
 function beginnings(keys: SimulationKeys): JsonObject[] {
   const delaysReadiness = [at(keys.ready), at(keys.readyAfter), '.spec.containers[].readinessProbe'].join(', ')
   const isWaiting = '.status.containerStatuses[].state.waiting'

@@ -1,8 +1,8 @@
 /**
  * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether enough resources are free and
- * whether the pod's node selection matches. A node checks every pod that any client has bound to it. Admitted pods are
- * those whose status shows the admission, plus recent admissions. No other state is stored, so a restart results in the
- * same state.
+ * whether the pod's node selection matches. A node checks every pod that any client has bound to it. A pod counts as
+ * admitted if its status shows the admission or if it was admitted recently. No other state is stored, so a restarted
+ * process derives the same state from the statuses.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { SelectableNode } from '../../../api/selectors/node-selector.ts'
@@ -11,14 +11,14 @@ import { arePortsInConflict, type HostPort, hostPortsOf } from '../../scheduler/
 import { type Amounts, amountsOf, podsAllowed, type ResourceList, requestsOf } from '../../scheduler/resources.ts'
 import type { Fit } from './pod-resize.ts'
 
-/** Reason why a pod is rejected, in the words of a kubelet. */
+/** Reason why a pod is rejected, with the same wording as in a kubelet. */
 export interface Refusal {
   readonly reason: string
   readonly message: string
 }
 
 /**
- * The properties of a node that decide whether it admits a pod: allocatable resources, labels, taints and disk
+ * The properties of a node that determine whether it admits a pod: allocatable resources, labels, taints and disk
  * pressure.
  */
 export interface NodeState {

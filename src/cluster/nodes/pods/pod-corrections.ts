@@ -1,6 +1,6 @@
 /**
- * Corrects the status of running pods independently of stages: readiness that another client changed, ephemeral
- * containers that a user added, resized resources, and the observed generation.
+ * Corrects the status of running pods independently of stages. The corrections concern readiness that another client
+ * changed, ephemeral containers that a user added, resized resources, and the observed generation.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'

@@ -1,11 +1,11 @@
 /**
  * Drives the pods on the nodes of this process through their lifecycles: finds the stage that applies to a pod, waits
- * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory. After a restart,
- * the loop reads the pods and continues.
+ * for the stage's delay, and applies the stage as the agent of the pod's node. Only pending work is kept in memory.
+ * After a restart, the loop reads the pods and continues.
  *
  * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
- * its change has arrived. A slow watch therefore causes no repeated writes. A stage is applied to the same pod again
- * only after at least one second.
+ * the watch has delivered its change. A slow watch therefore causes no repeated writes. A stage is applied to the same
+ * pod again only after at least one second.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -51,14 +51,14 @@ export interface PodLoopParts extends StageEffects {
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
    * Called for every change to a pod on a node of this process. The state `is over` means that the pod's containers
-   * will not be started again.
+   * will never be started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
   /** Whether the Node object is ready. If undefined, pod readiness does not depend on the Node object. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
-  /** Returns the annotations that simulated failures and the programs of its containers add to a pod. */
+  /** Returns the annotations that the simulated failures and the container programs add to a pod. */
   readonly failureOf: (pod: Pod) => Annotations | undefined
-  /** Whether the node drives the containers of a pod one by one instead of through stages. */
+  /** Whether the node drives the containers of a pod one by one instead of by stages. */
   readonly followsContainers: (pod: Pod, failure: Annotations | undefined) => boolean
   readonly outages: NodeOutages
   /** Speed of the containers, as a multiple of real time. */
@@ -89,7 +89,7 @@ interface Progress {
   actedWith: readonly Stage[] | undefined
   readonly stages: StageProgress
   /**
-   * When each start and end of a container was first seen, on the monotonic clock. Undefined unless the node drives
+   * When each start and end of a container was first seen, on the monotonic clock. Set only if the node drives
    * containers one by one.
    */
   seen: BoundedMap<string, number> | undefined
@@ -101,8 +101,8 @@ interface Progress {
  */
 const maxSeen = 64
 /**
- * Events that are older than this when first seen, for example after a restart of this process, use the time in the
- * status instead.
+ * If an event is older than this when first seen, for example after a restart of this process, the time in the status
+ * is used instead.
  */
 const recentMs = 2000
 
@@ -384,7 +384,7 @@ interface Ending {
   readonly reason: string
   /** Message for the pod status and, unless `eventMessage` is set, for the Event. */
   readonly message: string
-  /** Message for the Event, if it differs from the message for the pod status. */
+  /** Message for the Event. Set only if it differs from the message for the pod status. */
   readonly eventMessage?: string
 }
 
@@ -398,7 +398,7 @@ function isOver({ status }: Pod): boolean {
  */
 const maxDelayMs = 60 * 60_000
 
-/** Shortens the wait in an outcome so that the pod is reconciled after at most `ms` milliseconds. */
+/** Shortens the wait in an outcome so that the pod is reconciled within `ms` milliseconds. */
 function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
   if (ms === undefined || outcome === 'later') return outcome
   const untilThen = Math.min(ms, maxDelayMs)

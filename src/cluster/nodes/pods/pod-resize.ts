@@ -1,8 +1,8 @@
 /**
  * Resizes the running containers of a pod in place, as a kubelet does. A resize that fits is allocated and reported as
- * in progress, and the next report states that it has taken effect. A resize that does not fit is reported as pending,
- * either `Infeasible` because the node is too small, or `Deferred` until other pods leave. A container restarts if its
- * `resizePolicy` requires it.
+ * in progress. The next report states that it has taken effect. A resize that does not fit is reported as pending:
+ * `Infeasible` if the node is too small, and `Deferred` if the resize must wait for other pods to end. A container
+ * restarts if its `resizePolicy` requires it.
  *
  * API servers that do not support resizing drop the actual resources from the status. In that case, the node does not
  * compare resources.
@@ -14,7 +14,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { idOf } from './container-id.ts'
 
-/** Whether a node has room for a resized pod. If not, gives the reason to report in the pod's status. */
+/** Whether a node has room for a resized pod. If it has no room, the reason to report in the pod's status. */
 export type Fit = 'fits' | { readonly reason: 'Infeasible' | 'Deferred'; readonly message: string }
 
 const pending = 'PodResizePending'
@@ -68,7 +68,7 @@ function differs(container: Container | undefined, { resources, state }: Contain
 
 type Amounts = { readonly [resource: string]: unknown }
 
-/** Whether two lists have the same amounts, regardless of how the server formats them. */
+/** Whether two resource lists have equal amounts, regardless of how the server formats them. */
 function sameAmounts(a: Amounts = {}, b: Amounts = {}): boolean {
   const nanos = (list: Amounts, name: string) => parseQuantity(String(list[name]))?.nanos
   const names = Object.keys(a)

@@ -33,7 +33,7 @@ export const podTransitions: { readonly [name in StepName]: Step } = {
   BecomeReady: (pod, context) => withReadiness(pod, context, 'True'),
   BecomeUnready: (pod, context) => withReadiness(pod, context, 'False'),
   End: end,
-  /** Restarts containers that were waiting after a failure. They are not ready yet. */
+  /** Restarts containers that were waiting after a failure. The containers are not ready yet. */
   Restart: restart,
   /** Makes containers wait with the reason that the stage provides, such as CrashLoopBackOff. */
   Wait: wait,
@@ -149,8 +149,8 @@ function endedSidecars({ initContainerStatuses, ephemeralContainerStatuses }: Po
 const killed = 137
 
 /**
- * Returns the status of a pod that the node stops, for example to evict it. Its containers are killed, and its phase is
- * Failed.
+ * Returns the status of a pod that the node stops, for example to evict it. The containers have been killed, and the
+ * phase is Failed.
  */
 export function stoppedByNode(
   pod: Pod,
@@ -243,8 +243,8 @@ interface Wanted {
 }
 
 /**
- * The condition which states that a pod's sandbox has network addresses. Since 1.29, node agents report it before all
- * other conditions.
+ * The condition that indicates whether a pod's sandbox has network addresses. Since 1.29, node agents report it before
+ * all other conditions.
  */
 export const sandboxCondition = 'PodReadyToStartContainers'
 

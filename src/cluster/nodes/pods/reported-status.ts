@@ -52,8 +52,8 @@ function generationToReport({ metadata }: Pod, version: EmulatedVersion): number
 }
 
 /**
- * Returns the conditions with PodReadyToStartContainers first. It is true while the pod has an address and has not
- * ended.
+ * Returns the conditions with PodReadyToStartContainers first. That condition is true while the pod has an address and
+ * has not ended.
  */
 function withSandbox({ conditions = [], podIP, phase }: PodStatus, now: number): Conditions {
   const status = podIP !== undefined && phase !== 'Succeeded' && phase !== 'Failed' ? 'True' : 'False'

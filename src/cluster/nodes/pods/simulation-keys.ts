@@ -20,12 +20,12 @@ export function simulationKeys(vendor: Vendor) {
     runFor: key('run-for'),
     /** Key of the annotation with the exit code of the containers. */
     exitCode: key('exit-code'),
-    /** Key of the annotation with the reason why the containers exit, such as `OOMKilled`. */
+    /** Key of the annotation with the reason for the exit of the containers, such as `OOMKilled`. */
     exitReason: key('exit-reason'),
     restartAfter: key('restart-after'),
     /**
      * Key of the annotation that controls how a deleted pod ends. With the value `ignore`, the pod runs until its grace
-     * period ends.
+     * period has passed.
      */
     termination: key('termination'),
   } as const

@@ -21,7 +21,7 @@ export interface ChangeParts {
   readonly functions: PlaceFunctions
 }
 
-/** Applies the changes one after another, and returns the object after the last one. */
+/** Applies the changes one after another, and returns the object after the last change. */
 export async function applyChanges<T extends ObjectBase>(
   { type, object, next: { finalizers: change, patches } }: ChangedObject<T>,
   { finalizerClient, patchClient, functions }: ChangeParts,

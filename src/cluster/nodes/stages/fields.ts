@@ -11,20 +11,20 @@ export function fields(value: Json | undefined, where: string, knownFields: read
   return content
 }
 
-/** Requires a JSON object. */
+/** Requires the value to be a JSON object. */
 export function object(value: Json | undefined, where: string): JsonObject {
   if (!isObject(value)) throw new StageError(`${where} is not an object`)
   return value
 }
 
-/** Returns the value as a list, which is empty if the value is missing. */
+/** Returns the value as a list, or an empty list if the value is missing. */
 export function array(value: Json | undefined, where: string): Json[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw new StageError(`${where} is not a list`)
   return value
 }
 
-/** Requires a string. */
+/** Requires the value to be a string. */
 export function text(value: Json | undefined, where: string): string {
   if (typeof value !== 'string') throw new StageError(`${where} is not a string`)
   return value

@@ -55,8 +55,9 @@ export class NodeStages {
   }
 
   /**
-   * Applies the stage that selects the node once its delay has passed. Returns undefined if no stage selects the node,
-   * and otherwise the milliseconds until the next attempt, or Infinity if only a change can lead to another stage.
+   * Applies the stage that selects the node, once the delay of the stage has passed. Returns the milliseconds until the
+   * next attempt, or Infinity if only a change can lead to another stage. Returns undefined if no stage selects the
+   * node.
    */
   async step(node: Node, signal: AbortSignal): Promise<number | undefined> {
     return await this.#nodes.step(node.metadata.name!, { object: node, stages: this.#stages() }, signal)

@@ -1,7 +1,7 @@
 /**
- * The subset of jq for stage selectors and delays: paths (`.a.b`, `.a["x/y"]`, `.a[0]`), iteration (`.a[]` or `.a.[]`),
- * filters (`select( .type == "Ready" )`), pipes, and alternatives (`.a, .b`). All other syntax is rejected at parse
- * time.
+ * Implements the subset of jq that stage selectors and delays use: paths (`.a.b`, `.a["x/y"]`, `.a[0]`), iteration
+ * (`.a[]` or `.a.[]`), filters (`select( .type == "Ready" )`), pipes, and alternatives (`.a, .b`). All other syntax is
+ * rejected at parse time.
  *
  * A query omits missing values and nulls.
  */

@@ -1,6 +1,6 @@
 /**
- * Reads files of Stage objects in YAML or JSON, which may contain several documents and Lists. Other kinds are
- * rejected.
+ * Reads files of Stage objects in YAML or JSON. A file may contain several documents, and may contain Lists. Other
+ * kinds are rejected.
  */
 
 import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
@@ -31,7 +31,7 @@ export function readStageFiles(files: readonly string[], read: (file: string) =>
   return stages
 }
 
-/** Reads a stage that acts as the agents of the nodes, which may write only pods and nodes. */
+/** Reads a stage that acts as the agents of the nodes, which may write only pods and nodes. Throws StageError. */
 function readFileStage(value: Json): Stage {
   const stage = readTemplatedStage(value)
   const { resource, next } = stage

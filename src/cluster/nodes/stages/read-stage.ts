@@ -1,4 +1,4 @@
-/** Parses a Stage object. Rejects unsupported fields with an error that names them, instead of ignoring them. */
+/** Parses a Stage object. Instead of ignoring unsupported fields, throws an error that names them. */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import { array, fields, number, object, text } from './fields.ts'
 import { compileQuery, type Query } from './query.ts'
@@ -21,7 +21,7 @@ export interface StageReaderOptions {
   readonly compileTemplate?: (text: string) => PatchTemplate
 }
 
-/** Parses a stage. Throws StageError with the name of the stage and the field. */
+/** Parses a stage. Throws a StageError that names the stage and the field. */
 export function readStage(value: Json, options: StageReaderOptions = {}): Stage {
   const name = nameOf(value)
   try {
@@ -163,7 +163,7 @@ const nextFields = [
 ]
 
 interface NextReaderOptions extends StageReaderOptions {
-  /** Type of the patches that do not specify their type. */
+  /** Type of patches that do not specify a type. */
   readonly defaultPatch: StagePatch['type']
 }
 
@@ -191,7 +191,7 @@ function isGiven(field: Json | undefined): boolean {
   return field !== undefined && field !== null && field !== ''
 }
 
-/** Reads `statusTemplate`, which is a patch of the field `status`, and `patches`. */
+/** Reads `patches` and `statusTemplate`. The latter is a patch of the field `status`. */
 function readPatches(
   { statusTemplate, statusSubresource, statusPatchAs, patches }: JsonObject,
   options: NextReaderOptions,

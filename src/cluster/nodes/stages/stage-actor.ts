@@ -10,7 +10,7 @@ export function authorActor(author: string): string {
   return prefix + author
 }
 
-/** Returns the name of an actor who impersonates another user. */
+/** Returns the name of an actor that impersonates another user. */
 export function impersonatingActor(actor: string, username: string): string {
   return `${actor}\0${username}`
 }

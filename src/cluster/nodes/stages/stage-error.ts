@@ -6,8 +6,9 @@ export class StageError extends Error {
 }
 
 /**
- * Whether an error shows that the stage itself is invalid: its template fails, or the server rejects its patch. A stage
- * from the API also fails if its author lacks a permission, or if it patches a subresource that does not exist.
+ * Whether an error shows that the stage itself is invalid, because its template fails or the server rejects its patch.
+ * A stage from the API is also invalid if its author lacks a permission, or if it patches a subresource that does not
+ * exist.
  */
 export function isStageFault(error: unknown, { actor }: { readonly actor?: string | undefined }): boolean {
   if (error instanceof StageError) return true

@@ -6,7 +6,7 @@ import type { StagePatch } from './stage.ts'
 import { StageError } from './stage-error.ts'
 import type { PlaceFunctions } from './template.ts'
 
-/** Executes the template with the object. Throws StageError if the output is not a patch. */
+/** Executes the template with the object as its input. Throws StageError if the output is not a patch. */
 export function toPatch(
   { type, root, template }: Pick<StagePatch, 'type' | 'root' | 'template'>,
   object: ObjectBase,

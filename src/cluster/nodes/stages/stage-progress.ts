@@ -1,6 +1,6 @@
 /**
- * Follows one object through its stages: which stage applies, when its delay has passed, and which stages were applied
- * before. A stage from the API is applied to the same object at most once a second.
+ * Follows one object through its stages: tracks which stage applies, when its delay has passed, and which stages were
+ * applied before. A stage from the API is applied to the same object at most once a second.
  */
 import { type JsonObject, sameJson } from '../../../api/json/json.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -11,7 +11,7 @@ export interface WaitingStage {
   readonly stage: Stage
   /** The object's resourceVersion when the stage was chosen. */
   readonly version: string
-  /** Annotations of simulated failures when the stage was chosen. */
+  /** Annotations that simulated failures added to the object when the stage was chosen. */
   readonly failure: { readonly [key: string]: string } | undefined
   /** When to apply the stage, on the monotonic clock. */
   readonly due: number
@@ -29,7 +29,8 @@ export interface StageSubject {
 export interface StageChoice {
   readonly stages: readonly Stage[]
   /**
-   * Whether each stage may be applied at most once per second. Prevents Stage objects from alternating in a tight loop.
+   * Whether to apply each stage at most once per second. This limit prevents Stage objects from triggering each other
+   * in a tight loop.
    */
   readonly limitsEach: boolean
   readonly clock: Clock
@@ -43,8 +44,8 @@ export class StageProgress {
   #waiting: WaitingStage | undefined
   #last: { readonly stage: Stage; readonly at: number } | undefined
   /**
-   * When each stage was last applied, by name, on the monotonic clock. Recorded only if each stage may be applied at
-   * most once per second.
+   * By stage name, the time on the monotonic clock when each stage was last applied. Recorded only if each stage may be
+   * applied at most once per second.
    */
   #applied: Map<string, number> | undefined
 

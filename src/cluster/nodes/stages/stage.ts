@@ -46,14 +46,14 @@ export interface Delay {
   /** Query for a duration or a point in time in the object. The result overrides `durationMs`. */
   readonly durationFrom?: Query
   /**
-   * Upper bound in milliseconds for a random delay above the duration. If it is less than the duration, it replaces the
-   * duration.
+   * Upper bound of the delay in milliseconds. The delay is a random value between the duration and this bound. If the
+   * bound is less than the duration, the delay equals the bound.
    */
   readonly jitterMs?: number
   readonly jitterFrom?: Query
   /**
-   * Query for a number of failures. Zero means no delay, and each failure after the first doubles the duration, up to
-   * five minutes.
+   * Query for the number of failures. With zero failures, there is no delay. Each failure after the first doubles the
+   * duration, up to five minutes.
    */
   readonly backoffFrom?: Query
 }
@@ -63,7 +63,7 @@ export interface Next {
   readonly step?: StepName
   /** Query for the exit code of the containers. Used by the step End. */
   readonly exitCodeFrom?: Query
-  /** Reason that the statuses of waiting or ended containers report. Used by the steps Wait and End. */
+  /** Reason to report in the status of waiting or ended containers. Used by the steps Wait and End. */
   readonly reason?: string
   readonly message?: string
   /** Patches in the order in which they are applied. */

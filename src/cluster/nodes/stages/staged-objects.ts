@@ -11,8 +11,8 @@ export interface StagedObjectsParts<T> {
   /** Speed of the stages, as a multiple of real time. */
   readonly speed: number
   /**
-   * Returns 0 if another stage may be applied now, and otherwise the milliseconds until then. If undefined, the rate of
-   * all changes is not limited.
+   * Returns the milliseconds until another stage may be applied, or 0 if it may be applied now. If undefined, the total
+   * rate of changes is not limited.
    */
   readonly untilTurn?: () => number
   readonly apply: (stage: Stage, object: T, signal: AbortSignal) => Promise<void>
@@ -26,7 +26,7 @@ export interface Staged<T> {
   readonly stages: readonly Stage[]
 }
 
-/** Delay in milliseconds before a stage that failed is tried again. */
+/** Delay in milliseconds before a failed stage is retried. */
 const retryMs = 10_000
 
 interface Progress {
@@ -50,9 +50,9 @@ export class StagedObjects<T extends ObjectBase> {
   }
 
   /**
-   * Applies the stage that selects the object once its delay has passed. Returns undefined if no stage selects the
-   * object, and otherwise the milliseconds until the next attempt, or Infinity if only a change can lead to another
-   * stage.
+   * Applies the stage that selects the object, once the delay of the stage has passed. Returns the milliseconds until
+   * the next attempt, or Infinity if only a change can lead to another stage. Returns undefined if no stage selects the
+   * object.
    */
   async step(key: string, { object: target, stages }: Staged<T>, signal: AbortSignal): Promise<number | undefined> {
     const { clock, speed } = this.#parts

@@ -14,7 +14,10 @@ export interface TemplatePlace {
   readonly startedAt: number
 }
 
-/** Functions by name. As in KWOK, the `With` functions accept the name of a node and properties of a pod. */
+/**
+ * Functions by name. As in KWOK, the functions whose names end in `With` accept the name of a node and properties of a
+ * pod.
+ */
 const functionsByName: { readonly [name: string]: (place: TemplatePlace) => ReturnType<PlaceFunctions[string]> } = {
   Now: ({ now }) => timestamp(now),
   StartTime: ({ startedAt }) => timestamp(startedAt),

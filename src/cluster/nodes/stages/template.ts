@@ -1,6 +1,6 @@
 /**
  * Stage templates: Go's template language with the functions of KWOK and the most common functions of sprig. The number
- * of steps and the length of the output are limited, because templates process other users' objects.
+ * of execution steps and the length of the output are limited, because templates process objects of other users.
  */
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { goFunctions, type TemplateFunction, type TemplateFunctions } from '../../../api/gotemplate/functions.ts'
@@ -46,7 +46,7 @@ function numbers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/** Formats a value as JSON. JSON is valid YAML, and a single line needs no indentation. */
+/** Formats a value as JSON, because JSON is valid YAML and a single line needs no indentation. */
 function flow(value: Value): string {
   return JSON.stringify(value ?? null, numbers)
 }

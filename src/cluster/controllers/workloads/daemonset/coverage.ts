@@ -27,7 +27,7 @@ export function coverageMoves(step: DaemonStep, { surge }: Pick<OnNode, 'surge'>
     if (pods === undefined && fitness.shouldRun) lacking.push(node)
     if (pods !== undefined) surplus.push(...surplusOn(step, { node, fitness, pods, surge, pauses }))
   }
-  // Unscheduled pods for a node that no longer exists would wait forever, so they are surplus.
+  // Unscheduled pods whose target node no longer exists would wait forever, so they are surplus.
   for (const [node, pods] of step.byNode)
     if (!step.nodes.has(node)) surplus.push(...pods.filter((pod) => !isTerminating(pod) && !pod.spec?.nodeName))
   return { lacking, surplus, againMs: pauses.length === 0 ? undefined : Math.min(...pauses) }
@@ -72,7 +72,9 @@ function surplusOfSurge(step: DaemonStep, running: readonly Pod[]): Pod[] {
   return [...moreNew, ...moreOld, ...(isReplaced ? [oldest] : [])]
 }
 
-/** Whether the old pod of a node may be deleted: it is not ready, or the new pod is available. */
+/**
+ * Whether the old pod of a node may be deleted. It may be deleted if it is not ready or if the new pod is available.
+ */
 export function mayGo(
   { set, state }: DaemonStep,
   { newest, oldest }: { readonly newest: Pod; readonly oldest: Pod },

@@ -1,7 +1,7 @@
 /**
- * Runs one pod on every eligible node for each DaemonSet. A step creates missing pods and deletes surplus pods. If
- * there are none, it continues the rolling update. At the end, the step writes the status. It writes no pods until the
- * informer has delivered all earlier writes.
+ * Runs one pod on every eligible node for each DaemonSet. A step creates missing pods and deletes surplus pods. If no
+ * pods are missing or surplus, the step continues the rolling update. Finally, the step writes the status. The loop
+ * writes no pods until the informer has delivered all earlier writes.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
@@ -67,7 +67,10 @@ export function daemonSetLoop(parts: DaemonSetParts): Loop {
   }
 }
 
-/** Triggers a reconcile of all DaemonSets when a node is added or deleted, or its labels or taints change. */
+/**
+ * Triggers a reconcile of all DaemonSets when a node is added or deleted, or when the labels or taints of a node
+ * change.
+ */
 function fromNodes({ nodes, sets }: DaemonSetParts): Source {
   const isSame = (a: Node, b: Node) =>
     sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) && sameJson(a.spec?.taints ?? [], b.spec?.taints ?? [])

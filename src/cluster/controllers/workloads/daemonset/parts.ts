@@ -26,8 +26,8 @@ export interface DaemonSetParts {
 }
 
 /**
- * State of the daemonset loop that outlives a single reconcile: pod writes not yet observed, and the backoff of failed
- * pods.
+ * State of the daemonset loop that outlives a single reconcile: pod writes that have not been observed yet, and the
+ * backoff of failed pods.
  */
 export interface DaemonSetState extends DaemonSetParts {
   readonly expectations: Expectations

@@ -48,8 +48,8 @@ const borne: readonly (readonly [string, Toleration['effect']])[] = [
 ]
 
 /**
- * Returns the tolerations of a DaemonSet's pods: those in the template, and those that let the pods stay on nodes with
- * problems.
+ * Returns the tolerations of a DaemonSet's pods: the tolerations in the template, and additional tolerations that let
+ * the pods stay on nodes with problems.
  */
 export function daemonTolerations(vendor: Vendor, { tolerations = [], hostNetwork }: PodSpec = {}): Toleration[] {
   const toleratedTaints = [...borne, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])]

@@ -1,4 +1,6 @@
-/** Writes the pods of a DaemonSet: at most 250 creates, in growing batches, and 250 deletes per step. */
+/**
+ * Writes the pods of a DaemonSet. Each step performs at most 250 creates, in growing batches, and at most 250 deletes.
+ */
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { slowStart, writeAll } from '../batches.ts'

@@ -8,7 +8,7 @@ import { sameStatus } from '../same-status.ts'
 import type { DaemonStep } from './parts.ts'
 import { isUpdated } from './pod-writes.ts'
 
-/** Writes the status. The generation counts as observed only after all earlier writes have been observed. */
+/** Writes the status. The generation is reported as observed only after all earlier writes have been observed. */
 export async function writeStatus(
   step: DaemonStep,
   { isObserved, collisions }: { readonly isObserved: boolean; readonly collisions: number | undefined },

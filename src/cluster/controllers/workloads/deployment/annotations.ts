@@ -1,6 +1,7 @@
 /**
- * Annotations of Deployments and their ReplicaSets: current and earlier revision numbers, the replica counts of the
- * Deployment at the time a ReplicaSet was last scaled, and user annotations, which are copied between them.
+ * Annotations of Deployments and their ReplicaSets: current and earlier revision numbers, the Deployment's replica
+ * counts at the time when the ReplicaSet was last scaled, and user annotations, which are copied between the two
+ * objects.
  */
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
@@ -38,8 +39,8 @@ export function readRevision(text: string | undefined): bigint | undefined {
 }
 
 /**
- * Returns the number of replicas that the Deployment had when this ReplicaSet was last scaled, or undefined if it was
- * not recorded.
+ * Returns the number of replicas that the Deployment had when this ReplicaSet was last scaled, or undefined if this
+ * number was not recorded.
  */
 export function desiredNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'desired-replicas')])
@@ -84,7 +85,7 @@ export function withRevision(
   const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
   const number = before === undefined || before === '' ? 0n : readRevision(before)
-  // If a user has set the annotation to something other than a number, it is left unchanged.
+  // If a user has set the annotation to a value that is not a number, the annotation is left unchanged.
   if (number === undefined || number >= revision) return withAnnotations(set, copied)
   const historyKey = keyOf(vendor, 'revision-history')
   const history = before === undefined ? {} : { [historyKey]: longerHistory(copied[historyKey], before) }

@@ -26,7 +26,7 @@ export async function cleanUp({ deployment, parts, signal }: Rollout, old: reado
   }
 }
 
-/** Whether the ReplicaSet has no pods, and its own loop has observed that it should have none. */
+/** Whether the ReplicaSet has no pods, and the replicaset loop has observed that it should have none. */
 function isUnused(set: ReplicaSet): boolean {
   const { metadata, status = {} } = set
   const { replicas = 0, observedGeneration = 0 } = status

@@ -1,7 +1,7 @@
 /**
  * Rolls out Deployments. Each template has one ReplicaSet. The ReplicaSet of the current template is scaled up while
- * all other ReplicaSets are scaled down. A step continues the rollout, or scales, pauses or rolls back the Deployment,
- * and writes the status. Changes to the ReplicaSets trigger the next step.
+ * all other ReplicaSets are scaled down. A step continues the rollout, or scales, pauses or rolls back the Deployment.
+ * Then it writes the status. Changes to the ReplicaSets trigger the next step.
  *
  * Every write requires the resourceVersion on which the decision was based, so that a step with stale data changes
  * nothing. The name of a new ReplicaSet depends on its template, so that a repeated create finds the existing

@@ -21,7 +21,7 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
 
 /**
  * Returns the total number of pods. For each ReplicaSet, counts its existing or its desired pods, whichever number is
- * greater. After a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
+ * greater. After a scale-down, the surplus pods exist until the replicaset loop deletes them.
  */
 function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
@@ -36,7 +36,7 @@ export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type !== 'Recreate'
 }
 
-/** Returns the number of pods that a rolling update may create above the desired replicas. */
+/** Returns the number of pods that a rolling update may create in addition to the desired replicas. */
 export function maxSurge(deployment: Deployment): number {
   return isRolling(deployment) ? fenceposts(deployment).surge : 0
 }
@@ -61,7 +61,8 @@ function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readon
 
 /**
  * Whether a ReplicaSet's status has been recounted since its size last changed. Until then, the ReplicaSet may have
- * more pods than its new size and its status indicate, because it may have created some just before it was scaled down.
+ * more pods than both its new size and its status indicate, because pods may have been created just before the
+ * scale-down.
  */
 function isCounted({ metadata, status }: ReplicaSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)

@@ -116,7 +116,7 @@ function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatu
   if (isComplete(deployment, next))
     return withCondition(conditions, conditionFor('True', complete, 'has successfully progressed.'))
   if (hasProgressed(deployment.status ?? {}, next)) {
-    // Writes the condition again to update its time, because the deadline starts at that time.
+    // Writes the condition again to update its time, because the deadline is relative to that time.
     const condition = conditionFor('True', 'ReplicaSetUpdated', 'is progressing.')
     const since = progressCondition?.status === 'True' ? progressCondition.lastTransitionTime : undefined
     const others = withoutCondition(conditions, 'Progressing')
@@ -155,7 +155,10 @@ function deadlineInMs(rollout: Rollout, next: DeploymentStatus): number | undefi
   return Math.max(0, deadlineOf(rollout, progressCondition) - rollout.parts.clock.now()) + 1000
 }
 
-/** Copies the ReplicaFailure condition of the current ReplicaSet, or else of another ReplicaSet. */
+/**
+ * Copies the ReplicaFailure condition of the current ReplicaSet. If the current ReplicaSet has no such condition,
+ * copies that of another ReplicaSet.
+ */
 function withFailure(conditions: DeploymentCondition[], { present, old }: Sets): DeploymentCondition[] {
   const failureOf = ({ status }: ReplicaSet) => findCondition(status?.conditions, 'ReplicaFailure')
   const failure = (present && failureOf(present)) ?? old.map(failureOf).find((each) => each !== undefined)

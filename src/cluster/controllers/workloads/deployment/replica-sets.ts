@@ -19,7 +19,7 @@ import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './anno
 import { maxSurge, newSize, replicasOf } from './limits.ts'
 import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from './parts.ts'
 
-/** Key of the label that distinguishes pods created from different templates of a Deployment. */
+/** Key of the label that distinguishes the pods created from different templates of a Deployment. */
 const hashLabel = 'pod-template-hash'
 
 /**

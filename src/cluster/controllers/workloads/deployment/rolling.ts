@@ -1,7 +1,7 @@
 /**
- * The RollingUpdate strategy. The new ReplicaSet is scaled up within maxSurge, then old ReplicaSets are scaled down
- * within maxUnavailable, unavailable pods first. Each step performs one of these two actions, and the resulting change
- * to a ReplicaSet triggers the next step.
+ * The RollingUpdate strategy. The new ReplicaSet is scaled up within maxSurge. Then old ReplicaSets are scaled down
+ * within maxUnavailable, starting with unavailable pods. Each step performs one of these two actions, and the resulting
+ * change to a ReplicaSet triggers the next step.
  */
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import { cleanUp } from './cleanup.ts'
@@ -52,8 +52,8 @@ async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined
 }
 
 /**
- * Scales down ReplicaSets in order. `by` limits the pods to remove from each ReplicaSet, and `most` limits them in
- * total.
+ * Scales down ReplicaSets in order. `by` limits the number of pods to remove from each ReplicaSet, and `most` limits
+ * the total number.
  */
 async function shrinkEach(
   rollout: Rollout,

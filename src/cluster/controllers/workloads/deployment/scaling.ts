@@ -42,8 +42,8 @@ async function scaleSets(rollout: Rollout, sets: Sets): Promise<Sets> {
 }
 
 /**
- * Returns the only ReplicaSet that has pods. If none has pods, returns the current ReplicaSet, or else the latest. If
- * several have pods, returns undefined.
+ * Returns the only ReplicaSet that has pods. If none has pods, returns the current ReplicaSet or, if there is no
+ * current one, the latest ReplicaSet. If several have pods, returns undefined.
  */
 function activeOrLatest(sets: Sets): ReplicaSet | undefined {
   const running = active(allOf(sets))

@@ -1,7 +1,7 @@
 /**
- * The retention policy for the claims of a StatefulSet. The owner of a claim decides when the garbage collector deletes
- * it. The owner is the set (`whenDeleted: Delete`), or a pod that is removed by a scale-down (`whenScaled: Delete`). A
- * claim without these owners is retained. A claim that another controller owns is left unchanged.
+ * Implements the retention policy for the claims of a StatefulSet. The garbage collector deletes a claim together with
+ * its owner, which is the set (`whenDeleted: Delete`) or a pod that a scale-down removes (`whenScaled: Delete`). A
+ * claim without such an owner is retained. A claim that another controller owns is left unchanged.
  */
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
@@ -35,7 +35,7 @@ export async function retainClaims(step: SetStep, { pod, ordinal, isSurplus }: M
   }
 }
 
-/** Returns the new claim with the owner that the policy requires while its pod is running. */
+/** Returns the new claim with the owner that the policy requires while the claim's pod is running. */
 export function withSetAsOwner(
   { set, parts }: SetStep,
   claim: Draft<PersistentVolumeClaim>,

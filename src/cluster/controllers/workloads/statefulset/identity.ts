@@ -77,7 +77,7 @@ function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): b
 
 type Volumes = NonNullable<NonNullable<Pod['spec']>['volumes']>
 
-/** Adds the claims of an ordinal as volumes. They replace template volumes of the same name. */
+/** Adds the claims of an ordinal as volumes. These volumes replace template volumes with the same names. */
 function volumesWithClaims(set: StatefulSet, ordinal: number, volumes: Volumes = []): Volumes {
   const own = (set.spec?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '')
   const mounted = own.map((name) => ({
@@ -91,7 +91,7 @@ function claimName({ metadata }: StatefulSet, template: string, ordinal: number)
   return `${template}-${metadata.name}-${ordinal}`
 }
 
-/** Returns the claims of an ordinal. They outlive its pods. */
+/** Returns the claims of an ordinal. The claims outlive the pods of the ordinal. */
 export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVolumeClaim>[] {
   const { volumeClaimTemplates = [], selector } = set.spec ?? {}
   const { namespace = '' } = set.metadata

@@ -1,8 +1,8 @@
 /**
- * Computes the next steps of a StatefulSet by ordinal. Missing pods are created from the lowest ordinal up, and surplus
- * pods are deleted from the highest down. Then pods of old revisions are replaced from the highest ordinal down to the
- * partition. With OrderedReady, each step waits until all preceding pods are available. With Parallel, missing pods are
- * created and surplus pods are deleted without waiting.
+ * Computes the next steps of a StatefulSet by ordinal. Missing pods are created in ascending order, starting at the
+ * lowest ordinal. Surplus pods are deleted in descending order. Then pods of old revisions are replaced in descending
+ * order, from the highest ordinal to the partition. With OrderedReady, each step waits until all preceding pods are
+ * available. With Parallel, missing pods are created and surplus pods are deleted without waiting.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { absoluteNumber } from '../percentages.ts'
@@ -32,7 +32,7 @@ export function countPods(step: SetStep, pods: readonly Pod[]): Counts {
   return counts
 }
 
-/** Adds `by` to the counter of the pod's revision. */
+/** Adds `by` to the counter for the pod's revision. */
 function countRevision({ step, counts }: Pick<Walk, 'step' | 'counts'>, pod: Pod, by: 1 | -1): void {
   if (revisionOf(pod) === step.current.metadata.name) counts.currentReplicas += by
   if (revisionOf(pod) === step.update.metadata.name) counts.updatedReplicas += by
@@ -70,14 +70,15 @@ interface Walk {
 }
 
 /**
- * Maximum number of pods to create per step. A step creates pods one after another, based on the set's state when the
- * step started. Without a limit, a set with a million replicas could not be scaled down or deleted in the meantime.
+ * Maximum number of pods to create per step. A step creates pods one after another, based on the set's state at the
+ * start of the step. Without a limit, a set with a million replicas could not be scaled down or deleted during the
+ * step.
  */
 const maxCreated = 100
 
 /**
- * Creates missing pods. Returns true if the next steps may follow: every ordinal has a pod and, with OrderedReady, all
- * pods are available.
+ * Creates missing pods. Returns true if the reconcile may continue, that is, if every ordinal has a pod and, with
+ * OrderedReady, all pods are available.
  */
 async function fill(walk: Walk): Promise<boolean> {
   const { step, counts, isOrdered, start, end, byOrdinal } = walk
@@ -167,7 +168,7 @@ async function replaceOld(walk: Walk): Promise<void> {
   }
 }
 
-/** Returns how many more pods may become unavailable. At least one pod may always be unavailable. */
+/** Returns how many more pods may become unavailable. The limit is at least one pod. */
 function replaceable({ step, start, end, byOrdinal }: Walk, maxUnavailable: number | string): number {
   const limit = Math.max(1, absoluteNumber(maxUnavailable, end - start, Math.floor))
   let unavailable = 0

@@ -66,7 +66,7 @@ export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 
-/** Whether an error is expected and needs no Event: the namespace is terminating, or the cache was stale. */
+/** Whether an error is expected and needs no Event, because the namespace is terminating or the cache was stale. */
 function isQuiet(error: unknown): boolean {
   if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
   return error instanceof StatusError && error.reason === 'AlreadyExists'
