@@ -1,6 +1,6 @@
 /**
- * Tracks Pods after the server has acknowledged their binding, until the watch shows them on their node. If a restore
- * of the store undoes a binding before the watch has delivered it, no event would ever confirm the Pod, and the
+ * Tracks Pods from the time when the server acknowledges their binding until the watch shows them on their node. If a
+ * restore of the store undoes a binding before the watch has delivered it, no event would ever confirm the Pod, and the
  * scheduler would treat it as assigned to the node forever. The scheduler therefore checks Pods that the watch does not
  * confirm in time.
  */
@@ -9,7 +9,7 @@ import type { PodInfo } from './pod-info.ts'
 export interface BoundPodsParts {
   /** How long the watch may take to show a Pod on its node, in milliseconds. */
   readonly confirmMs: number
-  /** Returns whether the scheduler still waits for the watch to show the Pod on its node. */
+  /** Returns whether the scheduler is still waiting for the watch to show the Pod on its node. */
   readonly isUnconfirmed: (pod: PodInfo) => boolean
   /** Called for a Pod that the watch did not show on its node in time. */
   readonly check: (pod: PodInfo) => void

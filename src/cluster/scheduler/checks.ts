@@ -47,13 +47,13 @@ export class Checks {
     return this.#ask(node)
   }
 
-  /** Adds a Pod to the node for a what-if check. The caller must undo it with `remove` before yielding. */
+  /** Adds a Pod to the node for a what-if check. The caller must undo this with `remove` before yielding. */
   add(pod: PodInfo, node: NodeInfo): void {
     node.add(pod)
     for (const check of this.#checks) check.add?.(pod, node)
   }
 
-  /** Removes a Pod from the node for a what-if check. The caller must undo it with `add` before yielding. */
+  /** Removes a Pod from the node for a what-if check. The caller must undo this with `add` before yielding. */
   remove(pod: PodInfo, node: NodeInfo): void {
     node.remove(pod)
     for (const check of this.#checks) check.remove?.(pod, node)

@@ -1,10 +1,10 @@
 /**
  * The scheduler's model of nodes and the Pods on them, updated with every change. As soon as the scheduler has chosen a
- * node, the Pod counts as being on that node (assumed), even before the API server and the watch confirm it. A slow
+ * node, the Pod is assumed to be on that node, even before the API server and the watch confirm the binding. A slow
  * watch therefore causes neither duplicate decisions nor overcommitted nodes.
  *
- * A Pod that preempts others is nominated for their node. It is not on the node yet, but Pods of lower priority cannot
- * use the freed resources.
+ * A Pod that preempts other Pods is nominated for their node. The nominated Pod is not on the node yet, but Pods of
+ * lower priority cannot use the freed resources.
  */
 
 import { sameJson } from '../../api/json/json.ts'
@@ -47,8 +47,7 @@ export class Cluster {
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
   /**
-   * UIDs of Pods that the scheduler has asked the API server to delete, even if the watch has not shown the deletion
-   * yet.
+   * UIDs of Pods that the scheduler has asked the API server to delete. The watch may not have shown the deletions yet.
    */
   readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
@@ -97,7 +96,7 @@ export class Cluster {
     this.#dropIfEmpty(info)
   }
 
-  /** Returns the values that nodes have for a topology label. */
+  /** Returns the values of a topology label on all nodes. */
   places(key: string): ReadonlySet<string> {
     const cachedPlaces = this.#places.get(key)
     if (cachedPlaces !== undefined) return cachedPlaces
@@ -124,14 +123,17 @@ export class Cluster {
     return before !== undefined && isAnyLess(pod.requests, before)
   }
 
-  /** Adds the Pod to a node before the API server has confirmed it. */
+  /** Adds the Pod to a node before the API server has confirmed the binding. */
   assume(pod: PodInfo, node: NodeInfo): void {
     this.removePod(pod.key)
     this.#place(pod, node)
     this.#assumed.add(pod.key)
   }
 
-  /** Whether this Pod, identified by its UID, is on a node but has not been confirmed by the API server. */
+  /**
+   * Whether this Pod, identified by its UID, is on a node in the model but its binding has not been confirmed by the
+   * API server.
+   */
   isAssumed({ key, uid }: PodInfo): boolean {
     return this.#assumed.has(key) && this.#placed.get(key)?.pod.uid === uid
   }
@@ -141,7 +143,7 @@ export class Cluster {
     if (this.isAssumed(pod)) this.removePod(pod.key)
   }
 
-  /** Removes a Pod from its node. Returns false if it was not on any node. */
+  /** Removes a Pod from its node. Returns false if the Pod was not on any node. */
   removePod(key: string): boolean {
     const placed = this.#placed.get(key)
     if (placed === undefined) return false

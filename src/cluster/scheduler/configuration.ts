@@ -1,7 +1,7 @@
 /**
  * Reads the configuration of kube-scheduler (KubeSchedulerConfiguration, v1beta2 and v1beta3): profiles with their
- * plugins and arguments, the share of nodes to score, and backoff times. All other fields are rejected with their path,
- * so no setting is silently ignored.
+ * plugins and arguments, the share of nodes to score, and backoff times. All other fields are rejected with an error
+ * that contains their path, so no setting is silently ignored.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import { groupName, profileNames, vendorOf } from '../../api/model/vendor.ts'
@@ -70,7 +70,10 @@ function readProfile(value: Json, place: string, version: Version): Profile {
   })
 }
 
-/** Returns the default plugins of a version. Since v1beta3, the weights of user-specified preferences are higher. */
+/**
+ * Returns the default plugins of a version. Since v1beta3, plugins that score user-specified preferences have higher
+ * weights.
+ */
 function defaultsOf(version: Version, settings: PluginArguments): readonly WeightedPlugin[] {
   const lighter = ['TaintToleration', 'NodeAffinity', 'InterPodAffinity']
   return allPlugins(settings).map(({ plugin, weight }) => ({
@@ -189,8 +192,8 @@ const argumentReaders: { readonly [plugin: string]: (args: JsonObject, place: st
 }
 
 /**
- * Reads a default constraint. It has no selector, because the Pod's Services and controller determine which Pods are
- * counted.
+ * Reads a default constraint. A default constraint has no selector, because the Pod's Services and controller determine
+ * which Pods are counted.
  */
 function readConstraint(value: Json, place: string): SpreadConstraint {
   const constraint = objectAt(value, place)

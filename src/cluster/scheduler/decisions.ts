@@ -49,7 +49,7 @@ interface Deciding {
   readonly confirmMs: number
 }
 
-/** Why a Pod fits on no node, and how to proceed: by preemption, or by waiting for a change. */
+/** The reason why a Pod fits on no node, and how to proceed: by preemption or by waiting for a change. */
 export interface RefusedPod {
   readonly message: string
   /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
@@ -67,14 +67,14 @@ interface Needs {
 
 /** Maximum number of concurrent writes. */
 const maxWrites = 100
-/** How long binding a Pod's volumes may take, in milliseconds. */
+/** Maximum time for binding a Pod's volumes, in milliseconds. */
 const volumeTimeoutMs = 10 * 60_000
 
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
   /** Undefined if the server does not support dynamic resource allocation. */
   readonly deviceWaiters: DeviceWaiters | undefined
-  /** Aborts when the scheduler stops. No writes are started after that. */
+  /** Aborts when the scheduler stops. After that, no writes are started. */
   signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
   readonly #sight: Sight
@@ -133,7 +133,7 @@ export class Decisions {
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
 
-  /** Assigns the Pod to a node. From now on, the Pod counts as being on the node. */
+  /** Assigns the Pod to a node. From now on, the Pod is assumed to be on the node. */
   place(entry: QueuedPod, node: NodeInfo): void {
     const { pod } = entry
     const volumes = volumesFor(pod, node, this.#sight)
@@ -261,8 +261,8 @@ export class Decisions {
   }
 
   /**
-   * Handles a Pod that is unschedulable: reports the reason, puts the Pod back into the queue, and evicts the Pods that
-   * it preempts.
+   * Handles an unschedulable Pod: reports the reason, puts the Pod back into the queue, and evicts the Pods that it
+   * preempts.
    */
   refuse(entry: QueuedPod, { message, nominatedNode, preemption, wokenBy }: RefusedPod): void {
     const outranked = preemption === undefined ? [] : this.#outranked(entry, preemption)

@@ -1,6 +1,6 @@
 /**
- * Sets the condition DisruptionTarget, which states that the cluster, rather than the Pod's own program, ended the Pod.
- * Kubernetes has set this condition since 1.26. The pod failure policy of a Job can refer to it.
+ * Sets the condition DisruptionTarget, which indicates that the cluster terminated the Pod, rather than the Pod's own
+ * program. Kubernetes has set this condition since 1.26. The pod failure policy of a Job can refer to it.
  */
 import type { JsonObject } from '../../api/json/json.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'

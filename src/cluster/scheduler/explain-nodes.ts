@@ -1,6 +1,6 @@
 /**
  * Explains for each node why a Pod is pending, by applying the filters of the default profile to the current objects.
- * These explanations are for users. The scheduler itself maintains its model incrementally.
+ * These explanations are for users. The scheduler itself uses a model that it maintains incrementally.
  */
 
 import type { Namespace } from '../../api/kinds/core/namespace.ts'

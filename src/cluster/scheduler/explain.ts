@@ -1,4 +1,7 @@
-/** Explains in kube-scheduler's words why a Pod is unschedulable: the number of nodes for each reason. */
+/**
+ * Explains why a Pod is unschedulable, with the same wording as kube-scheduler: lists the number of nodes for each
+ * reason.
+ */
 import type { NodeInfo } from './node-info.ts'
 import type { Refusal } from './plugin.ts'
 

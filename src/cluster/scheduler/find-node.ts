@@ -1,7 +1,7 @@
 /**
  * Finds a node for a Pod: applies the filters until enough nodes are found, scores these nodes and chooses one of the
- * best. In a large cluster, a search does not examine every node. Each search continues where the previous one ended,
- * so that all nodes are used. The search regularly yields to other work.
+ * best. In a large cluster, a search does not examine every node. Each search continues where the previous search
+ * ended, so that all nodes are used. The search regularly yields to other work.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
@@ -13,17 +13,17 @@ import type { Profile } from './profile.ts'
 /** State shared by a scheduler's searches, such as the node to start from. */
 export interface SearchState {
   /**
-   * Percentage of nodes that a search must find suitable before it stops. If it is 0, the percentage depends on the
+   * A search stops when it has found this percentage of nodes to be suitable. With 0, the percentage depends on the
    * size of the cluster: the larger the cluster, the lower the percentage.
    */
   readonly percentageOfNodes: number
   /** Index of the node from which the next search starts. */
   start: number
-  /** Returns a random number from 0 (inclusive) to 1 (exclusive), to choose among equally good nodes. */
+  /** Returns a random number in the range [0, 1), for choosing among equally good nodes. */
   readonly random: () => number
 }
 
-/** The chosen node or, if the Pod fits on none, the reasons for each examined node. */
+/** The chosen node or, if the Pod fits on no node, the reasons for each examined node. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
 /** A Pod that needs a node, and the profile and cluster model for the search. */

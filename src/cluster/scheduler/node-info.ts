@@ -11,7 +11,7 @@ export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 /** A node in the scheduler's model, with the sums over its Pods. */
 export class NodeInfo {
   readonly name: string
-  /** The Node object. Undefined if Pods are bound to a node that is not known yet. */
+  /** The Node object. Undefined if Pods are bound to a node that the scheduler has not observed yet. */
   node: Node | undefined
   labels: ReadonlyMap<string, string> = new Map()
   taints: readonly Taint[] = []
@@ -25,7 +25,7 @@ export class NodeInfo {
   /** CPU and memory requests, as counted for scoring. */
   scoredCpu = 0
   scoredMemory = 0
-  /** Number of Pods that use each host port, by protocol and port, then by address. */
+  /** Number of Pods that use each host port, keyed by protocol and port, then by address. */
   readonly #ports = new Map<string, Map<string, number>>()
 
   constructor(name: string) {

@@ -17,8 +17,8 @@ export class ObjectWaiters {
   }
 
   /**
-   * Waits until all objects with these keys are ready. `states` returns their current states. Resolves with undefined,
-   * or with the reason why an object will not become ready.
+   * Waits until all objects with these keys are ready. `states` returns their current states. Resolves with undefined
+   * if all objects are ready, or with the reason why an object will never become ready.
    */
   async wait(
     keys: readonly string[],

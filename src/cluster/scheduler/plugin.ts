@@ -22,22 +22,22 @@ export interface Refusal {
   readonly plugin: string
   /** Reasons in kube-scheduler's wording, such as `Insufficient cpu`. */
   readonly reasons: readonly string[]
-  /** Whether the refusal is final, because evicting other Pods from the node would not help. */
+  /** Whether the rejection is final, because evicting other Pods from the node would not help. */
   readonly isFinal: boolean
 }
 
-/** A filter for one Pod, ready to be run on any node. */
+/** A filter that is prepared for one Pod and can be applied to any node. */
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
   /**
-   * `add` and `remove` simulate adding a Pod to the node and removing one. Only filters that also consider other nodes
-   * need them.
+   * `add` and `remove` simulate adding a Pod to the node and removing a Pod from the node. Only filters that also
+   * consider other nodes need them.
    */
   readonly add?: (pod: PodInfo, node: NodeInfo) => void
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
 }
 
-/** A score for one Pod, ready to be computed for any node. */
+/** A score that is prepared for one Pod and can be computed for any node. */
 export interface NodeScores {
   readonly score: (node: NodeInfo) => number
   /**
@@ -80,7 +80,10 @@ export interface Plugin {
   readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
 }
 
-/** What a plugin returns when it prepares for a Pod: the result, or an iterator that computes it in small steps. */
+/**
+ * The return value of a plugin's preparation for a Pod: the result, or an iterator that computes the result in small
+ * steps.
+ */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
 /** Completes a plugin's preparation, whether the plugin returned a result or an iterator. */
@@ -106,7 +109,7 @@ export const happened = {
 
 export const maxScore = 100
 
-/** Scales scores relative to the maximum. With `isReversed`, a lower value results in a higher score. */
+/** Scales scores relative to the maximum. With `isReversed`, lower values result in higher scores. */
 export function normalizeByMax(scores: number[], { isReversed = false }: { readonly isReversed?: boolean } = {}): void {
   const most = Math.max(0, ...scores)
   for (let i = 0; i < scores.length; i++) {

@@ -1,7 +1,7 @@
 /**
- * Groups Pods on nodes by the properties that matter to other Pods: namespace, labels and affinity terms. Each group
- * counts its Pods per node. Affinity and spread rules evaluate groups instead of individual Pods. There are about as
- * many groups as workloads.
+ * Groups the Pods on all nodes by the properties that matter to other Pods: namespace, labels and affinity terms. Each
+ * group counts its Pods per node. Affinity and spread rules evaluate groups instead of individual Pods, because there
+ * are only about as many groups as workloads.
  */
 
 import type { LabelMatcher } from '../../api/selectors/label-selector.ts'
@@ -10,7 +10,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
 
-/** Pods with the same namespace, labels and affinity terms. The rules of other Pods treat them alike. */
+/** Pods with the same namespace, labels and affinity terms. The rules of other Pods treat all Pods of a group alike. */
 export class PodGroup implements SelectablePod {
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }

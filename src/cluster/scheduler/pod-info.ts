@@ -14,7 +14,7 @@ const anyAddress = '0.0.0.0'
 export interface HostPort {
   readonly protocol: string
   readonly port: number
-  /** Node address to which the port is bound. `0.0.0.0` stands for all addresses of the node. */
+  /** Node address to which the port is bound. `0.0.0.0` means all addresses of the node. */
   readonly address: string
 }
 
@@ -54,12 +54,12 @@ export class PodInfo {
     return this.pod.spec ?? {}
   }
 
-  /** Name of the Pod's node, or '' if the Pod has none. */
+  /** Name of the Pod's node, or '' if the Pod has no node. */
   get nodeName(): string {
     return this.pod.spec?.nodeName ?? ''
   }
 
-  /** Name of the Pod's nominated node, or '' if the Pod has none. */
+  /** Name of the Pod's nominated node, or '' if the Pod has no nominated node. */
   get nominatedNode(): string {
     return this.pod.status?.nominatedNodeName ?? ''
   }

@@ -21,7 +21,7 @@ export interface SelectablePod {
   readonly labels: Labels
 }
 
-/** A compiled affinity term: which Pods it selects, and its topology key. */
+/** A compiled affinity term: the Pods that it selects, and its topology key. */
 export class PodTerm {
   readonly topologyKey: string
   readonly matcher: LabelMatcher | undefined

@@ -101,7 +101,7 @@ export class VolumeChooser {
     this.#candidates = claims.waiting.map((claim) => this.#candidatesFor(claim))
   }
 
-  /** Chooses volumes for a node. Returns the reasons if the Pod's volumes cannot be used there. */
+  /** Chooses volumes for a node. Returns the reasons if the Pod's volumes cannot be used on that node. */
   choose(node: NodeInfo): VolumeChoice | Refusal {
     for (const volume of this.#claims.bound.values()) {
       if (volume === undefined) return volumeMissing

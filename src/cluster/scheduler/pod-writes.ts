@@ -18,7 +18,7 @@ export interface PodWriteParts {
   readonly recordsDisruption: boolean
 }
 
-/** Reason why a Pod is not scheduled, for its status. */
+/** Reason why a Pod is not scheduled. The reason is written to the Pod's status. */
 export interface Unplaced {
   readonly reason: 'Unschedulable' | 'SchedulerError'
   readonly message: string
@@ -92,7 +92,7 @@ export class PodWrites {
     await this.#patchStatus({ namespace, name, uid }, { nominatedNodeName: null }, signal)
   }
 
-  /** Evicts a Pod with its normal grace period, in favor of a Pod with a higher priority. */
+  /** Evicts a Pod in favor of a Pod with a higher priority. The evicted Pod keeps its normal grace period. */
   async evict(victim: PodInfo, { pod: preemptor }: PodInfo, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid } = victim
     const { client, type, now, recordsDisruption } = this.#parts

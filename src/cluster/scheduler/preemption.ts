@@ -1,5 +1,5 @@
 /**
- * Finds a node where a Pod fits if other Pods are evicted. Chooses the node with the fewest and least important
+ * Finds a node on which a Pod fits if other Pods are evicted. Chooses the node with the fewest and least important
  * victims, and respects disruption budgets where possible. The caller evicts the Pods. Yields between nodes.
  */
 
@@ -38,7 +38,7 @@ export interface PreemptionParts extends Search {
   readonly budgets: Iterable<PodDisruptionBudget>
 }
 
-/** How many candidate nodes to compare before choosing one: at least 100, or 10% of the nodes. */
+/** How many candidate nodes to compare before choosing one: 10% of the nodes, but at least 100. */
 const minCandidates = 100
 const candidatesShare = 0.1
 
@@ -60,7 +60,7 @@ export function* findPreemption(parts: PreemptionParts): Sliced<Preemption | und
   return candidates.length === 0 ? undefined : candidates.reduce((best, each) => (isBetter(each, best) ? each : best))
 }
 
-/** Whether the Pod may preempt others. False while victims of an earlier preemption are still terminating. */
+/** Whether the Pod may preempt other Pods. False while victims of an earlier preemption are still terminating. */
 export function mayPreempt({ pod, sight, refusals, profile }: PreemptionParts): boolean {
   const { key, spec, priority } = pod
   if (!profile.preempts || spec.preemptionPolicy === 'Never') return false
@@ -119,7 +119,10 @@ function readBudgets(budgets: Iterable<PodDisruptionBudget>): Budget[] {
   })
 }
 
-/** Splits Pods into those whose eviction, in this order, would violate a budget and those whose eviction would not. */
+/**
+ * Splits Pods into those whose eviction would violate a budget and those whose eviction would not, assuming that the
+ * Pods are evicted in the given order.
+ */
 function byBudgets(
   pods: readonly PodInfo[],
   budgets: readonly Budget[],
@@ -141,8 +144,9 @@ function byBudgets(
 }
 
 /**
- * Whether a candidate is better than another. Compares budget violations, highest victim priority, sum of priorities,
- * number of victims, and start time of the most important victims. Later start times are better.
+ * Whether a candidate is better than another candidate. Compares the number of budget violations, the highest victim
+ * priority, the sum of the priorities, the number of victims, and the start time of the most important victims, in this
+ * order. Later start times are better.
  */
 function isBetter(a: Candidate, b: Candidate): boolean {
   const differences = [

@@ -9,7 +9,7 @@ export interface Profile {
   readonly schedulerName: string
   readonly filters: readonly Plugin[]
   readonly scores: readonly WeightedPlugin[]
-  /** Whether Pods that fit nowhere may preempt Pods of lower priority. */
+  /** Whether Pods that fit on no node may preempt Pods of lower priority. */
   readonly preempts: boolean
 }
 

@@ -1,7 +1,7 @@
 /**
  * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits on no node
- * waits until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one
- * minute, the Pod is tried regardless. Pods are therefore neither retried too often nor forgotten.
+ * waits until a change could make it schedulable, but at least for a backoff time that grows with each attempt. After
+ * one minute, the Pod is retried even without a change. Pods are therefore neither retried too often nor forgotten.
  *
  * Changes are collected and evaluated once per round (`refresh`), regardless of their number.
  */
@@ -12,7 +12,7 @@ import type { PodInfo } from './pod-info.ts'
 export interface QueueTiming {
   readonly firstBackoffMs: number
   readonly maxBackoffMs: number
-  /** How long an unschedulable Pod waits before it is tried again without any change, in milliseconds. */
+  /** Time in milliseconds after which an unschedulable Pod is retried even without a change. */
   readonly maxRestMs: number
 }
 
@@ -39,7 +39,7 @@ export interface QueuedPod {
 
 const anything = ~0
 
-/** Holds the Pods that need a node, and decides which Pod to try next and when to retry it. */
+/** Contains the Pods that need a node, and decides which Pod to try next and when to retry a Pod. */
 export class SchedulingQueue {
   readonly #timing: QueueTiming
   readonly #now: () => number
@@ -134,10 +134,7 @@ export class SchedulingQueue {
     if (this.holds(entry)) this.#pods.delete(entry.pod.key)
   }
 
-  /**
-   * Puts back a Pod that fits on no node. `wokenBy` contains the changes that could make the Pod schedulable, as a bit
-   * set.
-   */
+  /** Puts back a Pod that fits on no node. `wokenBy` is the bit set of changes that could make the Pod schedulable. */
   rest(entry: QueuedPod, wokenBy: number): void {
     if (!this.#return(entry)) return
     entry.wokenBy = wokenBy
@@ -154,7 +151,7 @@ export class SchedulingQueue {
     if (this.#return(entry)) this.#backOff(entry)
   }
 
-  /** Returns the milliseconds until the next Pod is due even without a change, or undefined if no Pod is waiting. */
+  /** Returns the milliseconds until the next Pod becomes due without a change, or undefined if no Pod is waiting. */
   get nextMs(): number | undefined {
     const now = this.#now()
     if (this.#ready.size > 0) return 0

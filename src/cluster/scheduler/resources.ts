@@ -1,8 +1,9 @@
 /**
- * Resource amounts as whole numbers, rounded up: millicores for CPU, and bytes or units for all others. The requests of
- * a Pod are its overhead plus the greater of two amounts: the sum over its containers and sidecars, and the maximum
- * during startup. An init container runs alongside the sidecars before it. Pod-level requests replace the requests of
- * the containers. While a container is being resized, the greater of its actual and desired requests counts.
+ * Resource amounts as whole numbers, rounded up: millicores for CPU, and bytes or units for all other resources. The
+ * requests of a Pod are its overhead plus the greater of two amounts: the sum over its containers and sidecars, and the
+ * maximum during startup. An init container runs alongside the sidecars before it. Pod-level requests replace the
+ * requests of the containers. While a container is being resized, the greater of its actual and desired requests is
+ * used.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { ContainerStatus } from '../../api/kinds/core/types/pod-status.ts'
@@ -31,7 +32,10 @@ export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always'
 }
 
-/** Assumed requests of containers without requests. Scores use these amounts so that such Pods are also spread. */
+/**
+ * Assumed requests of containers that specify no requests. Scores use these amounts so that Pods without requests are
+ * also spread.
+ */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
@@ -72,7 +76,7 @@ function addInitContainers(
   sum.raiseTo(starting.amounts)
 }
 
-/** Returns the desired requests of a container, or the actual requests where these are greater. */
+/** Returns the requests of a container: for each resource, the greater of the desired and the actual request. */
 function inEffect(container: Container, actual: ResourceList): Amounts {
   const desired = amountsOf(requested(container))
   if (actual === undefined) return desired
@@ -95,8 +99,7 @@ export function isAnyLess(next: Amounts, previous: Amounts): boolean {
 }
 
 /**
- * Returns the CPU and memory requests, as counted for scoring. Containers without requests count as requesting small
- * assumed amounts.
+ * Returns the CPU and memory requests, as counted for scoring. For containers without requests, assumes small amounts.
  */
 export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
   const { cpu, memory } = total(spec, (container) => withAssumed(requested(container)))
@@ -122,7 +125,7 @@ export function amountsOf(list: ResourceList): Amounts {
   return { cpu, memory, ephemeralStorage, others: others ?? noOthers }
 }
 
-/** Returns how many Pods a node allows. */
+/** Returns the maximum number of Pods on a node. */
 export function podsAllowed(list: ResourceList): number {
   return list?.pods === undefined ? 0 : whole(list.pods)
 }
@@ -200,7 +203,7 @@ export class Sum {
     for (const [name, amount] of others) this.#set(name, Math.max(this.other(name), amount))
   }
 
-  /** Replaces the amounts of those resources that the list contains. */
+  /** Replaces the amounts of the resources in the list, and leaves all other amounts unchanged. */
   replace(list: NonNullable<ResourceList>): void {
     const { cpu, memory, ephemeralStorage, others } = amountsOf(list)
     if (list.cpu !== undefined) this.#cpu = cpu

@@ -26,11 +26,11 @@ import { workloadSelectors } from './workload-selector.ts'
 
 export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSettings }
 
-/** Scheduler settings, from the configuration file or its defaults. */
+/** Scheduler settings from the configuration file, or their defaults. */
 export interface SchedulerSettings {
   readonly profiles: readonly Profile[]
   /**
-   * Percentage of nodes that a search must find suitable before it stops. If it is 0, the percentage depends on the
+   * A search stops when it has found this percentage of nodes to be suitable. With 0, the percentage depends on the
    * size of the cluster: the larger the cluster, the lower the percentage.
    */
   readonly percentageOfNodes: number
@@ -41,7 +41,7 @@ export interface SchedulerSettings {
 
 const defaultConfirmMs = 30_000
 
-/** Settings with a single default profile, like kube-scheduler without a configuration. */
+/** Settings with a single default profile, as in kube-scheduler without a configuration file. */
 export const defaultSettings: SchedulerSettings = {
   profiles: [defaultProfile],
   percentageOfNodes: 0,
@@ -190,7 +190,7 @@ class Scheduler {
   }
 }
 
-/** Returns a bit set of the changes after which a Pod that fits nowhere should be tried again. */
+/** Returns a bit set of the changes after which a Pod that fits on no node should be retried. */
 function wakeBits({ filters }: Profile, refusals: ReadonlyMap<NodeInfo, Refusal>): number {
   const bits = new Map(filters.map(({ name, wokenBy = ~0 }) => [name, wokenBy]))
   const plugins = new Set([...refusals.values()].map(({ plugin }) => plugin))

@@ -58,8 +58,8 @@ interface FollowedSource {
 }
 
 /**
- * Returns a source for each informer. A source only passes changes on, and the scheduler applies them later in small
- * steps, because a list may contain many objects.
+ * Returns a source for each informer. A source only forwards changes. The scheduler applies them later in small steps,
+ * because a list may contain many objects.
  */
 export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
   const { queue } = follower
@@ -135,8 +135,8 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
 }
 
 /**
- * Whether a scheduling gate prevents the Pod from being scheduled. Removing the last gate counts as a change to the
- * Pod.
+ * Whether a scheduling gate prevents the Pod from being scheduled. Removing the last gate counts as a change that may
+ * make the Pod schedulable.
  */
 function isGated({ spec }: Pod): boolean {
   return (spec?.schedulingGates ?? []).length > 0

@@ -1,11 +1,11 @@
 /**
  * Reserves the volumes and claims of placed Pods while their binding is in progress. Until the API server confirms the
- * binding, no other Pod can get the same volume, or the same claim on another node.
+ * binding, no other Pod can get the same volume or use the same claim on another node.
  */
 export class VolumeReservations {
   /** Keys of the claims for which volumes are reserved, by volume name. */
   readonly #volumes = new Map<string, string>()
-  /** The node for which each claim's volume is provisioned, by claim. */
+  /** By claim, the node for which the claim's volume is provisioned. */
   readonly #claims = new Map<string, string>()
 
   /** Whether a claim other than this one has reserved the volume. */
@@ -38,7 +38,7 @@ export class VolumeReservations {
 
 /** The volumes and claims to reserve for a Pod on a node. */
 export interface ReservedVolumes {
-  /** Volume by claim, for claims that use an existing volume. */
+  /** The chosen volumes by claim, for claims that use an existing volume. */
   readonly volumes: ReadonlyMap<string, string>
   /** Claims whose volumes will be provisioned for the node. */
   readonly claims: readonly string[]

@@ -1,7 +1,7 @@
 /**
- * Writes the volume assignments of a Pod before the Pod is bound. Existing volumes are assigned to their claims. Other
- * claims are annotated with the node, and a provisioner then creates volumes for that node. The Pod waits until all
- * claims are bound.
+ * Writes the volume assignments of a Pod before the Pod is bound. Existing volumes are assigned to their claims. Claims
+ * without an existing volume are annotated with the node, and a provisioner then creates volumes for that node. The Pod
+ * waits until all claims are bound.
  */
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
@@ -72,7 +72,10 @@ export class ClaimWaiters {
     this.#waiters.notice(key)
   }
 
-  /** Waits until all claims are bound. Resolves with undefined, or with the reason if a claim cannot be bound. */
+  /**
+   * Waits until all claims are bound. Resolves with undefined if all claims are bound, or with the reason if a claim
+   * cannot be bound.
+   */
   async wait(
     claims: readonly PersistentVolumeClaim[],
     { node, ...limits }: WaitLimits & { readonly node: string },

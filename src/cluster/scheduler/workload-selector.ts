@@ -1,6 +1,6 @@
 /**
- * Combines the selectors of a Pod's Services and controller. The result selects the group of Pods over which the Pod is
- * spread.
+ * Combines the selectors of a Pod's Services and controller. The result selects the group of Pods with which the Pod is
+ * spread evenly.
  */
 
 import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'

@@ -6,8 +6,8 @@ export interface BindingKeys {
   /** Set on a claim after the binding has been completed. */
   readonly bindCompleted: string
   /**
-   * Set on a claim or volume if the binder chose its counterpart. Without the annotation, the binder must not undo the
-   * binding.
+   * Set on a claim or volume if the binder chose the volume or claim to which it is bound. Without the annotation, the
+   * binder must not undo the binding.
    */
   readonly boundByController: string
   /** Set on a volume. Names the provisioner that created the volume. */
@@ -17,7 +17,7 @@ export interface BindingKeys {
   readonly betaProvisioner: string
   /** Set on a claim. Names the node that the scheduler chose for the first Pod that uses the claim. */
   readonly selectedNode: string
-  /** Set on a claim or volume. Names the storage class, in place of the newer field `storageClassName`. */
+  /** Set on a claim or volume. Names the storage class, as an older alternative to the field `storageClassName`. */
   readonly betaClass: string
 }
 

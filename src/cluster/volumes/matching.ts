@@ -10,7 +10,8 @@ import type { BindingKeys } from './annotations.ts'
 type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
 
 /**
- * Returns the class of a claim or a volume, or '' if it has none. The older annotation takes precedence over the field.
+ * Returns the storage class of a claim or a volume, or '' if it has no class. The older annotation takes precedence
+ * over the field.
  */
 export function classOf(
   { metadata, spec }: PersistentVolumeClaim | PersistentVolume,
@@ -53,7 +54,7 @@ export function compareSizes(a = '0', b = '0'): number {
 export interface Choice {
   readonly claim: PersistentVolumeClaim
   readonly keys: BindingKeys
-  /** The node that the scheduler has chosen for the claim's Pod, if any. */
+  /** The node that the scheduler has chosen for the claim's Pod. Undefined if no node has been chosen. */
   readonly node: Node | undefined
   /**
    * Whether binding waits until the claim's first Pod is scheduled. In this case, only a volume that references the
@@ -63,8 +64,8 @@ export interface Choice {
 }
 
 /**
- * Returns a matching volume that references the claim. If there is none, returns the matching volume with the fewest
- * access modes and, among equals, the smallest.
+ * Returns a matching volume that references the claim. If there is no such volume, returns the matching volume with the
+ * fewest access modes. If several volumes are equal in this respect, returns the smallest of them.
  */
 export function bestMatch(volumes: Iterable<PersistentVolume>, choice: Choice): PersistentVolume | undefined {
   const { claim, keys, isDelayed } = choice

@@ -1,6 +1,6 @@
 /**
- * A cached object: the bytes that a GET returns and the few fields that list and watch selectors use. A cached object
- * is created once per change, and all readers share it. Its content never changes, but its bytes can move to another
+ * A cached object consists of the bytes that a GET returns and the few fields that list and watch selectors use. It is
+ * created once per change, and all readers share it. Its content never changes, but its bytes can be moved to another
  * buffer. Because the caches contain every object of the cluster, a cached object does not store fields that its key
  * already contains.
  */
@@ -30,7 +30,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
    */
   typeLength = 0
   joined: Joinable['joined'] = undefined
-  /** Offset of the namespace in the key or, for cluster-scoped objects, of the name. */
+  /** Offset of the namespace in the key. For cluster-scoped objects, the offset of the name. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {
@@ -76,7 +76,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
     this.json = own
   }
 
-  /** Returns the object for a DELETED event: the last state with the resourceVersion of the deletion. */
+  /** Returns the object for a DELETED event: the object's last state, with the resourceVersion of the deletion. */
   withRevision(revision: number): CachedObject {
     const json = replaceVersion(this, formatVersion(this.revision), formatVersion(revision))
     return new CachedObject(this.key, this.#placeAt, revision, this.#header, { json, versionAt: this.versionAt })
@@ -89,13 +89,13 @@ export interface ObjectReader {
   readonly headers: HeaderReader
   readonly allocate: Allocate
   /**
-   * Converts objects that were written by servers of other Kubernetes versions. Undefined if every version stores the
-   * kind in the same form.
+   * Converts objects that servers of other Kubernetes versions have written. Undefined if every version stores the kind
+   * in the same form.
    */
   readonly otherVersions: OtherVersionReader | undefined
 }
 
-/** Converts stored objects that were written by a server of another Kubernetes version. */
+/** Converts stored objects that a server of another Kubernetes version has written. */
 export interface OtherVersionReader {
   /** The Kubernetes version of this server, as recorded in the headers of the objects that it writes. */
   readonly version: string | undefined

@@ -1,17 +1,17 @@
 /**
  * The caches of all kinds, updated by one watch of the store.
  *
- * `start` loads a snapshot and then applies the changes in the log. Readers wait for `reached(revision)` so that their
- * result is not older than the required revision. If the feed is interrupted, the caches are loaded again and all
- * watchers are closed. Their clients resume from a revision or list again. If a watch resumes before the start of the
- * event buffer, it reads the log. Such watches share reads where possible. An event buffer contains no event older than
- * the history retention time.
+ * `start` loads a snapshot and then applies the changes in the log. Readers wait for `reached(revision)`, so that their
+ * result is at least as new as the required revision. If the feed is interrupted, the caches are loaded again and all
+ * watchers are closed. Their clients resume from a revision or list again. A watch that resumes from a revision before
+ * the start of the event buffer reads the log. Such watches share reads where possible. An event buffer contains no
+ * event older than the history retention time.
  *
  * Caches can be added and removed while the feed is running. After `add` and `fill`, a new cache is as current as all
  * others.
  *
- * A cache with many objects is loaded in the background. Until it is loaded, `fetch` reads single objects into it,
- * lists are read from the store, and watches wait for it.
+ * A cache with many objects is loaded in the background. Until the cache is loaded, `fetch` reads single objects into
+ * it, lists are read from the store, and watches wait for the cache.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -40,7 +40,7 @@ const objectsPrefix = 'objects/'
 export interface CacheListeners {
   /** Called when the feed is interrupted. The caches resume the feed themselves. */
   onError(error: unknown): void
-  /** Called for each unreadable value found in a load or a change. */
+  /** Called for each unreadable value that a load or a change contains. */
   onUnreadable(reserved: Unreadable): void
 }
 
@@ -77,8 +77,8 @@ export class Caches {
   #eventBuffers: EventBufferExtender
   #started = false
   /**
-   * Incremented when a reload of all caches starts and again when it completes, so that a concurrent load can detect
-   * the reload.
+   * Incremented when a reload of all caches starts and again when the reload completes, so that a concurrent load can
+   * detect it.
    */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
@@ -139,7 +139,7 @@ export class Caches {
   }
 
   /**
-   * Resolves when a cache that was added late has caught up with the other caches, or immediately if the cache is
+   * Resolves when a cache that was added late has caught up with the other caches. Resolves immediately if the cache is
    * already loaded. Throws StoreError.
    */
   async fill(cache: KindCache): Promise<void> {
@@ -214,8 +214,8 @@ export class Caches {
   }
 
   /**
-   * Fills a cache's event buffer with older events, back to the given revision if possible. All caches are filled
-   * together. Throws RevisionGone if the revision is before the history window.
+   * Fills a cache's event buffer with older events, back to the given revision if possible. The event buffers of all
+   * caches are filled together. Throws RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
     await this.#eventBuffers.reach(cache, revision)
@@ -300,8 +300,8 @@ export class Caches {
   }
 
   /**
-   * Loads a cache that was added late. Returns without a result if all caches are reloaded in the meantime, because
-   * changes may be missing. The caller then tries again.
+   * Loads a cache that was added late. If all caches are reloaded in the meantime, changes may be missing. In that
+   * case, returns without a result, and the caller tries again.
    */
   async #loadLate(cache: KindCache): Promise<void> {
     const late = new LateLoad(cache)
@@ -312,8 +312,8 @@ export class Caches {
       await late.take(page.entries)
       revision = page.revision
     }
-    // The list may be newer than the feed. Serving its objects before the feed catches up would report them with an
-    // older resourceVersion.
+    // The list may be newer than the feed. If the server returned its objects before the feed caught up, it would
+    // report them with an older resourceVersion.
     while (cache.isLoading && this.revision < revision && !this.#stop.signal.aborted)
       await this.reached(revision, retryMs)
     if (this.#late.get(cache) !== late || this.#epoch !== epoch) return
@@ -344,14 +344,14 @@ export class Caches {
 
   /**
    * Yields all entries under a prefix in pages, as of one revision. Reads the next page while the caller processes the
-   * current page. With `large`, skips kinds that fill a whole page and may be loaded in the background, and adds these
-   * kinds to the set `large`.
+   * current page. If `large` is given, skips kinds that fill a whole page and may be loaded in the background, and adds
+   * these kinds to the set `large`.
    */
   async *#pages(prefix: string, large?: Set<string>): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
       const next = this.#pageAfter(prefix, page, large)
-      // Prevents an unhandled rejection while the caller processes the page. The `await` below reports the error.
+      // Prevents an unhandled rejection while the caller processes the page. The `await` below throws the error.
       next?.catch(() => {})
       yield page
       page = await next
@@ -398,7 +398,7 @@ export class Caches {
   /**
    * Applies a batch of changes. Each change is encoded for all watchers of its kind, so long batches yield to other
    * tasks. Changes of one revision are applied together. No other task runs between a change and the update of
-   * `revision`, because a list at that moment would report a resourceVersion older than its content.
+   * `revision`. Otherwise, a list at that moment would report a resourceVersion that is older than its content.
    */
   async #handAll({ changes, through }: Batch): Promise<void> {
     const timeSlice = new TimeSlice()

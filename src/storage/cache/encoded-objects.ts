@@ -1,10 +1,10 @@
 /**
- * Caches encodings of objects other than JSON, such as Protobuf. An encoding is created on first request and cached
- * until the object changes or the shared memory limit is reached.
+ * Caches encodings of objects in formats other than JSON, such as Protobuf. An encoding is created on first request and
+ * cached until the object changes or the shared memory limit is reached.
  *
- * At the limit, recently requested encodings remain. To add an encoding, the cache examines the oldest encoding in the
- * queue and replaces it only if it has not been requested since the last examination. A list with more objects than fit
- * in the cache therefore does not evict everything that the next list needs.
+ * When the limit is reached, recently requested encodings are kept. To add an encoding, the cache examines the oldest
+ * encoding in the queue and replaces it only if it has not been requested since the last examination. A list with more
+ * objects than fit in the cache therefore does not evict everything that the next list needs.
  */
 
 /** The encoding of an object, and the byte range of the object within its envelope. */
@@ -23,7 +23,7 @@ export interface KeptState {
 
 interface CachedEncoding {
   readonly state: KeptState
-  /** The encoding. Undefined after its eviction, although the entry may stay in the queue for a while. */
+  /** The encoding. Undefined after it has been evicted, although the entry may stay in the queue for a while. */
   form: EncodedObject | undefined
   isUsed: boolean
   readonly home: Map<string, CachedEncoding>
@@ -36,7 +36,10 @@ const fewForms = 1000
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
-  /** Cached encodings in the order in which they are considered for eviction. The next one is at `#next`. */
+  /**
+   * Cached encodings in the order in which they are considered for eviction. The next encoding to consider is at
+   * `#next`.
+   */
   #queue: CachedEncoding[] = []
   #next = 0
   #dropped = 0
@@ -79,7 +82,7 @@ export class EncodedObjectBudget {
     this.#tidy()
   }
 
-  /** Removes and returns the encoding that is considered for eviction next. The queue must not be empty. */
+  /** Removes and returns the next encoding to consider for eviction. The queue must not be empty. */
   #takeOldest(): CachedEncoding {
     this.#tidy()
     for (;;) {

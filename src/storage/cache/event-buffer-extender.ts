@@ -82,8 +82,8 @@ class CollectedEvents {
   #bytes = 0
 
   /**
-   * Adds a kind's events from one chunk of the log. If the chunk cannot be decoded, the kind loses these events and all
-   * earlier ones. Other kinds are not affected.
+   * Adds a kind's events from one chunk of the log. If the chunk cannot be decoded, these events and all earlier events
+   * of the kind are dropped. Other kinds are not affected.
    */
   addFrom(chunk: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
     try {

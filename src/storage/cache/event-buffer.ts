@@ -10,7 +10,7 @@ export class EventBuffer {
   #events: CacheEvent[] = []
   #bytes = 0
 
-  /** The start of the buffer. A watch from an older revision needs the store's log. */
+  /** The start of the buffer. A watch that resumes at an older revision needs the store's log. */
   get floor(): number {
     return this.#floor
   }
@@ -30,8 +30,8 @@ export class EventBuffer {
   }
 
   /**
-   * Returns the next events after a revision that is not before `floor`. The result may exceed `limit` to complete a
-   * revision.
+   * Returns the next events after a revision, which must not be before `floor`. The result may exceed `limit` so that
+   * it contains all events of a revision.
    */
   after(revision: number, limit: number): CacheEvent[] {
     const first = this.#indexAfter(revision)
@@ -82,7 +82,7 @@ export class EventBuffer {
     return events.slice(first)
   }
 
-  // Drops half of the events at once, which costs less per event than dropping them one by one.
+  // Drops half of the events at once, because dropping them one by one would cost more per event.
   #dropOldest(): void {
     const { length } = this.#events
     let bytes = this.#bytes

@@ -1,5 +1,5 @@
 /**
- * A change to one object as watchers receive it. The event type depends on the watcher's selector: an object is ADDED
+ * A change to one object, as watchers receive it. The event type depends on the watcher's selector: an object is ADDED
  * when it starts to match and DELETED when it stops matching. Each encoding of the event is created once, and watchers
  * share it.
  */
@@ -28,15 +28,15 @@ export interface EventForm {
    */
   parts?(type: EventType, object: CachedObject): readonly Buffer[]
   /**
-   * Prepares to encode events about the given objects, if that requires a remote call such as a conversion webhook.
-   * Resolves when `encode` can be called. Returns undefined if no preparation is needed.
+   * Prepares to encode events about the given objects if the encoding requires a remote call, for example to a
+   * conversion webhook. Resolves when `encode` can be called. Returns undefined if no preparation is needed.
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
   /**
-   * The encoding of every event after the first. Undefined if it is the same. In tables, for example, only the first
-   * event contains the column definitions.
+   * The encoding of every event after the first event. Undefined if the encoding is the same for all events. In tables,
+   * for example, only the first event contains the column definitions.
    */
   readonly rest?: EventForm
 }
@@ -84,7 +84,7 @@ export class CacheEvent {
 
   /**
    * Encodes an event about a large object in time slices. Resolves when `bytes` can return the result immediately.
-   * Returns undefined if there is nothing to wait for.
+   * Returns undefined if `bytes` can already do so.
    */
   encodeAhead(form: EventForm, type: EventType): Promise<void> | undefined {
     if (!takesLong(form, this.objectFor(type))) return undefined
@@ -125,7 +125,7 @@ function nameOf({ name }: EventForm, type: EventType): string {
 /** Minimum size in bytes of an object whose encoding can take more than a few milliseconds. */
 const largeObject = 64 * 1024
 
-/** Returns whether the encoding of an event about the object must be interrupted. */
+/** Returns whether the encoding of an event about the object must yield to other tasks. */
 export function takesLong({ encodeSliced }: EventForm, { json }: CachedObject): boolean {
   return encodeSliced !== undefined && json.length > largeObject
 }

@@ -26,8 +26,8 @@ export interface Joinable {
 }
 
 /**
- * Writes an object as a list item into the buffer at the given offset. Returns the offset after the item. An item never
- * needs more bytes than the object's own JSON.
+ * Writes an object as a list item into the buffer at the given offset, and returns the offset after the item. An item
+ * is never longer than the object's own JSON.
  */
 export type WriteItem<T extends Joinable> = (object: T, into: Buffer, at: number) => number
 
@@ -52,8 +52,8 @@ class JoinedGroup {
 }
 
 /**
- * Joined groups of objects, within a memory limit. A group that lists have used recently is not evicted. Instead, the
- * new group is not stored. This keeps a list with too many objects from evicting the groups that the next list needs.
+ * Joined groups of objects, within a memory limit. A group that a list has used recently is not evicted; the new group
+ * is discarded instead. Otherwise, a list with too many objects would evict the groups that the next list needs.
  */
 export class JoinedObjects {
   readonly #maxBytes: number
@@ -62,7 +62,7 @@ export class JoinedObjects {
 
   /**
    * Creates an empty set of groups. `maxBytes` limits the joined bytes. The groups also reference objects that have
-   * since been replaced, which can take as much memory again.
+   * been replaced in the meantime, which can use up to the same amount of memory in addition.
    */
   constructor(maxBytes = 16 * mega) {
     this.#maxBytes = maxBytes
@@ -74,8 +74,8 @@ export class JoinedObjects {
   }
 
   /**
-   * Returns the joined group that starts at the given index of the slice. Returns undefined if the object has no group
-   * and must be written on its own.
+   * Returns the joined group that starts at the given index of the slice. Returns undefined if the object does not
+   * start a group and must be written on its own.
    */
   at<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
     const first = slice[index]!

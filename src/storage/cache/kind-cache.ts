@@ -3,7 +3,8 @@
  *
  * A load fills the cache, and another load refills it after each interruption of the feed. After that, `apply` updates
  * it in revision order. The cache works with keys and bytes and does not interpret the kind. Reads are plain memory
- * lookups, so all reads in one turn of the event loop are consistent. Longer reads return the state at their start.
+ * lookups, so all reads in one turn of the event loop are consistent. Longer reads return the state at the time when
+ * they started.
  *
  * A large cache is loaded after the server is ready. Until it is loaded, it contains only the objects that requests
  * have fetched or that have changed (`partial-objects.ts`). A read of any other object throws 503 instead of reporting
@@ -24,7 +25,7 @@ import { Unreadable } from './unreadable.ts'
 import { type Selection, Watcher } from './watcher.ts'
 import { Watchers } from './watchers.ts'
 
-/** The objects of one kind, its event buffer, and its watchers. */
+/** The objects of one kind, with their event buffer and watchers. */
 export class KindCache {
   /** The prefix of the kind's store keys. */
   readonly prefix: string
@@ -73,17 +74,17 @@ export class KindCache {
     return this.#watchers.size
   }
 
-  /** Returns how many watchers observe a namespace, including those that observe all namespaces. */
+  /** Returns the number of watchers of a namespace, including watchers of all namespaces. */
   watchersOf(namespace: string): number {
     return this.#watchers.sizeOf(namespace)
   }
 
-  /** The start of the event buffer. A watch from an older revision needs the store's log. */
+  /** The start of the event buffer. A watch that resumes at an older revision needs the store's log. */
   get floor(): number {
     return this.#events.floor
   }
 
-  /** Whether the cache contains only some of its objects because it is loaded in the background. */
+  /** Whether the cache contains only some of the kind's objects because it is being loaded in the background. */
   get isLoading(): boolean {
     return this.#partial !== undefined
   }
@@ -111,7 +112,8 @@ export class KindCache {
   }
 
   /**
-   * Applies a change while the cache is loaded in the background. There are no watchers yet, so no event is created.
+   * Applies a change while the cache is being loaded in the background. There are no watchers yet, so no event is
+   * created.
    */
   applyPartial({ key, revision, value }: Change): void {
     if (!this.#partial?.advance(key, revision)) return
@@ -295,21 +297,21 @@ export class KindCache {
   }
 
   /**
-   * Returns the next events after a revision that is not before `floor`. The result may exceed `limit` to complete a
-   * revision.
+   * Returns the next events after a revision, which must not be before `floor`. The result may exceed `limit` so that
+   * it contains all events of a revision.
    */
   eventsAfter(revision: number, limit: number): CacheEvent[] {
     return this.#events.after(revision, limit)
   }
 
   /**
-   * Inserts older events before the first event in the event buffer. Does nothing if they do not end where the buffer
-   * starts.
+   * Inserts older events before the first event in the event buffer. Does nothing if the older events do not end where
+   * the buffer starts.
    */
   prepend(earlier: EarlierEvents): void {
     if (!this.#events.prepend(earlier)) return
-    // If the kind has not changed since the snapshot, the last of these events is its last change. If there are none,
-    // its last change is no later than the start of the buffer.
+    // If the kind has not changed since the snapshot, the last of these events is the kind's last change. If there are
+    // no events, the last change is no later than the start of the buffer.
     if (this.changedAt === earlier.until) this.changedAt = earlier.events.at(-1)?.revision ?? this.#events.floor
   }
 
@@ -377,8 +379,8 @@ export interface ObjectQuery {
   /** Selects only objects whose keys come after this key. */
   readonly after?: string | undefined
   /**
-   * The label or field values that the selector requires. They allow an index to narrow the search. Undefined if no
-   * index can help.
+   * The label or field values that the selector requires, with which an index can narrow the search. Undefined if no
+   * index can do so.
    */
   readonly demand?: IndexDemand | undefined
 }

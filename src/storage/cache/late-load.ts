@@ -1,9 +1,9 @@
 /**
  * Loads a cache that is added while the feed is running.
  *
- * The load lists the store while the feed continues. It records the last change of each object in the meantime and
- * applies these changes when the list is complete, so no change is lost or applied twice. The cache has no readers or
- * watchers until it is loaded, so these changes produce no events.
+ * The load lists the store while the feed continues. In the meantime, it records the last change of each object. When
+ * the list is complete, it applies the recorded changes, so no change is lost or applied twice. The cache has no
+ * readers or watchers until it is loaded, so these changes produce no events.
  */
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'

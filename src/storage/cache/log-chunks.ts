@@ -11,7 +11,7 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** The size in bytes at which a chunk ends. The change that reaches this size is the last change in the chunk. */
+/** The size in bytes at which a chunk ends. The change with which the chunk reaches this size is its last change. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
@@ -130,7 +130,7 @@ export class LogChunks {
   }
 }
 
-/** Splits changes into at least one chunk. Changes of the same revision stay together. */
+/** Splits changes into one or more chunks. Changes of the same revision stay together. */
 function* inPieces(after: Revision, through: Revision, changes: readonly Change[]): Generator<LogChunk> {
   let start = 0
   let from = after

@@ -1,7 +1,7 @@
 /**
  * Records which objects a cache contains while it is loaded in the background. An object that the cache does not
- * contain may still exist, so reading it throws 503. Reading all objects throws 503 too. Readers therefore never
- * mistake an existing object for a missing one.
+ * contain may still exist, so a read of such an object throws 503. A read of all objects also throws 503. Readers
+ * therefore never mistake an existing object for a missing one.
  */
 import { serviceUnavailable } from '../../api/model/api-error.ts'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'

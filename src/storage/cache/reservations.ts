@@ -1,7 +1,8 @@
 /**
- * Tracks the values, such as addresses and ports, that objects reserve from shared pools through any server. The store
- * contains each reservation as a key under `claims/` whose value names the object that owns the reservation. The feed
- * that updates the caches also updates the reservations, so both reflect the same revision.
+ * Tracks the values that objects reserve from shared pools, such as addresses and ports. The reservations may be made
+ * through any server. The store contains a key under `claims/` for each reservation. The value of the key names the
+ * object that owns the reservation. The feed that updates the caches also updates the reservations, so both reflect the
+ * same revision.
  *
  * claims/node-ports/30080 -> objects/core/services/default/web
  */

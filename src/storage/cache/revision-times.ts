@@ -1,6 +1,6 @@
 /**
  * Finds the revisions that are older than the history retention time. The newest revision is recorded at intervals. A
- * revision can therefore be reported up to a sixteenth of the retention time late, but never early.
+ * revision may therefore be reported late, by up to a sixteenth of the retention time, but never early.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Revision } from '../store/store.ts'
@@ -13,7 +13,7 @@ export interface HistoryTime {
 
 const marksPerHistory = 16
 
-/** Records approximately when the store reached each revision. */
+/** Records the approximate time at which the store reached each revision. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
   /** Recorded revisions, oldest first, each with a time when the store had already reached the revision. */

@@ -1,7 +1,7 @@
 /**
  * Indexes the objects of a kind by the values of one label or field. The index is built when a selector first uses the
- * label or field, and every change to an object updates it. The cost of a list with such a selector therefore depends
- * on the size of the result rather than the size of the cache.
+ * label or field, and every change to an object updates it. The cost of a list request with such a selector therefore
+ * depends on the size of the result, not on the size of the cache.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'

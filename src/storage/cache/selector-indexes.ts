@@ -9,8 +9,8 @@ import { type IndexDemand, SelectorIndex } from './selector-index.ts'
 /** Maximum number of indexed labels and fields per kind. Selectors on other labels and fields scan all objects. */
 const maxIndexes = 16
 /**
- * Maximum number of objects that a query reads from an index, because an index returns them all at once. With more
- * matches, the query scans all objects in slices instead.
+ * Maximum number of objects that a query reads from an index, because an index returns them all at once. If there are
+ * more matches, the query scans all objects in slices instead.
  */
 const maxFound = 5000
 

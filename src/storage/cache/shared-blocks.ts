@@ -3,8 +3,8 @@
  *
  * Each worker applies every change in its own memory, so no worker waits for another. One worker copies objects that
  * have not changed for a while into blocks of shared memory and announces their positions. The other workers replace
- * their own copies if the bytes are equal. Sharing only saves memory: a worker that misses an announcement, or has
- * different bytes, keeps its own copy.
+ * their own copies if the bytes are equal. Sharing is only an optimization: a worker that misses an announcement, or
+ * whose bytes differ, keeps its own copy.
  *
  * A replaced object is copied out of its block (`CachedObject.leaveBlock`). Otherwise, events that still refer to the
  * object would keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new
@@ -60,7 +60,7 @@ export interface Sharing {
    * times this duration. Defaults to two seconds.
    */
   readonly restMs?: number
-  /** Whether worker 0 fills no blocks until another worker requests them. Defaults to false. */
+  /** Whether worker 0 waits until another worker requests blocks before it fills any. Defaults to false. */
   readonly waits?: boolean
 }
 
@@ -77,7 +77,10 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round checks one out of this many blocks for unused space, but always at least one block. */
+/**
+ * In each round, the fraction of blocks to check for unused space is one divided by this number. At least one block is
+ * checked.
+ */
 const reviewedShare = 16
 
 /** Copies objects that have not changed for a while into blocks and announces them to the other workers. */
@@ -88,8 +91,8 @@ class LaidBlocks implements SharedBytes {
   /** Whether another worker may use the blocks. Without other workers, no block is filled. */
   #isNeeded: boolean
   /**
-   * Keys changed since the last round, and keys changed in the round before. Keys are stored instead of objects, so
-   * that replaced objects can be garbage-collected.
+   * Keys that changed since the last round, and keys that changed in the round before that. Keys are stored instead of
+   * objects, so that replaced objects can be garbage-collected.
    */
   #young = new Set<string>()
   #older = new Set<string>()
@@ -235,7 +238,7 @@ class FollowedBlocks implements SharedBytes {
     }
   }
 
-  /** Does nothing: worker 0 announces the object once it has stopped changing. */
+  /** Does nothing, because worker 0 announces the object when it has stopped changing. */
   changed(): void {}
 
   /**

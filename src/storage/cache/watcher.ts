@@ -3,8 +3,8 @@
  *
  * The reader of the queue first reads earlier events at its own speed, without the queue. As soon as it has caught up,
  * it calls `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A
- * watcher whose queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are
- * sent in as few writes as possible.
+ * watcher whose queue overflows is closed, and its client must list again. Other watchers are not affected. Queued
+ * events are sent in as few writes as possible.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -52,7 +52,7 @@ export class Watcher {
   #waiting: PendingEvent[] = []
   #bytes = 0
   #closed = false
-  /** Whether no more events follow. The watcher closes when its queue is empty. */
+  /** Whether no more events will follow, so that the watcher closes when its queue is empty. */
   #finishing = false
   #wake: (() => void) | undefined
   readonly #onClose: (watcher: Watcher) => void
@@ -163,7 +163,7 @@ export class Watcher {
   }
 
   /**
-   * Returns queued events, up to and including the event that brings their total size to the given number of bytes.
+   * Returns queued events, up to and including the event with which their total size reaches the given number of bytes.
    * Returns an empty array if no event is queued.
    */
   take(bytes: number): Buffer[] {

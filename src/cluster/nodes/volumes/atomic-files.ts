@@ -1,7 +1,7 @@
 /**
  * Files of a volume that are updated atomically. Each version has its own directory. The symbolic link `..data` points
- * to the directory of the current version and is replaced with a rename. The visible files are links through `..data`.
- * Readers see either the old or the new version, never a mix.
+ * to the directory of the current version and is replaced with a rename. The visible files are symbolic links to paths
+ * below `..data`. Readers see either the old or the new version, never a mix.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, lchown, lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export interface VolumeFile {
 /** Files of a volume, by path within the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>
 
-/** Group that can read the files. Ignored if this process may not change their group. */
+/** Group that can read the files. Ignored if this process is not allowed to change the group of files. */
 export interface Ownership {
   readonly group?: number
 }
@@ -39,8 +39,8 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
     for (const [path, file] of files) await writeFile(join(volume, state, path), file, group)
     await exchange(volume, state)
   } catch (error) {
-    // Each attempt creates a new directory. It is removed after a failure, because directories of failed attempts would
-    // fill the file system.
+    // Each attempt creates a new directory. After a failure, the directory is removed. Otherwise, repeated attempts
+    // would fill the file system.
     await rm(join(volume, state), { recursive: true, force: true })
     throw error
   }
@@ -65,7 +65,7 @@ async function writeFile(path: string, { content, mode }: VolumeFile, group: num
   await mkdir(dirname(path), { recursive: true, mode: directoryMode })
   await using handle = await open(path, 'wx', mode)
   await handle.writeFile(content)
-  // Set the mode with `chmod`, because the umask would change the mode given to `open`.
+  // Set the mode with `chmod`, because the umask would change a mode passed to `open`.
   await handle.chmod(mode)
   if (group !== undefined && process.getuid?.() === 0) await lchown(path, -1, group)
 }
@@ -77,7 +77,7 @@ async function exchange(volume: string, state: string): Promise<void> {
   await rename(temporary, join(volume, link))
 }
 
-/** Creates one link per top-level name, and removes the links of deleted files. */
+/** Creates one link per top-level name, and removes the links to deleted files. */
 async function showFiles(volume: string, files: VolumeFiles): Promise<void> {
   const topLevelNames = new Set([...files.keys()].map((path) => path.split('/')[0]!))
   const present = (await readdir(volume)).filter((name) => !name.startsWith('..'))

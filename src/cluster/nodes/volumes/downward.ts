@@ -3,7 +3,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/kinds/core/types/downward.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 
-/** Returns the value of a pod field, or undefined for an unsupported path. */
+/** Returns the value of a pod field, or undefined if the path is not supported. */
 export function fieldValue(
   { metadata, spec, status }: Pod,
   { fieldPath = '' }: ObjectFieldSelector,

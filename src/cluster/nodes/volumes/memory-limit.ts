@@ -1,6 +1,7 @@
 /**
- * Size limit of an emptyDir volume. On disk, it is the volume's own limit. In memory, it is the smallest of the
- * volume's own limit, the sum of the containers' memory limits (if all have one) and the memory of the node.
+ * Size limit of an emptyDir volume. For a volume on disk, this is the volume's own limit. For a volume in memory, it is
+ * the smallest of three values: the volume's own limit, the sum of the containers' memory limits (if every container
+ * has one) and the memory of the node.
  */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'

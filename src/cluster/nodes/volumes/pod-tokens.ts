@@ -20,7 +20,7 @@ export interface WantedToken {
   readonly seconds: number
 }
 
-/** A token. Its times are in milliseconds since 1970. */
+/** A token with its times, in milliseconds since 1970. */
 export interface PodToken {
   readonly text: string
   readonly expires: number
@@ -48,7 +48,7 @@ export class PodTokens {
     this.#vendor = vendor
   }
 
-  /** Returns a valid token for the pod. Requests a new one when the current one is due for replacement. */
+  /** Returns a valid token for the pod. Requests a new token when the current token is due for replacement. */
   async current(pod: Pod, requestedToken: WantedToken, client: Client): Promise<PodToken> {
     const { uid = '' } = pod.metadata
     const podTokens = this.#podTokens.get(uid) ?? new Map<string, PodToken>()

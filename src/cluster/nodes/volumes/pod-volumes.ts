@@ -39,7 +39,7 @@ export interface PodVolumeParts {
 const usualPollMs = 10_000
 /** Maximum number of ConfigMaps and Secrets to read per poll. */
 const maxPolled = 100
-/** Interval in milliseconds for checking the size of limited directories. */
+/** Interval in milliseconds between checks of the size of limited directories. */
 const measureMs = 10_000
 const maxTimerMs = 86_400_000
 /** Maximum number of tokens per pod. The limit is needed because the API server must sign each token. */
@@ -80,8 +80,8 @@ export class PodVolumes {
   }
 
   /**
-   * Updates the volumes of a running pod. Returns the milliseconds until the next update, or the reason for eviction if
-   * a directory exceeds its limit.
+   * Updates the volumes of a running pod. Returns the milliseconds until the next update. If a directory exceeds its
+   * limit, returns the reason for evicting the pod instead.
    */
   async keepUp(pod: Pod, client: Client): Promise<{ afterMs?: number; evict?: string }> {
     await this.prepare(pod, client)
@@ -98,7 +98,7 @@ export class PodVolumes {
     return await this.#objects.poll(maxPolled)
   }
 
-  /** Removes the files of a pod and all state about it. */
+  /** Removes the files of a pod and all state about the pod. */
   async remove(pod: Pod): Promise<void> {
     if (!this.#pods.delete(pod.metadata.uid ?? '')) return
     this.#objects.release(keyOf(pod))
@@ -108,9 +108,7 @@ export class PodVolumes {
     await rm(this.podDirectory(pod), { recursive: true, force: true })
   }
 
-  /**
-   * Removes the files of pods that no longer exist, which remain if pods are deleted while this process is not running.
-   */
+  /** Removes the files of pods that were deleted while this process was not running. */
   async removeAllBut(uids: ReadonlySet<string>): Promise<void> {
     const present = (await readdir(join(this.#parts.directory, 'pods')).catch(ignoring('ENOENT'))) ?? []
     for (const uid of present)
@@ -205,7 +203,7 @@ function digestOf(files: VolumeFiles): string {
   return hash.digest('base64')
 }
 
-/** Returns the files with read permission for their group. */
+/** Returns the files with group read permission added. */
 function readableByGroup(files: VolumeFiles): VolumeFiles {
   return new Map([...files].map(([path, { content, mode }]) => [path, { content, mode: mode | 0o440 }]))
 }

@@ -12,7 +12,7 @@ import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { ReadLimit } from './read-limit.ts'
 
-/** Identifies a ConfigMap or Secret. The namespace is always the pod's. */
+/** Identifies a ConfigMap or Secret. The namespace is always that of the pod. */
 export interface SourceName {
   readonly plural: 'configmaps' | 'secrets'
   readonly namespace: string
@@ -24,7 +24,7 @@ export type SourceData = ReadonlyMap<string, Buffer> | undefined
 
 interface Source {
   readonly name: SourceName
-  /** The pods that use the object, by key, each with its node's client. */
+  /** The clients of the nodes whose pods use the object, by pod key. */
   readonly users: Map<string, Client>
   /** The latest data of the object. Undefined if the data has expired. */
   data: Promise<SourceData> | undefined
@@ -48,7 +48,8 @@ export class SourceObjects {
   }
 
   /**
-   * Returns the data of a ConfigMap or Secret, at most `pollMs` old. From then on, the object is polled for this pod.
+   * Returns the data of a ConfigMap or Secret. The data is at most `pollMs` old. After this call, the object is polled
+   * for this pod.
    */
   read(name: SourceName, podKey: string, client: Client): Promise<SourceData> {
     const key = `${name.plural}/${name.namespace}/${name.name}`

@@ -1,7 +1,7 @@
 /**
- * Storage limits for volume files, for each pod and for all pods of this process together. A pod of a few kilobytes can
- * reference one large key of a ConfigMap hundreds of times, and each reference becomes a file. Files are charged in
- * whole pages, because an in-memory file system allocates whole pages.
+ * Storage limits for volume files, both for each pod and for all pods of this process together. Limits are needed
+ * because even a small pod can reference one large key of a ConfigMap hundreds of times, and each reference becomes a
+ * file. Files are charged in whole pages, because an in-memory file system allocates whole pages.
  */
 import { statfsSync } from 'node:fs'
 import type { VolumeFiles } from './atomic-files.ts'
@@ -10,7 +10,7 @@ import { VolumeError } from './volume-error.ts'
 const mib = 1024 * 1024
 const maxPodBytes = 16 * mib
 const maxTotalBytes = 2048 * mib
-/** Fraction of the free space reserved for other programs. */
+/** Fraction of the free space that is reserved for other programs. */
 const reservedPart = 0.5
 const pageBytes = 4096
 
@@ -67,7 +67,7 @@ function bytesOf(files: VolumeFiles): number {
   return pages * pageBytes
 }
 
-/** Returns how much of the free space volumes may use: a fixed fraction, but at most 2 GiB. */
+/** Returns the amount of free space that volumes may use: a fixed fraction, but at most 2 GiB. */
 function freeBytes(directory: string): number {
   const { bavail, bsize } = statfsSync(directory)
   return Math.min(maxTotalBytes, bavail * bsize * (1 - reservedPart))

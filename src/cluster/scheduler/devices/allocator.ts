@@ -1,6 +1,6 @@
 /**
- * Chooses devices for the requests of claims on one node: the first combination of free devices that meets all
- * selectors and constraints. For a request with alternatives, the first possible alternative is chosen.
+ * Chooses devices for the requests of claims on one node. The result is the first combination of free devices that
+ * meets all selectors and constraints. For a request with alternatives, the first possible alternative is chosen.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -133,7 +133,10 @@ class Search {
     )
   }
 
-  /** Returns what an allocation of the device consumes, or undefined if the request cannot have the device now. */
+  /**
+   * Returns the capacity that an allocation of the device consumes, or undefined if the device cannot be allocated to
+   * the request now.
+   */
   #consumptionOf(device: Device, wanted: Exact, chosen: readonly Chosen[]): Consumption | undefined {
     if (wanted.adminAccess !== true) return this.#usage.consumptionOf(device, wanted.capacity?.requests)
     return chosen.some((each) => each.device === device) ? undefined : new Map()
@@ -165,7 +168,8 @@ interface Choice {
 }
 
 /**
- * Returns an attribute by its name, which includes a domain. In a slice, the driver's own attributes need no domain.
+ * Returns an attribute by its name, which includes a domain. In a slice, the names of the driver's own attributes may
+ * omit the domain.
  */
 function attributeOf({ driver, device: { attributes = {} } }: Device, name: string) {
   const short = name.startsWith(`${driver}/`) ? name.slice(driver.length + 1) : name
@@ -176,7 +180,7 @@ function attributeOf({ driver, device: { attributes = {} } }: Device, name: stri
       : undefined
 }
 
-/** Whether a device has conditions that must be met before a pod is bound. */
+/** Whether a device has conditions that must be true before a Pod is bound. */
 function needsBinding({ device: { bindingConditions = [] } }: Device): boolean {
   return bindingConditions.length > 0
 }

@@ -14,7 +14,7 @@ import type { DeviceWriteParts } from './pod-devices.ts'
 
 type Status = NonNullable<ResourceClaim['status']>
 
-/** How long the devices of a claim may take to become ready after their allocation, in milliseconds. */
+/** Maximum time, in milliseconds, for the devices of a claim to become ready after their allocation. */
 const timeoutMs = 10 * 60_000
 
 /** Makes a Pod wait until its devices are ready. */
@@ -31,7 +31,10 @@ export class DeviceWaiters {
     this.#waiters.notice(key)
   }
 
-  /** Waits until the devices are ready. Resolves with undefined, or with the reason why a device will not be ready. */
+  /**
+   * Waits until the devices are ready. Resolves with undefined if all devices are ready, or with the reason why a
+   * device will never be ready.
+   */
   async wait(
     claims: readonly ResourceClaim[],
     { now, signal }: { readonly now: number; readonly signal: AbortSignal },
@@ -75,8 +78,8 @@ function readiness(claim: string, { devices }: Allocation, statuses: Status['dev
 }
 
 /**
- * Returns the status of a claim without the consumers with these UIDs. If no consumer remains, the claim is no longer
- * allocated.
+ * Returns the status of a claim after removing the consumers with these UIDs. If no consumer remains, also removes the
+ * allocation.
  */
 export function withoutConsumers(
   { reservedFor = [], allocation, devices, ...others }: Status,

@@ -1,6 +1,6 @@
 /**
- * How much of a device's capacity an allocation consumes. Only devices that allow multiple allocations share their
- * capacity. Other devices must have the requested capacity, and an allocation occupies the whole device.
+ * Computes how much of a device's capacity an allocation consumes. Only devices that allow multiple allocations share
+ * their capacity. An allocation of any other device requires the requested capacity and occupies the whole device.
  */
 import { parseQuantity, type Quantity } from '../../../api/model/quantity.ts'
 import type { Device } from './device.ts'
@@ -19,8 +19,8 @@ export function isShared({ allowMultipleAllocations }: DeviceFields): boolean {
 
 /**
  * Returns the amounts that an allocation consumes, or undefined if the device never has the requested amounts. If a
- * shared device has a capacity that is not requested, an allocation consumes the default of the request policy, or else
- * the whole capacity.
+ * shared device has a capacity that is not requested, an allocation consumes the default amount of the request policy
+ * or, if there is no default, the whole capacity.
  */
 export function consumedCapacity(
   device: DeviceFields,

@@ -20,8 +20,8 @@ import { isShared } from './device-capacity.ts'
 /** Maximum number of compiled selectors that are kept for later Pods. */
 const maxPrograms = 200
 /**
- * Maximum total size of the patterns in a selector, in steps of the compiled patterns. Each step takes about a hundred
- * bytes of memory.
+ * Maximum total size of the patterns in a selector, measured in steps of the compiled patterns. Each step takes about a
+ * hundred bytes of memory.
  */
 const maxPatternSteps = 1000
 
@@ -148,7 +148,10 @@ function attributeValue({ int, bool, string, version }: Attribute): Value {
 
 const none = new LiteralMap([])
 
-/** Values by domain and name. Every domain counts as existing, so that selectors need not test for it. */
+/**
+ * Values by domain and name. Every domain is treated as existing, so that selectors need not test whether a domain
+ * exists.
+ */
 class ByDomain extends CelMap {
   readonly #domains: ReadonlyMap<string, LiteralMap>
 

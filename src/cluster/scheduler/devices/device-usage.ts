@@ -1,7 +1,7 @@
 /**
- * The use of devices during one search: which devices are free, how much capacity remains on shared devices, and how
- * much remains of the counters that the devices of a pool share. Starts from the existing allocations and also counts
- * the devices that the search has chosen so far.
+ * Tracks the use of devices during one search: which devices are free, how much capacity remains on shared devices, and
+ * how much remains of the counters that the devices of a pool share. Counts both the existing allocations and the
+ * devices that the search has chosen so far.
  */
 import type { Budget } from '../../../api/cel/budget.ts'
 import { type Device, poolOf } from './device.ts'
@@ -30,8 +30,8 @@ export class DeviceUsage {
   }
 
   /**
-   * Returns what an allocation with these requested capacities would consume, or undefined if the device cannot be
-   * allocated now.
+   * Returns the capacity that an allocation with these requested capacities would consume, or undefined if the device
+   * cannot be allocated now.
    */
   consumptionOf(device: Device, requests: { readonly [name: string]: string } = {}): Consumption | undefined {
     const consumed = consumedCapacity(device.device, requests)
@@ -87,7 +87,10 @@ export class DeviceUsage {
     for (const [name, { nanos }] of consumed) addTo(remaining, name, sign * nanos)
   }
 
-  /** Whether the counters suffice. A device that is already allocated to others has already consumed its counters. */
+  /**
+   * Whether the remaining counters are sufficient. A device that is already allocated to another request has already
+   * consumed its counters.
+   */
   #hasCounters(device: Device): boolean {
     const consumed = countersOf(device)
     if (consumed.length === 0 || this.#isUsed(device)) return true

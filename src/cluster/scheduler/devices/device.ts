@@ -21,7 +21,7 @@ interface Named {
   readonly device?: string | undefined
 }
 
-/** Returns the ID of a device, or of the device that an allocation names. */
+/** Returns the ID of a device, or of the device that an allocation result names. */
 export function idOf({ driver = '', pool = '', device = '' }: Named): string {
   return `${driver}/${pool}/${device}`
 }

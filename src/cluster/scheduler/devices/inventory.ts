@@ -33,7 +33,7 @@ const devicesOf = memoizeByObject((slice: ResourceSlice): readonly Device[] => {
 
 type Result = NonNullable<NonNullable<Allocation['devices']>['results']>[number]
 
-/** Returns the devices that an allocation uses. Administrative access does not count as use. */
+/** Returns the devices that an allocation uses. Devices with administrative access do not count as used. */
 function usedBy(allocation: Allocation | undefined): Result[] {
   return (allocation?.devices?.results ?? []).filter(({ adminAccess }) => adminAccess !== true)
 }
@@ -147,7 +147,7 @@ function isReachable({ device, slice }: Device, node: NodeInfo): boolean {
   return selectsNode((nodeSelector?.nodeSelectorTerms ?? []) as readonly NodeSelectorTerm[], node)
 }
 
-/** Returns the selector for the nodes that can access all these devices, or undefined for all nodes. */
+/** Returns the selector for the nodes that can access all these devices, or undefined if all nodes can access them. */
 export function nodesOf(devices: readonly Device[], node: NodeInfo): Allocation['nodeSelector'] {
   const places = devices.map(({ device, slice }) => (slice.perDeviceNodeSelection ? device : slice))
   const isBound = devices.some(({ device }) => device.bindsToNode)

@@ -39,7 +39,7 @@ export function deviceClaimsOf(pod: PodInfo, inventory: Inventory): readonly Res
   const generated = new Map(pod.pod.status?.resourceClaimStatuses?.map((each) => [each.name, each]))
   for (const { name = '', resourceClaimName } of pod.spec.resourceClaims ?? []) {
     const status = generated.get(name)
-    // If the Pod needs no claim for an entry, the controller records the entry without a claim name.
+    // If an entry of the Pod needs no claim, the controller records the entry without a claim name.
     if (resourceClaimName === undefined && status !== undefined && status.resourceClaimName === undefined) continue
     const claimName = resourceClaimName ?? status?.resourceClaimName
     if (claimName === undefined)
@@ -140,8 +140,8 @@ export interface DeviceWriteParts {
 }
 
 /**
- * Writes the allocations and reserves the claims for the Pod. Records the time of the allocations unless it is
- * undefined. Throws if another client has changed a claim first.
+ * Writes the allocations and reserves the claims for the Pod. Records the time of the allocations unless the time is
+ * undefined. Throws if another client has changed a claim in the meantime.
  */
 export async function writeDevices(
   { client, vendor, type, signal }: DeviceWriteParts,

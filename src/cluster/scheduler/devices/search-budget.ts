@@ -1,6 +1,6 @@
 /**
- * Limits the time spent searching for a Pod's devices. Users write the selectors and requests of claims, and a search
- * with many combinations or expensive selectors must not delay other Pods.
+ * Limits the time of the search for a Pod's devices. The limit is needed because users write the selectors and requests
+ * of claims. A search with many combinations or expensive selectors must not delay other Pods.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
@@ -15,7 +15,8 @@ export class SearchBudget {
   #spentMicroseconds = 0
 
   /**
-   * Runs a search and charges the time it takes. Returns undefined if the limit for this node or the Pod is exceeded.
+   * Runs a search and charges its time to the budget. Returns undefined if the limit for this node or for the Pod is
+   * exceeded.
    */
   run<T>(search: (budget: Budget) => T): T | undefined {
     if (this.#spentMicroseconds > maxMicroseconds) return undefined
@@ -30,7 +31,10 @@ export class SearchBudget {
     }
   }
 
-  /** Runs work in small steps and charges its time. Returns undefined if the limit for the Pod is exceeded. */
+  /**
+   * Runs work in small steps and charges its time to the budget. Returns undefined if the limit for the Pod is
+   * exceeded.
+   */
   *runInSteps<T>(work: Sliced<T>): Sliced<T | undefined> {
     for (;;) {
       const began = threadMicroseconds()

@@ -1,7 +1,7 @@
 /**
  * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods, or to be in a
- * different domain. Existing Pods may have the same requirements with regard to the new Pod. A topology domain is a
- * value of a node label, such as a host or a zone.
+ * different domain. Existing Pods may have such requirements with regard to the new Pod. A topology domain is the set
+ * of nodes with the same value of a label, such as a host or a zone.
  */
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -93,7 +93,7 @@ class Required {
     this.#sight = sight
   }
 
-  /** Counts existing Pods by topology domain. Must have finished before nodes are checked. */
+  /** Counts existing Pods by topology domain. The count must be complete before nodes are checked. */
   *count(): Sliced<void> {
     const { groups, namespaceLabels } = this.#sight.cluster
     const { affinity, antiAffinity } = this.#self.terms
@@ -146,8 +146,8 @@ class Required {
   }
 
   /**
-   * Whether the node meets the required affinity. The first Pod of a group with affinity to itself finds no matching
-   * Pods, so it may run anywhere.
+   * Whether the node meets the required affinity. The first Pod of a group whose Pods require affinity to each other
+   * finds no matching Pods, so it may run anywhere.
    */
   #isNearWanted(node: NodeInfo): boolean {
     const { affinity } = this.#self.terms

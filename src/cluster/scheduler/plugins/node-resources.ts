@@ -1,5 +1,5 @@
 /**
- * Resource rules. A Pod's requests must fit on its node. The scores prefer nodes with fewer requests, nodes with
+ * Resource rules. A Pod's requests must fit on its node. The scores favor nodes with fewer requests, nodes with
  * balanced CPU and memory usage, and nodes that already have the Pod's images.
  */
 import { imageName, type NodeInfo } from '../node-info.ts'
@@ -57,7 +57,7 @@ function mostAllocated(requestedTotal: number, total: number): number {
   return total === 0 ? 0 : Math.floor((Math.min(requestedTotal, total) * maxScore) / total)
 }
 
-/** Returns the total of a resource, and the requested amount including this Pod. */
+/** Returns the total amount of a resource, and the requested amount including this Pod's request. */
 function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number; requestedTotal: number } {
   const { allocatable, requested } = node
   switch (resource) {
@@ -112,7 +112,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons.length === 0 ? undefined : { plugin: name, reasons, isFinal: false }
 }
 
-/** Prefers nodes where CPU and memory would be used to a similar degree. */
+/** Prefers nodes whose CPU and memory would be used to a similar degree. */
 export const balancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   score: ({ requests }) => ({

@@ -105,7 +105,7 @@ export const nodeAffinity: Plugin = {
   },
 }
 
-/** Returns a matcher for the node labels that the Pod requires, or undefined if it requires none. */
+/** Returns a matcher for the node labels that the Pod requires, or undefined if the Pod requires no labels. */
 export function nodeMatcher({ spec }: Pick<PodInfo, 'spec'>): ((node: SelectableNode) => boolean) | undefined {
   const pairs = Object.entries(spec.nodeSelector ?? {})
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
@@ -121,7 +121,7 @@ const portsTaken: Refusal = {
   isFinal: false,
 }
 
-/** Excludes nodes where another Pod uses a requested host port. */
+/** Excludes nodes on which another Pod uses a requested host port. */
 export const nodePorts: Plugin = {
   name: 'NodePorts',
   wokenBy: happened.nodeAdded | happened.podGone,

@@ -1,6 +1,7 @@
 /**
- * Spreads Pods evenly over topology domains such as zones. A Pod may require or prefer an even spread. By default, Pods
- * that belong to Services or workloads and have no constraints of their own prefer to be spread over hosts and zones.
+ * Spreads Pods evenly over topology domains such as zones. A Pod may require or prefer an even spread. Pods that belong
+ * to Services or workloads and have no constraints of their own are spread over hosts and zones by default, if
+ * possible.
  */
 
 import { isTolerated } from '../../../api/model/tolerations.ts'
@@ -54,7 +55,10 @@ export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 interface Constraint {
   readonly key: string
   readonly maxSkew: number
-  /** Minimum number of topology domains. If there are fewer, the minimum number of Pods per domain counts as 0. */
+  /**
+   * Minimum number of topology domains. If there are fewer domains, the minimum number of Pods per domain is assumed to
+   * be 0.
+   */
   readonly minDomains: number
   readonly matcher: LabelMatcher | undefined
   /**
@@ -365,11 +369,11 @@ function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, cou
 }
 
 /**
- * Scores nodes. The fewer matching Pods there are in the same topology domain, the higher the score. Keys with more
+ * Scores nodes. The fewer matching Pods a node's topology domain has, the higher the score. Topology keys with more
  * domains have a higher weight.
  */
 class Spread {
-  /** Nodes that have all topology labels. Undefined if a node needs none of them. */
+  /** Nodes that have all topology labels. Undefined if nodes do not need the labels. */
   readonly #candidates: ReadonlySet<NodeInfo> | undefined
   readonly #rows: readonly ScoreRow[]
 

@@ -12,8 +12,8 @@ import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
 const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
 
 /**
- * Excludes nodes that cannot access the Pod's bound volumes, and nodes on which volumes for its unbound claims can be
- * neither found nor provisioned.
+ * Excludes nodes that cannot access the Pod's bound volumes, and nodes for which no volumes for the Pod's unbound
+ * claims can be found or provisioned.
  */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
@@ -38,7 +38,7 @@ const otherZone: Refusal = {
   isFinal: true,
 }
 
-/** Excludes nodes outside the zone or region in the labels of a volume. */
+/** Excludes nodes outside the zone or region that the labels of a volume specify. */
 export const volumeZone: Plugin = {
   name: 'VolumeZone',
   wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged,
