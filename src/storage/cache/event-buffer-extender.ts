@@ -1,11 +1,12 @@
 /**
  * Extends the event buffers of the caches to revisions before the caches were loaded, for watches that resume at such
- * revisions. After a restart, this is the case for every resumed watch.
+ * revisions. After a restart, every resumed watch starts at such a revision.
  *
- * A cache starts with a snapshot and no events. When the first watch resumes before the snapshot, the extender reads
- * the missing part of the log once for all kinds. It fills the event buffers as if the caches had applied these changes
- * themselves, including the buffers of kinds without changes. Later watches find the buffers filled. If the events do
- * not fit, the buffers contain the newest events, and watches that need older events read the log separately.
+ * A cache starts with a snapshot and no events. When the first watch resumes at a revision before the snapshot, the
+ * extender reads the missing part of the log once for all kinds. It fills the event buffers as if the caches had
+ * applied these changes themselves, including the buffers of kinds without changes. Later watches use the filled
+ * buffers. If the events do not fit, the buffers contain the newest events, and watches that need older events read the
+ * log separately.
  */
 
 import { UnreadableValue } from '../../api/codec/stored.ts'

@@ -1,5 +1,5 @@
 /**
- * The bytes of neighboring objects, joined once as the items of a list and copied as a whole by later lists.
+ * Groups of neighboring objects whose bytes are joined once as list items, so that later lists copy them as a whole.
  *
  * A group belongs to its first object. Cached objects never change, so a group is valid as long as the list contains
  * exactly the same objects in a row. When a write replaces an object, the next list that contains its neighbors joins

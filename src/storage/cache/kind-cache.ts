@@ -1,10 +1,10 @@
 /**
- * The cache of one kind: all its objects as of `revision`, its event buffer, and its watchers.
+ * The cache of one kind: all objects of the kind as of `revision`, an event buffer, and the watchers.
  *
- * A load fills the cache, and another load refills it after each interruption of the feed. After that, `apply` updates
- * it in revision order. The cache works with keys and bytes and does not interpret the kind. Reads are plain memory
- * lookups, so all reads in one turn of the event loop are consistent. Longer reads return the state at the time when
- * they started.
+ * A load fills the cache, and after each interruption of the feed, another load refills it. After a load, `apply`
+ * updates the cache in revision order. The cache works with keys and bytes and does not interpret the kind. Reads are
+ * plain memory lookups, so all reads in one turn of the event loop are consistent. Longer reads return the state at the
+ * time when they started.
  *
  * A large cache is loaded after the server is ready. Until it is loaded, it contains only the objects that requests
  * have fetched or that have changed (`partial-objects.ts`). A read of any other object throws 503 instead of reporting

@@ -2,8 +2,9 @@
  * Reads the store's log in shared chunks, for watches that start before the caches' event buffers.
  *
  * A reader requests the chunk after its current revision and releases earlier chunks. The latest chunks are cached for
- * a while, together with their events, because many clients resume from old versions at the same time. The log is then
- * read and decoded once for all of them. The cache is bounded in bytes. Readers of evicted chunks read the log again.
+ * a while, together with their events. If many clients resume from old revisions at the same time, the log is therefore
+ * read and decoded only once. The size of the cache in bytes is limited. After a chunk has been evicted, its readers
+ * read the log again.
  */
 import type { Change, Revision, Store } from '../store/store.ts'
 import { StoreError } from '../store/store.ts'

@@ -12,7 +12,7 @@ export class Watchers {
     return this.#byScope.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Returns how many watchers observe a namespace, including those that observe all namespaces. */
+  /** Returns the number of watchers of a namespace, including watchers of all namespaces. */
   sizeOf(namespace: string): number {
     const ofAll = this.#byScope.get(allNamespaces)?.size ?? 0
     return namespace === '' ? ofAll : ofAll + (this.#byScope.get(namespace)?.size ?? 0)

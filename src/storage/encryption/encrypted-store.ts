@@ -1,8 +1,8 @@
 /**
  * A store that encrypts values at rest. Its callers receive plain values. The underlying store, its log, journal, file
  * and backups contain only encrypted values. The first provider of a resource encrypts values. To decrypt a value, the
- * store uses the provider that encrypted it. A value that cannot be decrypted is returned unchanged: its reader reports
- * it as unreadable and continues with the other objects.
+ * store uses the provider that encrypted it. A value that cannot be decrypted is returned unchanged. The reader then
+ * reports the value as unreadable and continues with the other objects.
  */
 import type { Batch, Change, Entry, Journal, Snapshot, Store, Write } from '../store/store.ts'
 import type { Provider } from './providers.ts'
@@ -52,10 +52,12 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
   }
 }
 
-/** Returns the providers of a key, or undefined if its value is not to be encrypted. */
+/** Returns the providers of a key, or undefined if the value of the key must not be encrypted. */
 type FindProviders = (key: string) => readonly Provider[] | undefined
 
-/** Wraps a journal so that its values are decrypted. Values that the journal omits are empty and are not decrypted. */
+/**
+ * Wraps a journal so that it returns decrypted values. Values that the journal omits are empty and are not decrypted.
+ */
 function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
   const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, entry: T): T => {
     const { value } = entry
@@ -122,8 +124,8 @@ export function decryptOrMark(providers: readonly Provider[], place: string, val
 }
 
 /**
- * Whether the marker of a value names the given provider and its key. The provider may still be unable to decrypt the
- * value, because different keys can have the same name.
+ * Whether the marker of a value names the given provider and the provider's key. The provider may still be unable to
+ * decrypt the value, because different keys can have the same name.
  */
 function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)

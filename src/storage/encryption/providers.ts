@@ -1,8 +1,8 @@
 /**
  * The encryption providers. A stored value starts with a marker that names its cipher and key, in the format of
  * kube-apiserver 1.23 (`k8s:enc:aesgcm:v1:<key>:`). A store written by kube-apiserver can therefore be read with the
- * same configuration. If the cipher supports it, a value is bound to its key in the store and cannot be moved to
- * another key.
+ * same configuration. If the cipher supports authenticated data, a value is bound to its key in the store and cannot be
+ * moved to another key.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
@@ -36,7 +36,10 @@ export const identity: Provider = {
 const gcmNonce = 12
 const gcmTag = 16
 
-/** AES in Galois/counter mode. A value consists of nonce, ciphertext and tag, and is bound to its key in the store. */
+/**
+ * AES in Galois/counter mode. A value consists of a nonce, the ciphertext and a tag, and is bound to its key in the
+ * store.
+ */
 export function aesgcm(marker: string, key: Buffer): Provider {
   const algorithm = `aes-${8 * key.length}-gcm` as 'aes-256-gcm'
   return {
@@ -64,7 +67,7 @@ const block = 16
 export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**
- * AES in CBC mode with padding. A value consists of initialization vector and ciphertext. The cipher does not
+ * AES in CBC mode with padding. A value consists of an initialization vector and the ciphertext. The cipher does not
  * authenticate values: with a wrong key, about one value in 256 has valid padding and decrypts to garbage. The
  * decrypted value itself is therefore checked.
  */
@@ -90,8 +93,8 @@ export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCh
 const boxNonce = 24
 
 /**
- * XSalsa20 with Poly1305. A value consists of nonce and ciphertext. Node does not have this cipher, so a library is
- * imported on demand.
+ * XSalsa20 with Poly1305. A value consists of a nonce and the ciphertext. Node.js does not include this cipher, so a
+ * library is imported on demand.
  */
 export async function secretbox(marker: string, key: Buffer): Promise<Provider> {
   const { xsalsa20poly1305 } = await import('@noble/ciphers/salsa.js')

@@ -1,6 +1,7 @@
 /**
  * Reads an encryption configuration: a document of kind `EncryptionConfiguration` in `apiserver.config.<vendor>/v1`, in
- * the format that kube-apiserver uses. For each resource, the first provider encrypts, and all providers decrypt.
+ * the format that kube-apiserver uses. For each resource, the first provider encrypts values, and all providers can
+ * decrypt them.
  */
 import { isObject, type Json, own } from '../../api/json/json.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -27,7 +28,7 @@ const fields = {
   resources: field(1, s.list(entry), { required: true, doc: 'Resources to encrypt and their providers.' }),
 }
 
-/** Settings for reading an encryption configuration: the vendor's names, and the check of decrypted values. */
+/** Settings for reading an encryption configuration: the vendor, and the check of decrypted values. */
 export interface EncryptionNames {
   readonly vendor: Vendor
   /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */
@@ -78,8 +79,8 @@ interface ReadKey {
 }
 
 /**
- * Requires that no two keys have the same name. Stored values contain only the name of their key, so if two keys had
- * the same name, it would be unclear which of them is still needed.
+ * Requires all keys to have different names. Stored values contain only the name of their key. If two keys had the same
+ * name, it would be unclear which key is still needed.
  */
 function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false }: EncryptionNames): void {
   for (const [i, { cipher, name, place, provider }] of keys.entries()) {

@@ -1,8 +1,8 @@
 /**
  * Re-encrypts every stored value that was not written with the current key, the key of the first provider. An
  * administrator runs this operation after adding a key or enabling encryption. The operation then deletes the journal
- * and compacts the store, because both still contain the old values. If some value cannot be decrypted, nothing is
- * changed: the configuration is probably wrong, and the history may be the only way back.
+ * and compacts the store, because both still contain the old values. If any value cannot be decrypted, the operation
+ * changes nothing. The configuration is then probably wrong, and the history may be needed for recovery.
  */
 import { encryptionFault } from '../../api/codec/stored.ts'
 import type { Entry, Store } from '../store/store.ts'
@@ -10,7 +10,7 @@ import { decrypt, decryptOrMark, type Encrypted, providerFinder } from './encryp
 import { identity, type Provider } from './providers.ts'
 
 export interface Rewritten {
-  /** Number of values that were rewritten, and number of values that already used the current key. */
+  /** The number of rewritten values, and the number of values that already used the current key. */
   readonly written: number
   readonly current: number
 }
@@ -32,7 +32,7 @@ export interface UndecryptableValue {
 export class UndecryptableError extends Error {
   override readonly name = 'UndecryptableError'
   readonly count: number
-  /** The first values, at most 20. */
+  /** At most the first 20 of these values. */
   readonly values: readonly UndecryptableValue[]
 
   constructor(count: number, values: readonly UndecryptableValue[]) {
@@ -64,12 +64,12 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   }
   await store.compact(await store.revision())
   await store.journal?.forget()
-  // Etcd keeps deleted journal entries readable until the next compaction.
+  // In etcd, deleted journal entries remain readable until the next compaction.
   await store.compact(await store.revision())
   return { written, current }
 }
 
-/** Checks all values, including those that the configuration does not encrypt: they must not be encrypted. */
+/** Checks all values. Values that the configuration does not encrypt must not be encrypted. */
 async function assertDecryptable(store: Store, encrypted: Encrypted): Promise<void> {
   const providersOf = providerFinder(encrypted)
   const values: UndecryptableValue[] = []
@@ -98,7 +98,7 @@ async function rewrite(store: Store, original: Entry, context: RewriteContext): 
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
     if (decrypted === undefined) throw new Error(`another server wrote ${key} with a key that is not configured`)
-    // Compares the providers rather than their names, because two different keys may have the same name.
+    // Compares the providers instead of their names, because two different keys may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })

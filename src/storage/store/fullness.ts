@@ -1,7 +1,7 @@
 /**
  * Tracks whether a store accepts data. The store is considered full from the first write that is rejected for lack of
- * space until the next successful write that adds data. Each transition is reported once. Deletes do not count because
- * they succeed on a full store.
+ * space until the next successful write that adds data. Each transition is reported once. Deletes are ignored, because
+ * they succeed even on a full store.
  */
 import { StoreFull, type Write } from './store.ts'
 

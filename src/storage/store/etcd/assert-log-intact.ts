@@ -2,7 +2,7 @@
  * Checks whether etcd still has the log that this process has read. A resumed watch does not detect that etcd was
  * restored from a backup: it waits until etcd's revisions exceed the old ones, and then continues as if nothing had
  * happened. The check therefore looks up the last reported event at its revision. The check also runs before the first
- * read or commit on a new session. The revision comparison of a transaction is not enough, because a restore does not
+ * read or commit on a new session. Comparing revisions in a transaction is not sufficient, because a restore does not
  * change the revisions of keys that are older than the backup.
  */
 import type { StoreRestored } from '../store.ts'
@@ -12,14 +12,14 @@ import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from
 
 export interface ReportedState {
   readonly connection: Pick<Connection, 'call'>
-  /** The last event that etcd reported. Undefined if etcd has not reported any. */
+  /** The last event that etcd reported. Undefined if etcd has not reported any event. */
   readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has reported, without the store's offset. */
   readonly etcdRevision: number
   /** Any key of the store, which the check looks up if etcd has not reported an event yet. */
   readonly anyKey: Uint8Array
   /**
-   * Checks whether etcd's revision has gone backwards. The check performs a write, because a read may return a stale
+   * Checks whether etcd's revision has gone backward. The check performs a write, because a read may return a stale
    * revision.
    */
   readonly isRolledBack: () => Promise<boolean>
@@ -27,8 +27,8 @@ export interface ReportedState {
 }
 
 /**
- * Throws StoreRestored unless etcd still has the last event that it reported. If that event is compacted, the check
- * passes, and the watch throws RevisionGone.
+ * Throws StoreRestored if etcd no longer has the last event that it reported. If the event has been compacted, the
+ * check passes, and the watch throws RevisionGone.
  */
 export async function assertLogIntact(reported: ReportedState): Promise<void> {
   try {

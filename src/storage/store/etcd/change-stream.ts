@@ -1,7 +1,7 @@
 /**
  * Distributes the changes from this process's only etcd watch. All watchers read these changes from one log tail, and
  * callers can wait until the change stream reaches a revision. The watch runs either in this thread
- * (`watched-changes.ts`) or in another one (`relayed-changes.ts`).
+ * (`watched-changes.ts`) or in another thread (`relayed-changes.ts`).
  *
  * The tail is never ahead of the watch: a reader that has received revision N has received all changes up to N.
  */
@@ -28,7 +28,7 @@ export class ChangeStream implements ChangeStreamPosition {
   readonly #limits: LogTailLimits | undefined
   readonly #waiting = new Set<() => void>()
 
-  /** Creates a change stream that starts at a revision, or at the position of another one. */
+  /** Creates a change stream that starts at a revision, or at the position of another change stream. */
   constructor(start: Revision | ChangeStreamPosition, limits?: LogTailLimits) {
     const { revision, newest, anchored } =
       typeof start === 'number' ? { revision: start, newest: start, anchored: false } : start
@@ -64,8 +64,8 @@ export class ChangeStream implements ChangeStreamPosition {
   }
 
   /**
-   * Waits up to `ms` milliseconds for the change stream to reach a revision. Resolves to true if the stream has reached
-   * it in time.
+   * Waits up to `ms` milliseconds for the change stream to reach a revision. Resolves to true if the stream reaches the
+   * revision in time.
    */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms

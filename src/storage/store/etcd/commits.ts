@@ -5,12 +5,13 @@
  * After a lost response, it is unknown whether the write happened, and a request in transit may still take effect:
  *
  * - A write of an existing key is sent again. Both copies name the revision that they replace, so at most one of them
- *   can succeed. If the second copy succeeds, its result is the outcome. Otherwise either the first copy succeeded or
- *   another writer was faster. The value that replaced the revision shows which, if etcd still has it. If that value
- *   has the same bytes, either writer may have written it, and the outcome remains unknown.
- * - A new key is looked up. If its first value has bytes that only this write has, the write happened. The write is not
- *   sent again: if the key were deleted between the two copies, the second would recreate it.
- * - A member that runs out of space reports an error even for the write that used up the space, although that write is
+ *   can succeed. If the second copy succeeds, its result is the outcome. Otherwise, either the first copy succeeded or
+ *   another writer was faster. If etcd still has the value that replaced the revision, this value shows which of them
+ *   succeeded. If the value has the same bytes as this write, either writer may have written it, and the outcome
+ *   remains unknown.
+ * - A new key is looked up. If the bytes of its first value are unique to this write, the write happened. The write is
+ *   not sent again: if the key were deleted between the two copies, the second would recreate it.
+ * - A member that runs out of space reports an error even for the write that used up the space, although this write is
  *   stored.
  *
  * An unknown outcome is thrown as an ambiguous StoreError.
@@ -53,7 +54,7 @@ export interface CommitsOptions {
   readonly noteOf?: NoteOf
   /**
    * Checks the session before the transaction is sent. Revisions can be compared only if the session's etcd has the log
-   * that they came from.
+   * from which they were read.
    */
   readonly check?: CallOptions['check']
 }
@@ -182,8 +183,8 @@ export class Commits {
   }
 
   /**
-   * Determines whether a new key was created by this write. The first value of the key must have this write's bytes,
-   * which no other write has.
+   * Determines whether this write created a new key. It did if the first value of the key has this write's bytes, which
+   * are unique.
    */
   async #findMade({ key, value, unique }: Write, deadline: number): Promise<Committed | undefined> {
     if (!unique) return undefined
@@ -231,8 +232,8 @@ const maxSteps = 50
 const maxCompared = 100
 
 /**
- * Returns the first and last key of each folder in byte order. `claims/node-ports/` is the folder of
- * `claims/node-ports/30001`.
+ * Returns the first and the last key, in byte order, of each folder. For example, the folder of
+ * `claims/node-ports/30001` is `claims/node-ports/`.
  */
 function rangesOf(keys: readonly Key[]): [Key, Key][] {
   const folders = Map.groupBy(keys, (key) => key.slice(0, key.lastIndexOf('/') + 1))

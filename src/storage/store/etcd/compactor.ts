@@ -1,8 +1,8 @@
 /**
- * Compacts the store's history. In each period, one of the servers compacts: every `historyMs`, each server tries to
- * update the same note, and the server that succeeds compacts up to the revision that was current one period before.
- * All changes younger than `historyMs` therefore remain available, regardless of the number of servers and without
- * leader election.
+ * Compacts the store's history. In each period, only one of the servers compacts the history. Every `historyMs`, each
+ * server tries to update the same note. The server that succeeds compacts the history up to the revision that was
+ * current one period before. All changes younger than `historyMs` therefore remain available, regardless of the number
+ * of servers and without leader election.
  */
 import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -24,7 +24,7 @@ export interface CompactorOptions {
 const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
-  /** The error of the last attempt to compact. Undefined if it succeeded. */
+  /** The error of the last attempt to compact the history. Undefined if the attempt succeeded. */
   failure: StoreError | undefined
   /** The version of the note when this server last read it. Servers take turns by updating the note. */
   #version = 0
@@ -50,8 +50,8 @@ export class Compactor {
     this.#timer.unref()
   }
 
-  // Tries to update the note, and compacts if no other server was faster. After a failure, this or another server
-  // compacts one period later.
+  // Tries to update the note, and compacts the history if no other server was faster. After a failure, this or another
+  // server compacts the history one period later.
   async #period(): Promise<void> {
     try {
       const target = this.#lastSeenRevision
@@ -75,8 +75,8 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full etcd cannot update the note, but urgently needs compaction. It does no harm if several servers compact
-      // at the same time.
+      // If etcd is full, the note cannot be updated, but compaction is urgent. It does no harm if several servers
+      // compact at the same time.
       if (isFull(error)) return true
       throw error
     }

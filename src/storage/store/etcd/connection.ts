@@ -1,5 +1,5 @@
 /**
- * A connection to the etcd cluster. The connection uses one member as long as that member works, and then fails over to
+ * A connection to the etcd cluster. The connection uses one member until that member fails, and then switches to
  * another member.
  *
  * Every call ends by its deadline. Before the deadline, a read is retried on the next member. A write is retried only
@@ -48,7 +48,10 @@ export class Connection {
   readonly #tls: Tls | undefined
   readonly #onVersion: (version: string) => void
   readonly #closing = new AbortController()
-  /** All open sessions. New calls use the current session. The other sessions only complete their active calls. */
+  /**
+   * All open sessions. New calls use the current session. The other sessions stay open only until their active calls
+   * are complete.
+   */
   readonly #sessions = new Set<Session>()
   #current: Session | undefined
   #connecting: Promise<Session> | undefined
@@ -202,7 +205,7 @@ export class Connection {
     this.#onVersion(member.version)
   }
 
-  // Stops using a session for new calls. If there is only one member, a session that still works stays in use.
+  // Stops using a session for new calls. If there is only one member, a session that still works remains in use.
   #leave(session: Session): void {
     if (this.#current !== session || (session.usable && this.#endpoints.length === 1)) return
     this.#current = undefined
@@ -222,8 +225,8 @@ export class Connection {
 }
 
 /**
- * Whether a call can be retried safely. A read can be retried if the member is at fault, and a write only if it
- * certainly had no effect.
+ * Whether a call can be retried safely. A read can be retried if the member is at fault. A write can be retried only if
+ * it certainly had no effect.
  */
 function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   if (error instanceof MessageTooLarge) return false

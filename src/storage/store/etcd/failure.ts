@@ -1,7 +1,6 @@
 /**
- * Converts failed calls to the errors of the store contract, and decides whether a failed write may have happened. In
- * case of doubt, the error is ambiguous. The error is unambiguous only if the response proves that the write did not
- * happen.
+ * Converts failed calls to the errors of the store contract, and determines whether a failed write may have happened.
+ * The error is ambiguous unless the response proves that the write did not happen.
  */
 import { messageOf } from '../../../base/text/errors.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'

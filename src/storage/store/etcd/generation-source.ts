@@ -1,6 +1,6 @@
 /**
  * Declares the interface through which a store (`store.ts`) starts a generation. A generation consists of a revision
- * offset and a stream of changes. The only store of a process reads the offset and watches etcd itself
+ * offset and a stream of changes. If a process has a single store, the store reads the offset and watches etcd itself
  * (`local-generation.ts`). In a worker, both come from the thread that watches etcd for all workers
  * (`relayed-changes.ts`).
  */
@@ -26,7 +26,7 @@ export interface EtcdLocation {
 
 export interface GenerationParts {
   readonly space: KeySpace
-  /** Revisions that all threads of this process share: the newest commit and the latest compaction. */
+  /** Revisions that all threads of this process share: those of the newest commit and of the latest compaction. */
   readonly sharedRevisions: SharedRevisions
   /** Opens the change stream of the generation. Must be called once. */
   openChanges(callbacks: ChangeSourceCallbacks): ChangeSource
@@ -44,8 +44,8 @@ export interface ChangeSource {
 export interface ChangeSourceCallbacks {
   /** Reads etcd's current revision with a linearizable read, to restart the change stream at this revision. */
   readonly present: () => Promise<Revision>
-  /** Checks whether etcd's revision is below a revision that it reported earlier. */
+  /** Checks whether etcd's revision is lower than a revision that etcd reported earlier. */
   readonly isRolledBack: () => Promise<boolean>
-  /** Ends the generation. Must be called when the store detects that etcd went back in time. */
+  /** Ends the generation. Must be called when the store detects that etcd has gone back in time. */
   readonly onRestored: () => void
 }

@@ -5,14 +5,15 @@
  * revision is etcd's revision plus an offset, which a note in the store records. Lifetimes are etcd leases (see
  * lease.ts).
  *
- * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch does not report.
- * A caller that used the revision of such a write as the current revision and waited for a watch to reach it would wait
- * forever. The results of `revision()` and `list()` are therefore *settled*: the change stream has delivered all
+ * etcd counts every write of the cluster, including writes to keys outside our prefix, which our watch does not report.
+ * A caller that took the revision of such a write for the current revision and waited until a watch reached it would
+ * wait forever. The results of `revision()` and `list()` are therefore *settled*: the change stream has delivered all
  * changes up to them. If none of our keys changed at that revision, the result is the revision of our last change
- * before it, where the state was the same. If the change stream does not reach a revision that etcd returned, another
- * client has written. A progress write, which puts a note under the prefix after that revision, then makes the change
- * streams of all servers pass it. A server that has just opened the store does not know the last change and returns
- * etcd's revision. The other servers pass that revision when they determine their own.
+ * before it, at which the state was the same. If the change stream does not reach a revision that etcd returned,
+ * another client has written. In that case, the server makes a progress write, which puts a note under the prefix. The
+ * progress write has a later revision, so the change streams of all servers pass the revision that etcd returned. A
+ * server that has just opened the store does not know the last change and returns etcd's revision. The other servers
+ * pass that revision when they determine their own.
  *
  *   etcd:  7 ours, 8 foreign, 9 foreign     stream: 7        lookup returns 9, stream stays at 7
  *          progress write at 10             stream: 10       no change of ours in 8 to 10: the current one is 7
@@ -75,7 +76,7 @@ export interface EtcdGenerationOptions {
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
-  /** Called once, when etcd has gone back in time and the generation has ended. */
+  /** Called once, after etcd has gone back in time and the generation has ended. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
@@ -101,7 +102,7 @@ export class EtcdGeneration {
   readonly #onRestored: EtcdGenerationOptions['onRestored']
   /**
    * Sessions whose etcd is known to have the log of this generation. A restore of etcd ends all sessions that were open
-   * before it.
+   * before the restore.
    */
   readonly #checkedSessions = new WeakSet<CheckedSession>()
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
@@ -215,7 +216,7 @@ export class EtcdGeneration {
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
     // Wait until this process's watch has delivered the revision. Once the revision is compacted, etcd can no longer
-    // report the value that it replaced.
+    // report the value that the change replaced.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {
@@ -273,8 +274,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Uses a write to check whether etcd has gone back in time. A write is never stale, so a revision below a reported
-   * revision proves that it has.
+   * Uses a write to check whether etcd has gone back in time. The response to a write is never stale, so a revision
+   * lower than a reported revision proves that etcd has gone back in time.
    */
   async #isRolledBack(): Promise<boolean> {
     const reportedRevision = this.#reportedRevision
@@ -305,8 +306,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Throws an error if etcd's revision is below a revision that it reported earlier, or if another server has detected
-   * a restore and raised the offset.
+   * Throws an error if etcd's revision is lower than a revision that etcd reported earlier, or if another server has
+   * detected a restore and raised the offset.
    */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
     const reportedRevision = this.#reportedRevision
@@ -361,7 +362,7 @@ export class EtcdGeneration {
   }
 
   async #writeProgress(): Promise<Revision> {
-    // Every progress write has unique bytes, so that two of them at the same revision can be distinguished (see
+    // Every progress write has unique bytes, so that two progress writes at the same revision can be distinguished (see
     // assert-log-intact.ts).
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
@@ -401,8 +402,8 @@ export class EtcdGeneration {
 
   /**
    * Reads a range with a linearizable read. Some etcd versions return a stale response after the member was paused. A
-   * response older than the known revision is stale, and another member is tried. A restored etcd may already have
-   * passed the known revision, so each session is checked once.
+   * response that is older than the known revision is stale, so the read is retried on another member. A restored etcd
+   * may already have passed the known revision, so each session is checked once.
    */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
     const sharedRevisions = this.#space.etcdRevision(this.#reportedRevision)

@@ -8,7 +8,7 @@ export const frameHeaderBytes = 5
 
 /**
  * Maximum size of a received message. The limit is far above the size of a page or a watch batch, but small enough to
- * bound memory.
+ * limit memory use.
  */
 export const maxMessageBytes = 64 * 1024 * 1024
 
@@ -44,7 +44,7 @@ export class CallError extends Error {
   }
 }
 
-/** Writes the header of a message into the `frameHeaderBytes` of headroom before the message. */
+/** Writes the header of a message into the `frameHeaderBytes` bytes that are reserved before the message. */
 export function seal(framed: Buffer): Buffer {
   framed[0] = 0
   framed.writeUInt32BE(framed.length - frameHeaderBytes, 1)
@@ -84,8 +84,8 @@ export class MessageCutter {
     return all.subarray(0, count)
   }
 
-  // Joins the received chunks of a message into one buffer. Called only when a message is complete or its header is
-  // split, so that each byte is copied once.
+  // Joins the received chunks of a message into one buffer. Must be called only when a message is complete or its
+  // header is split over several chunks. Otherwise, bytes would be copied more than once.
   #join(): Buffer {
     const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = [all]
@@ -100,7 +100,9 @@ export class MessageTooLarge extends CallError {
   }
 }
 
-/** Returns the error in the headers or trailers, or undefined if they contain no error or no status. */
+/**
+ * Returns the error in the headers or trailers, or undefined if they contain no status or a status without an error.
+ */
 export function failureOf(headers: Headers): CallError | undefined {
   const code = headers.get('grpc-status')
   if (code === undefined || code === '0') return undefined

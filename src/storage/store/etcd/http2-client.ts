@@ -2,11 +2,11 @@
  * An HTTP/2 connection with the features that an etcd client needs: POST requests with a complete body, and streamed
  * responses.
  *
- * The connection respects the peer's limit on concurrent streams and its flow-control windows. In return, the peer may
- * send at most `windowBytes` per stream before the reader reports the bytes as consumed.
+ * The connection respects the peer's limit on concurrent streams and its flow-control windows. Conversely, the peer may
+ * send at most `windowBytes` bytes per stream before the reader reports the bytes as consumed.
  *
- * A protocol violation by the peer ends the connection. Each reader then learns whether the peer may have processed its
- * request.
+ * A protocol violation by the peer ends the connection. Each reader is then told whether the peer may have processed
+ * its request.
  */
 import type { Socket } from 'node:net'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
@@ -68,13 +68,13 @@ const connectionWindow = 8 * windowBytes
 const maxHeaderBytes = 64 * 1024
 const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
 /**
- * The stream ID at which a connection is replaced. It is far below the protocol's maximum, because requests may still
- * be waiting for a free stream.
+ * The stream ID at which a connection is replaced. This ID is far below the protocol's maximum, because requests may
+ * still be waiting for a free stream.
  */
 const lastId = 2 ** 30
 /**
- * Maximum number and size of cached header blocks. The cache avoids repeated decoding, because a member sends the same
- * headers in thousands of responses.
+ * Maximum number and size of cached header blocks. A member sends the same headers in thousands of responses, and the
+ * cache avoids decoding them every time.
  */
 const keptBlocks = 64
 const keptBlockBytes = 256
@@ -244,8 +244,8 @@ export class Http2Client extends Http2Connection<Stream> {
   }
 
   /**
-   * Handles the end of the response. If the request is still being sent, the rest of it is dropped, because the peer
-   * does not need it.
+   * Handles the end of the response. If the request is still being sent, the rest of the request is dropped, because
+   * the peer does not need it.
    */
   #endOf(stream: Stream): void {
     if (stream.isEnded) this.#leave(stream)

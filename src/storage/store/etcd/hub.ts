@@ -1,10 +1,11 @@
 /**
- * The thread that watches etcd for the stores of other threads (`relayed-changes.ts`). The thread decodes each change
- * once, into memory that all threads share. This thread also compacts the store for all of them. The other threads read
+ * Implements the thread that watches etcd for the stores of other threads (`relayed-changes.ts`). This thread decodes
+ * each change once, into memory that all threads share, and compacts the store for all threads. The other threads read
  * and write on separate connections, so this thread does not delay their requests.
  *
- * All stores share the generations of this store. When a worker detects that etcd went back in time, it requests a
- * generation above the revisions that it has returned. The current generation then ends in all threads.
+ * All stores share the generations of this store. When a worker detects that etcd has gone back in time, it requests a
+ * generation whose revisions are higher than those that the worker has returned. The current generation then ends in
+ * all threads.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { shareChanges } from '../packed-changes.ts'
@@ -38,7 +39,7 @@ export class EtcdHub {
   }
 
   /**
-   * Creates a port that another thread can use. The port is transferred to that thread and closes when the thread ends.
+   * Creates a message port for another thread. The port is transferred to that thread and closes when the thread ends.
    */
   async connect(): Promise<ChangePort> {
     if (this.#closed) throw new StoreError('the store is closed')
@@ -110,7 +111,7 @@ class HubGenerations implements GenerationSource {
 
   /**
    * Adds a worker's port to the current generation. If the worker has returned revisions above the generation's offset,
-   * etcd went back in time and the generation ends.
+   * etcd has gone back in time, and the generation ends.
    */
   #join(port: MessagePort, reportedRevision: Revision): void {
     this.#joining.set(port, reportedRevision)

@@ -2,8 +2,8 @@
  * Maps the store's keys and revisions to keys and revisions of etcd. All keys are under a prefix, and all revisions are
  * above an offset.
  *
- * The store's notes are under the prefix too, so that the watch reports them. Their names start with NUL. No key
- * contains a NUL, so notes sort before all keys and never collide with a key.
+ * The store's notes are also under the prefix, so that the watch reports them. The names of the notes start with NUL.
+ * No key contains a NUL, so notes sort before all keys and never collide with a key.
  */
 import { type Change, type Entry, type Key, type Revision, StoreError } from '../store.ts'
 import type { EtcdEvent, KeyValue } from './messages.ts'
@@ -49,8 +49,8 @@ export class KeySpace {
   }
 
   /**
-   * Whether an etcd entry is something other than a key of the store: a note, or another program's write to the bare
-   * prefix.
+   * Whether an etcd entry is not a key of the store. Such an entry is a note, or a key that equals the prefix and that
+   * another program has written.
    */
   isNote(entry: KeyValue): boolean {
     return entry.key.length === this.prefix.length || entry.key.charCodeAt(this.prefix.length) === 0

@@ -1,9 +1,10 @@
 /**
- * Known bugs of etcd versions that affect this store. In particular, no client can detect a stale linearizable read.
+ * Known bugs of etcd versions that affect this store. For example, some versions return stale results for linearizable
+ * reads, which no client can detect.
  */
 
 /**
- * For each minor release, the first patch release that fixes the known bugs. Older minor releases were never fixed. Newer
+ * The first patch release of each minor release that fixes the known bugs. Older minor releases were never fixed. Newer
  * minor releases are not affected.
  */
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }

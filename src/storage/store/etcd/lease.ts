@@ -1,8 +1,8 @@
 /**
  * Implements lifetimes with etcd leases: etcd deletes a key when its lease expires. Each write has a separate lease. If
- * keys shared a lease, etcd would delete them at the same revision, and a watch that resumed between two of the
- * deletions would lose the second. If a write fails because another write came first, or if its key is written again,
- * the lease has no key and simply expires.
+ * keys shared a lease, etcd would delete them at the same revision, and a watch that resumed between two of these
+ * deletions would miss the second one. If a write fails because another write came first, or if its key is written
+ * again, the lease no longer has a key and simply expires.
  */
 import type { Connection } from './connection.ts'
 import { isLeaseGone, noteFailure } from './failure.ts'

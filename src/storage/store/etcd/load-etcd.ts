@@ -1,9 +1,9 @@
 /**
  * Loads entries into an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new revision. An
- * offset (offset.ts) raises all of them above every revision ever returned to clients.
+ * offset (offset.ts) raises the new revisions above every revision ever returned to clients.
  *
- * Each transaction writes entries together with the marker of an unfinished store, provided that this process wrote
- * the marker last. If two processes load the same prefix, one of them fails.
+ * Each transaction writes entries together with the marker of an unfinished store. The transaction fails unless this
+ * process was the last to write the marker. If two processes load the same prefix, one of them fails.
  */
 import { assertKey } from '../key.ts'
 import { type Revision, StoreError } from '../store.ts'
@@ -55,7 +55,7 @@ class EtcdLoading implements StoreLoader {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** The etcd revision of the marker, which identifies its last write. 0 if there is no marker. */
+  /** The etcd revision of the marker, which identifies the last write of the marker. 0 if there is no marker. */
   #markerRevision = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {
@@ -140,7 +140,7 @@ class EtcdLoading implements StoreLoader {
     throw new StoreError(`another process wrote to ${this.#space.prefix} in etcd in the meantime; ${unfinishedText}`)
   }
 
-  /** Deletes the data of an interrupted load of another backup. The prefix was empty before that load. */
+  /** Deletes the data of another backup whose load was interrupted. The prefix was empty before that load. */
   async #clear(): Promise<void> {
     const request = encodeDeleteRange(this.#space.range('', undefined))
     decodeHeaderOnly(await this.#connection.call(methods.deleteRange, request, { effect: 'read' }))

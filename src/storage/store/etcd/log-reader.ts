@@ -29,8 +29,8 @@ export class LogReader {
   }
 
   /**
-   * Returns the next changes after a revision, or an empty list if there are none up to `meeting`. The watch must be
-   * certain to report an event at `meeting`.
+   * Returns the next changes after a revision, or an empty list if there are no changes up to `meeting`. `meeting` must
+   * be a revision at which the watch certainly reports an event.
    */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
     if (this.#batches === undefined || this.#after !== after) await this.#restart(after)

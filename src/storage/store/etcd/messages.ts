@@ -1,6 +1,6 @@
 /**
- * The few messages of etcd's v3 API that the store uses, as plain data, with their Protobuf encoding. Requests are
- * written with headroom for the gRPC frame header (see grpc.ts). Responses contain only the fields that are used.
+ * The few messages of etcd's v3 API that the store uses, as plain data, with their Protobuf encoding. Encoded requests
+ * reserve space for the gRPC frame header (see grpc.ts). Decoded responses contain only the fields that are used.
  * Revisions are etcd's revisions, without the store's offset.
  */
 import { WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
@@ -51,8 +51,8 @@ export type Compare =
   | { readonly target: 'version'; readonly above: number }
 
 /**
- * A compare-and-swap of one key in one transaction: if the comparison succeeds, writes the key, or deletes it if the
- * value is undefined. Otherwise reads the key.
+ * A compare-and-swap of one key in one transaction. If the comparison succeeds, the transaction writes the key, or
+ * deletes the key if the value is undefined. Otherwise, it reads the key.
  */
 export interface SwapRequest {
   readonly key: Uint8Array
@@ -118,8 +118,8 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
 }
 
 /**
- * Number of operations per nested transaction. etcd allows 128 operations for the outer and a nested transaction
- * together.
+ * Number of operations per nested transaction. etcd allows 128 operations in total for the outer transaction and a
+ * nested transaction.
  */
 const chunkSize = 60
 
@@ -167,8 +167,8 @@ export function encodeLeaseGrant(seconds: number): Buffer {
 }
 
 /**
- * Encodes a watch request. The request asks for previous values, and for fragments so that a response is not much
- * larger than a request.
+ * Encodes a watch request. The request enables previous values, and also fragments, so that a response is not much
+ * larger than the largest request.
  */
 export function encodeWatch({ key, end, start }: WatchRequest): Buffer {
   return encode((writer) =>
@@ -219,8 +219,8 @@ function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): vo
 }
 
 /**
- * Writes the condition that no key in the range was written after `since`. In etcd's encoding, 2 means both "less" and
- * "mod_revision".
+ * Writes the condition that no key in the range has been written after `since`. In etcd's encoding, 2 means both "less"
+ * and "mod_revision".
  */
 function writeUnchanged(
   writer: WireWriter,
@@ -253,7 +253,7 @@ function readRange(reader: WireReader): RangeResponse {
   return response
 }
 
-/** Decodes the response to a Put, Compact or DeleteRange request. Returns its revision. */
+/** Decodes the response to a Put, Compact or DeleteRange request, and returns its revision. */
 export function decodeHeaderOnly(bytes: Uint8Array): number {
   const reader = new WireReader(bytes)
   let revision = 0
@@ -264,7 +264,7 @@ export function decodeHeaderOnly(bytes: Uint8Array): number {
   return revision
 }
 
-/** Decodes the response to a lease request. Returns the ID of the lease. */
+/** Decodes the response to a lease request, and returns the ID of the lease. */
 export function decodeLeaseGrant(bytes: Uint8Array): bigint {
   const reader = new WireReader(bytes)
   let id = 0n

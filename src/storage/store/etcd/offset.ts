@@ -1,7 +1,7 @@
 /**
  * The offset that is added to etcd's revisions and stored in a note. The offset is raised when etcd has gone back in
- * time. All later revisions are then above every revision that clients have received, and the store rejects revisions
- * from before that time with RevisionGone.
+ * time. From then on, all new revisions are above every revision that clients have received, and the store rejects
+ * older revisions with RevisionGone.
  *
  * For example, if clients have received revisions up to 118 and etcd is restored at revision 90, the offset becomes
  * 100118 and the current revision becomes 100208.
@@ -26,8 +26,8 @@ export interface Placed {
 }
 
 /**
- * Reads the offset and raises it if it is below `reportedRevision`. If multiple servers try to raise the offset, one of
- * them succeeds.
+ * Reads the offset, and raises it if it is below `reportedRevision`. If several servers try to raise the offset, only
+ * one of them succeeds.
  */
 export async function readOffset(connection: Connection, prefix: string, reportedRevision: Revision): Promise<Placed> {
   const bare = new KeySpace(prefix, 0)

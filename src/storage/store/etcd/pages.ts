@@ -1,7 +1,7 @@
 /**
  * Reads a range of any size in pages of one snapshot. The size of a response is limited to a few megabytes. The number
- * of keys to request depends on the size of earlier keys, and a page that is far too large is requested again in parts.
- * Smaller pages would be slower, because etcd traverses the index of the whole remaining range for each page.
+ * of keys to request depends on the size of the previous entries. If a page is far too large, it is requested again in
+ * parts. Smaller pages would be slower, because etcd traverses the index of the whole remaining range for each page.
  */
 import { MessageTooLarge } from './grpc.ts'
 import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'

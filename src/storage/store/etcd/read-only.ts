@@ -1,6 +1,6 @@
 /**
- * Reads the keys in another program's etcd at one revision, page by page. Never writes or watches, and returns values
- * unchanged.
+ * Reads the keys in another program's etcd at one revision, page by page. Returns values unchanged, and neither writes
+ * nor watches.
  */
 import { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'

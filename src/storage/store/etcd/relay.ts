@@ -29,8 +29,8 @@ export type Relayed =
       readonly position: ChangeStreamPosition
     }
   /**
-   * A batch of changes. `after` is the position of the change stream before the batch. A batch without changes only
-   * reports progress.
+   * A batch of changes. `after` is the position of the change stream before the batch. A batch without changes reports
+   * only progress.
    */
   | {
       readonly type: 'batch'
@@ -43,5 +43,5 @@ export type Relayed =
    * fields of the RevisionGone error that readers receive.
    */
   | { readonly type: 'gap'; readonly revision: Revision; readonly lost: Revision; readonly oldest: Revision }
-  /** Reports that etcd went back in time. */
+  /** Reports that etcd has gone back in time. */
   | { readonly type: 'over' }

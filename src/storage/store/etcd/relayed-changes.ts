@@ -1,6 +1,6 @@
 /**
- * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the
- * changes through memory that all workers share. Commits and reads use the worker's own connection to etcd.
+ * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes the changes
+ * on through memory that all workers share. Commits and reads use the worker's own connection to etcd.
  *
  * Each batch contains the position of the change stream before it. If that position does not match the previous batch,
  * a message was lost. In that case, and when the port closes, the change stream stops and `onLost` is called once.

@@ -2,8 +2,8 @@
  * One gRPC session with one member of the cluster. The session is opened with a deadline, monitored by pings, and used
  * for calls and streams.
  *
- * If the member stops responding, the session is destroyed and all its calls fail. No call waits for a dead peer beyond
- * its deadline. connection.ts selects the member and decides which calls to retry.
+ * If the member stops responding, the session is destroyed and all its calls fail. No call waits for an unreachable
+ * member beyond the call's deadline. connection.ts selects the member and decides which calls to retry.
  */
 
 import { isIP, type Socket, connect as tcpConnect } from 'node:net'
@@ -52,8 +52,8 @@ export class Session {
   readonly #watchdog: NodeJS.Timeout
   readonly #http: Http2Client
   /**
-   * The encoded headers of each method's last request. Most requests can reuse them, because nearly all requests have
-   * the same timeout.
+   * The encoded headers of the last request for each method. Most requests can reuse them, because nearly all requests
+   * have the same timeout.
    */
   readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
 
@@ -132,7 +132,7 @@ export class Session {
     this.#http.close()
   }
 
-  /** Ends the session immediately, with all its calls and streams. */
+  /** Ends the session and all its calls and streams immediately. */
   destroy(): void {
     clearInterval(this.#watchdog)
     this.#http.destroy()
@@ -161,8 +161,8 @@ export class Session {
     return encoded
   }
 
-  // Sends a ping to a silent member if a call or stream is in progress, to distinguish an unreachable member from a
-  // slow member.
+  // If a call or stream is in progress, sends a ping to a silent member to find out whether the member is unreachable
+  // or only slow.
   #checkSilence(): void {
     if (this.isClosed) clearInterval(this.#watchdog)
     if (this.#calls + this.#streams === 0 || this.isClosed) return
@@ -262,7 +262,7 @@ class Arrivals implements StreamReader {
   }
 }
 
-/** Opens a connection to a member. The attempt is abandoned on timeout or when the signal aborts. */
+/** Opens a connection to a member. The attempt is abandoned after a timeout or when the signal aborts. */
 class Opening {
   readonly #connectMs: number
   readonly #signal: AbortSignal
@@ -328,8 +328,8 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
   return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
-// Describes a TLS error. Uses only the field with the reason, because OpenSSL's messages contain the names of its
-// source files.
+// Describes a TLS error. Uses only the error's reason, because the complete messages of OpenSSL contain names of source
+// files.
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))
@@ -337,8 +337,8 @@ function explain(error: Error & { code?: unknown; reason?: unknown }): string {
 }
 
 /**
- * Returns an error if the response is not gRPC, for example from an HTTP proxy. Returns undefined for trailers, which
- * have neither an HTTP status nor a content type.
+ * Returns an error if the response is not a gRPC response, for example because an HTTP proxy sent it. Returns undefined
+ * for trailers, which have neither an HTTP status nor a content type.
  */
 function httpFailure(headers: Headers): CallError | undefined {
   const code = headers.get(':status')

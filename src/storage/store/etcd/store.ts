@@ -2,7 +2,7 @@
  * The etcd store, for any number of servers on one etcd cluster. generation.ts implements one generation, and this
  * class starts and ends generations.
  *
- * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are
+ * A generation ends when etcd goes back in time, for example when etcd is restored from a backup while servers are
  * running. All data that the servers have read from etcd and sent to clients is then invalid. The first server that
  * detects the restore raises the revision offset above all revisions that it has returned. The new offset ends the
  * generation of all other servers. Each server starts a new generation, and readers of the old generation get
@@ -40,13 +40,13 @@ import type { Tls } from './session.ts'
 /** Settings of an etcd store: the cluster, the key prefix and callbacks. */
 export interface EtcdOptions {
   /**
-   * Members of one cluster, such as `https://10.0.0.1:2379`. The store uses the first working member and fails over to
-   * the others.
+   * URLs of the members of one cluster, such as `https://10.0.0.1:2379`. The store uses the first working member, and
+   * switches to another member if that member fails.
    */
   readonly endpoints: readonly string[]
   /**
-   * The prefix of all keys. Defaults to `/orch/`. The prefix must end in a slash, so that no store's prefix is
-   * contained in another's.
+   * The prefix of all keys. Defaults to `/orch/`. The prefix must end in a slash, so that no store's prefix starts with
+   * the prefix of another store.
    */
   readonly prefix?: string
   readonly tls?: Tls
@@ -58,7 +58,10 @@ export interface EtcdOptions {
   readonly clock?: Clock
   /** Maximum duration of any operation in milliseconds. */
   readonly deadlineMs?: number
-  /** Called with warnings for administrators: an etcd version with known bugs, or an etcd that went back in time. */
+  /**
+   * Called with warnings for administrators, which report that an etcd version has known bugs or that etcd has gone
+   * back in time.
+   */
   readonly onWarning?: (text: string) => void
   readonly onCapacity?: OnCapacity
   /** Called once with the reason if the store takes longer than a second to open. */
@@ -84,8 +87,8 @@ export class EtcdStore implements Store {
   readonly #fullness: Fullness
 
   /**
-   * Opens the store. Throws StoreError before the deadline if no member can be used. Workers, whose watch runs in
-   * another thread, pass `generations`.
+   * Opens the store. If no member can be used, throws StoreError before the deadline. Workers must pass `generations`,
+   * because their watch runs in another thread.
    */
   static async open(options: EtcdOptions, generations: GenerationSource = localGenerations): Promise<EtcdStore> {
     const store = new EtcdStore(options, generations)
@@ -216,7 +219,7 @@ export class EtcdStore implements Store {
   readonly #warn = (text: string): void => this.#options.onWarning?.(text)
 }
 
-/** Warns once about each version that has known bugs. */
+/** Warns once about each etcd version that has known bugs. */
 function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   const checkedVersions = new Set<string>()
   return (version) => {
@@ -226,7 +229,7 @@ function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   }
 }
 
-/** Adds a final slash to a prefix, so that no prefix contains another. */
+/** Adds a final slash to a prefix, so that no store's prefix starts with the prefix of another store. */
 export function withSlash(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

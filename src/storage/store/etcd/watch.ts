@@ -13,7 +13,10 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
-/** A batch of changes and the last event that etcd reported with it, which may concern a note instead of a key. */
+/**
+ * A batch of changes, and the last event that etcd reported with the batch. That event may be about a note instead of a
+ * key.
+ */
 export interface ToldBatch extends Batch {
   readonly last: EtcdEvent
 }
@@ -69,7 +72,7 @@ async function assertKept(connection: Connection, space: KeySpace, after: Revisi
 }
 
 // Returns the number of events that belong to complete revisions. The next fragment may contain more events of the last
-// revision, and a reader must not receive only a part of a revision.
+// revision, and a reader must never receive only part of a revision.
 function wholeRevisions(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.entry.modRevision
   return events.findIndex((event) => event.entry.modRevision === last)
@@ -90,8 +93,8 @@ function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
 }
 
 /**
- * Returns the error for an etcd that went back in time, as detected by this server or by another server that raised the
- * offset. All data returned up to `revision` is invalid.
+ * Returns the error that reports that etcd has gone back in time. Either this server has detected this, or another
+ * server has detected it and raised the offset. All data returned up to `revision` is invalid.
  */
 export function restored(revision: Revision): StoreRestored {
   return new StoreRestored(
@@ -101,8 +104,8 @@ export function restored(revision: Revision): StoreRestored {
   )
 }
 
-// Throws an error if an event lacks its previous value. etcd silently omits a previous value that has been compacted by
-// the time the event is sent.
+// Throws an error if an event lacks its previous value. etcd silently omits a previous value if it has been compacted
+// before the event is sent.
 function assertPrevious(space: KeySpace, { deleted, entry, previous }: EtcdEvent, through: Revision): void {
   const had = deleted || entry.createRevision !== entry.modRevision
   if (had && previous === undefined) throw new RevisionGone(space.revision(entry.modRevision - 1), through)

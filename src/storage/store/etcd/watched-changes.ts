@@ -1,5 +1,5 @@
 /**
- * The process's only watch of the prefix, which fills the change stream.
+ * The only watch of the prefix in this process. It fills the change stream.
  *
  * After a stream breaks, the watch resumes after the last delivered revision if etcd still has the same log (see
  * assert-log-intact.ts). Otherwise the watch ends permanently. If etcd has compacted that revision in the meantime,
@@ -103,8 +103,7 @@ export class WatchedChanges implements ChangeSource {
       this.changeStream.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // Records the reason for the failure. The watch restarts at the same position, where it throws RevisionGone
-      // again.
+      // Records the reason for the failure. The watch then restarts at the same position and throws RevisionGone again.
       this.changeStream.failure = readFailure(error)
     }
   }

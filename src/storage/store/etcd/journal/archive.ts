@@ -1,13 +1,13 @@
 /**
  * Archives changes before etcd compacts them. The archive position is the revision up to which changes are archived.
  * The archive reads etcd's log after this position. For each change, it stores the value that was replaced, together
- * with the note that the commit wrote in the same transaction. The archive is therefore complete, including foreign
- * writes and expired leases, and archiving costs a commit only its note.
+ * with the note that the commit wrote in the same transaction. The archive is therefore complete: it also contains
+ * foreign writes and expired leases. The only cost for a commit is its note.
  *
  * Any server can archive at any time. A server writes each segment together with the archive position, provided that
- * the position is unchanged. If multiple servers archive the same changes, only one of them succeeds, and the others
- * continue after its segment. If another client has compacted etcd past the position, there is a gap, and the journal
- * restarts after the gap.
+ * the position is unchanged. If several servers archive the same changes, only one of them succeeds. The others
+ * continue after the segment that it has written. If another client has compacted etcd past the position, there is a
+ * gap, and the journal restarts after the gap.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import { type Change, type Note, type Retention, type Revision, RevisionGone, ValueTooLarge } from '../../store.ts'
@@ -44,7 +44,9 @@ export interface ArchiveParts {
   readonly signal: AbortSignal
 }
 
-/** The archive position, and the etcd revision that wrote it. The revision is 0 if there is no position yet. */
+/**
+ * The archive position, and the etcd revision at which it was written. The revision is 0 if there is no position yet.
+ */
 interface StoredPosition {
   readonly position: ArchivePosition
   readonly etcdRevision: number
@@ -67,7 +69,7 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the archive position if it is missing. From then on, every change is archived. */
+  /** Creates the archive position if it is missing. After this, every change is archived. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#ensurePosition()) !== undefined) return
   }
@@ -85,7 +87,7 @@ export class Archive {
     return current?.position
   }
 
-  /** Invalidates all data in the journal. Its segments are deleted later, just as outdated segments are. */
+  /** Invalidates all data in the journal. The segments of the journal are deleted later, like outdated segments. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {

@@ -1,7 +1,7 @@
 /**
- * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one that no
- * server writes to anymore. Each step is bounded in size and requires that the archive position is unchanged. If a
- * server starts a journal in the meantime, the new journal therefore does not lose any data.
+ * Deletes the data of an invalid or abandoned journal, that is, a journal of an earlier store or of another generation,
+ * or a journal to which no server writes anymore. Each step is limited in size and requires the archive position to be
+ * unchanged. If a server starts a journal in the meantime, the new journal therefore does not lose any data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -20,8 +20,8 @@ export interface ClearParts {
 const keysAtOnce = 100
 
 /**
- * Deletes the data of a journal. `positionRevision` is the etcd revision that wrote the archive position, or 0 if there
- * is none. Returns false if a server has written the position since then.
+ * Deletes the data of a journal. `positionRevision` is the etcd revision at which the archive position was written, or
+ * 0 if there is no position. Returns false if a server has written the position since then.
  */
 export async function clearJournal({ connection, space }: ClearParts, positionRevision: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
@@ -46,8 +46,8 @@ export async function clearJournal({ connection, space }: ClearParts, positionRe
 }
 
 /**
- * Deletes the journal if no server maintains it anymore. A server without a journal calls this function and passes an
- * old change, which a maintained journal would already contain.
+ * Deletes the journal if no server maintains it anymore. This function is called by a server without a journal. The
+ * caller passes an old change, which a maintained journal would already contain.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

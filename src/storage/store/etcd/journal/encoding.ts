@@ -9,11 +9,11 @@ export interface ArchivePosition {
    */
   readonly offset: number
   /**
-   * The journal contains every change after `cut` up to this revision, except the oldest changes, which may already
-   * have been deleted.
+   * The journal contains every change after `cut` up to this revision, except for the oldest changes if they have
+   * already been deleted.
    */
   readonly through: Revision
-  /** The end of the latest gap in the journal. Readers ignore all changes before it. */
+  /** The end of the latest gap in the journal. Readers ignore all changes before this revision. */
   readonly cut: Revision
   /** Total number of bytes ever written to the journal. */
   readonly total: number

@@ -139,15 +139,15 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(position)
     } catch (error) {
-      // If etcd is full, the journal starts later, when there is space again.
+      // If etcd is full, the journal starts later, when etcd has space again.
       if (!(error instanceof StoreFull)) throw error
     }
   }
 
   /**
-   * Handles a full etcd. Nothing can be deleted while etcd is full: a deletion needs a progress write, because
-   * otherwise the servers' change streams would not pass its revision. The journal therefore frees space as soon as
-   * etcd accepts data again.
+   * Handles a full etcd. Nothing can be deleted while etcd is full, because a deletion needs a progress write. Without
+   * the progress write, the change streams of the servers would not pass the revision of the deletion. The journal
+   * therefore frees space as soon as etcd accepts data again.
    */
   full(): void {
     if (this.#wasFull) return
@@ -195,7 +195,7 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /** Reports a failure to archive changes. Of consecutive failures, only the first is reported. */
+  /** Reports a failure to archive changes. If several attempts in a row fail, reports only the first failure. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)

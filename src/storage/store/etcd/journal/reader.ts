@@ -1,7 +1,7 @@
 /**
- * Reads the journal: the changes to a key, and old states. Each record contains the value that its change replaced. To
- * find the state of a key at a revision, the reader searches for the first later change. The value that this change
- * replaced is the state. If there is no later change, the current state applies.
+ * Reads changes to a key and old states from the journal. Each record contains the value that its change replaced. To
+ * find the state of a key at a revision, the reader searches for the first change after that revision. The value that
+ * this change replaced is the state. If there is no later change, the current state applies.
  *
  * The reader first reads the current state at one revision, and waits until the journal contains all changes up to that
  * revision. Records can be deleted while the reader works. The reader therefore stops at the first missing change of a
@@ -29,7 +29,7 @@ import type { ChangePlace, Layout } from './layout.ts'
 export interface JournalReaderParts {
   readonly connection: Connection
   readonly layout: Layout
-  /** Lists the state at a revision within the history window of the store. */
+  /** Lists the state at a revision that is within the history window of the store. */
   readonly list: (range: ListRange) => Promise<Snapshot>
   /** Waits until the journal contains all changes up to the time of the call. Resolves to the start of the journal. */
   readonly keepUp: () => Promise<Revision>
@@ -37,7 +37,7 @@ export interface JournalReaderParts {
 
 type LocatedRecord = ChangePlace & ChangeRecord
 
-/** The entry of a key. The value is undefined if the journal omits it. */
+/** The entry of a key. The value is undefined if the journal omits the value. */
 interface KeyEntry {
   readonly revision: Revision
   readonly value: Bytes | undefined

@@ -1,7 +1,7 @@
 /**
  * Deletes journal segments that are too old or exceed the size limit, oldest first. One transaction of bounded size
- * deletes a segment and all records that it lists. The journal starts at its first segment. Multiple servers can delete
- * segments at the same time. Each segment is deleted once.
+ * deletes a segment and all records that it lists. The journal starts at its first segment. Several servers can delete
+ * segments at the same time, but each segment is deleted only once.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { Retention, Revision } from '../../store.ts'
@@ -39,7 +39,7 @@ export class JournalRetention {
     return (await this.#find(revision))?.segment
   }
 
-  /** Returns the oldest revision that the journal can list. */
+  /** Returns the oldest revision whose state the journal can list. */
   async floor(position: ArchivePosition): Promise<Revision> {
     const first = await this.segmentAt(0)
     return Math.max(position.cut, first?.from ?? position.through)
