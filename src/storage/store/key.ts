@@ -46,8 +46,8 @@ export function assertWrite(write: Write): void {
 }
 
 /**
- * Validates the reserved and released keys. A key with a lifetime cannot reserve keys, because the reservations would
- * outlive the key.
+ * Validates the reserved and released keys. A key with a lifetime cannot reserve other keys, because the reservations
+ * would outlive the key.
  */
 function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds }: Write): void {
   const reservations = [...reserves.map((reservation) => reservation.key), ...releases]

@@ -3,8 +3,8 @@
  *
  * A backend appends each batch of changes when the batch is durable. A reader requests the changes after a revision and
  * gets them in order, without gaps or duplicates. The backend reads changes that are older than the tail (`readLog`).
- * The tail is bounded by count and bytes and drops the oldest changes first. A reader that falls behind the tail reads
- * the backend's log again. Writers never wait for readers.
+ * The tail is limited by the number and the size of its changes, and drops the oldest changes first. A reader that
+ * falls behind the tail reads the backend's log again. Writers never wait for readers.
  */
 import type { Batch, Change, Revision, StoreError, WatchOptions } from './store.ts'
 
@@ -30,7 +30,7 @@ const batchSize = 1000
 export class LogTail {
   /** The revision of the last appended change. Readers receive changes up to this revision. */
   revision: Revision
-  /** The tail contains all changes after this revision, and none before. */
+  /** The tail contains exactly the changes after this revision. */
   #floor: Revision
   #changes: Change[] = []
   #bytes = 0
@@ -56,8 +56,8 @@ export class LogTail {
   }
 
   /**
-   * Raises the revision past revisions that changed no key of this store, such as revisions of another key space on the
-   * same etcd.
+   * Raises the revision past revisions that changed no key of this store, for example because they belong to another
+   * key space on the same etcd.
    */
   advance(revision: Revision): void {
     if (revision <= this.revision) return
@@ -82,8 +82,8 @@ export class LogTail {
   }
 
   /**
-   * Yields the changes after `options.after`: first from the backend's log, if they are older than the tail, then from
-   * the tail.
+   * Yields the changes after `options.after`. Changes that are older than the tail come from the backend's log, and all
+   * other changes come from the tail.
    */
   async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<Batch> {
     let after = options.after
@@ -124,7 +124,7 @@ export class LogTail {
     return low
   }
 
-  // Drops half of the changes at once, which costs less per append than dropping them one by one.
+  // Drops half of the changes at once, because dropping them one by one would cost more per append.
   #trim(): void {
     const { maxChanges, maxBytes } = this.#limits
     if (this.#changes.length <= maxChanges && this.#bytes <= maxBytes) return

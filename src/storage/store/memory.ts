@@ -1,7 +1,7 @@
 /**
- * The reference store keeps all data in plain maps in one process and loses it when the process exits. It implements
- * the contract in as little code as possible. Tests compare the other backends with it, operation by operation. Only
- * our tests and users' tests (`testing/`) use it.
+ * The reference store, which keeps all data in plain maps in one process and loses the data when the process exits. It
+ * implements the store contract in as little code as possible. Tests compare the other backends with this store,
+ * operation by operation. Only our tests and the tests of users (`testing/`) use this store.
  */
 
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'

@@ -1,8 +1,8 @@
 /**
- * Packs records into one block of memory, so that a batch moves between threads in one transfer, without copies and
- * without an object per record. Numbers take eight bytes and are exact up to 2^53. Byte strings are preceded by their
- * length. Both threads run the same program and blocks are never written to disk, so the format has no version and no
- * checksum.
+ * Packs records into one block of memory, so that a batch can be moved between threads in one transfer, without copies
+ * and without a separate object for each record. Numbers take eight bytes and are exact up to 2^53. Byte strings are
+ * preceded by their length. The format has no version and no checksum, because both threads run the same program and
+ * blocks are never written to disk.
  */
 import type { Bytes, Key } from './store.ts'
 
@@ -48,7 +48,7 @@ export class Packer {
     return this.#bytes.subarray(start, this.#used)
   }
 
-  /** Returns the packed records for transfer. The packer cannot be used afterwards. */
+  /** Returns the packed records for transfer. The packer cannot be used afterward. */
   finish(): ArrayBuffer {
     return (this.#bytes.buffer as ArrayBuffer).transfer(this.#used)
   }

@@ -1,9 +1,9 @@
 /**
  * Revisions of the store that all threads of the process share in memory: the newest revision and the oldest revisions
  * that can be read. An operation raises a revision before it is acknowledged. Once any thread has observed a commit,
- * `revision` is therefore at least the revision of that commit in every thread. On LMDB, the store's thread raises the
- * revisions. On etcd, where other processes write too, `revision` is the newest revision that this process has
- * received.
+ * `revision` is therefore at least the revision of that commit in every thread. With LMDB, the store's thread raises
+ * the revisions. With etcd, to which other processes also write, `revision` is the newest revision that this process
+ * has received.
  */
 import type { Revision } from './store.ts'
 

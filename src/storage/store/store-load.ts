@@ -1,7 +1,7 @@
 /**
  * Fills an empty store from a backup or another store. Until `finish` has resolved, the store is marked as unfinished
- * and cannot be opened for normal use. An interrupted load resumes where it stopped if its `id` is the same. Otherwise
- * it starts over.
+ * and cannot be opened for normal use. A load with the same `id` as an interrupted load resumes where that load
+ * stopped. Otherwise, the load starts over.
  */
 import type { Entry, Revision } from './store.ts'
 
@@ -9,7 +9,7 @@ import type { Entry, Revision } from './store.ts'
 export interface Load {
   /** Identifies the source and its state. Two loads with the same `id` have the same entries in the same order. */
   readonly id: string
-  /** A revision below all those that the store assigns after the load. */
+  /** A revision below all revisions that the store assigns after the load. */
   readonly above: Revision
 }
 
@@ -39,7 +39,10 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/** Parses the marker of an unfinished store. Returns undefined if it is damaged. The load then starts over. */
+/**
+ * Parses the marker of an unfinished store. Returns undefined if the marker is damaged. In that case, the load starts
+ * over.
+ */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>

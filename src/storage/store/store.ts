@@ -8,7 +8,7 @@
  * - Ordered: each commit gets the next revision. Revisions strictly increase and are never reused, not even after a
  *   restart.
  * - Compare-and-set: a commit names the revision that it replaces. If multiple commits name the same revision, at most
- *   one succeeds. A commit can also require that other keys are unchanged, or merely that they exist (guards).
+ *   one succeeds. A commit can also require other keys to be unchanged, or only to exist (guards).
  * - Reservations: a commit can reserve keys that are free and release others, atomically. Two commits never reserve the
  *   same key.
  * - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
@@ -17,7 +17,7 @@
  *   RevisionGone.
  * - Progress: a call to `revision()` makes every watch eventually report that it has passed all revisions that any
  *   server on the store had returned before the call, even if no watched key changed.
- * - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision
+ * - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision,
  *   and watches report it like any other change. Lifetimes survive restarts.
  *
  * Byte arrays are shared, not copied: neither caller nor store modifies them after the call.
@@ -71,15 +71,15 @@ export interface Write {
   /** Keys to delete in the same transaction. Absent keys are ignored. */
   readonly releases?: readonly Key[] | undefined
   /**
-   * Whether no other write ever has the same bytes. If so, and if the response is lost, the stored value shows whether
-   * the write happened.
+   * Whether the bytes of the write are unique among all writes. If they are, the stored value shows whether the write
+   * happened even if the response is lost.
    */
   readonly unique?: boolean | undefined
   /**
    * Lifetime in whole seconds, counted from the call, from 1 to `maxLifetimeSeconds`. Undefined means that the key does
    * not expire. Each commit replaces the lifetime that an earlier commit set for the key. The store usually deletes the
-   * key within five seconds of its expiry. The deletion can be later if the store was down, if a great many keys expire
-   * at the same time, or after an etcd leader change, which renews all lifetimes in full.
+   * key within five seconds of its expiry. The deletion can be delayed if the store was down, if very many keys expire
+   * at the same time, or if etcd has changed its leader, which restarts all lifetimes.
    */
   readonly lifetimeSeconds?: number | undefined
   /** A note that the journal stores with the change. Ignored if the store has no journal. */
@@ -125,9 +125,9 @@ export interface Committed {
 }
 
 /**
- * The result of a commit that did not happen: the key was not at `expected`, a guard was not met, or a key to reserve
- * already existed. `current` is the entry of the key at the time of the commit. Undefined means that the key was
- * absent.
+ * The result of a commit that did not happen because the key was not at the revision `expected`, a guard was not met,
+ * or a key to reserve already existed. `current` is the entry of the key at the time of the commit. Undefined means
+ * that the key was absent.
  */
 export interface Conflict {
   readonly outcome: 'conflict'
@@ -146,7 +146,7 @@ export interface Change {
 
 /** One batch of changes from a watch. */
 export interface Batch {
-  /** The changes in revision order. The list is empty if the batch only reports progress. */
+  /** The changes in revision order. The list is empty if the batch reports only progress. */
   readonly changes: readonly Change[]
   /** The watch has reported every change up to this revision. */
   readonly through: Revision
@@ -163,8 +163,8 @@ export interface ListRange {
   /** The revision to list. Undefined means the most recent revision. */
   readonly revision?: Revision
   /**
-   * Whether `remaining` must be exact. If false, a number above 0 only means that more keys follow. This avoids the
-   * cost of counting.
+   * Whether `remaining` must be exact. If false, a positive number means only that more keys follow, which avoids the
+   * cost of counting them.
    */
   readonly count?: boolean
 }
@@ -198,8 +198,8 @@ export interface Store {
   commit(write: Write): Promise<Committed | Conflict>
 
   /**
-   * Returns the most recent revision. The read is linearizable. The method is synchronous if the revision is known. A
-   * new store has a revision of at least 1.
+   * Returns the most recent revision. The read is linearizable. If the revision is already known, the method returns it
+   * synchronously. A new store has a revision of at least 1.
    */
   revision(): Revision | Promise<Revision>
 
@@ -229,7 +229,7 @@ export interface Store {
    */
   size?(): Promise<number>
 
-  /** Compacts the store: `revision` becomes the start of the history window. */
+  /** Compacts the store, so that `revision` becomes the start of the history window. */
   compact(revision: Revision): Promise<void>
 
   /** Ends all watches and releases all resources. Commits in progress are finished or rejected. */
@@ -252,8 +252,9 @@ export interface JournalChange {
 }
 
 /**
- * The journal of a store: changes with their notes. It survives restarts and compaction and is bounded by age and size.
- * The oldest changes are dropped first. If the disk is full, the journal makes room for new data.
+ * The journal of a store: changes with their notes. The journal survives restarts and compaction, and its age and size
+ * are limited. The oldest changes are dropped first. If the disk is full, the journal is truncated to free space for
+ * new data.
  */
 export interface Journal {
   /**
@@ -263,8 +264,8 @@ export interface Journal {
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 
   /**
-   * Lists a range like the store's `list`, but at any revision from `oldest()` on. Values missing from the journal are
-   * empty.
+   * Lists a range like the store's `list`, but at any revision since `oldest()`. Values that are missing from the
+   * journal are empty.
    */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
 
@@ -281,7 +282,7 @@ export interface Journal {
   forget(): Promise<void>
 }
 
-/** Retention limits of the journal. */
+/** Limits on the age and size of the journal. */
 export interface Retention {
   /** Maximum age of changes in milliseconds. The value 0 disables the journal. */
   readonly time: number
@@ -292,7 +293,7 @@ export interface Retention {
   readonly withoutValues: readonly string[]
 }
 
-/** Thrown if the store failed through no fault of the caller. */
+/** Thrown if the store fails for a reason that the caller did not cause. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError'
   /** Whether the write may have happened or may still happen, because its response was lost. */
@@ -327,7 +328,7 @@ export class RevisionGone extends StoreError {
 }
 
 /**
- * Thrown if the store went back in time, for example because it was restored from a backup. All data read from the
+ * Thrown if the store has gone back in time, for example because it was restored from a backup. All data read from the
  * store up to `revision` is invalid. All data read after the restore has higher revisions.
  */
 export class StoreRestored extends RevisionGone {

@@ -3,7 +3,7 @@
  * tail.
  *
  * etcd does not report when a watch has delivered all past events. However, every watch reports the event at the tail's
- * revision, and by then it has delivered all earlier changes.
+ * revision, and before that event it delivers all earlier changes.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'

@@ -1,7 +1,7 @@
 /**
- * Opens a data file before all its pages are checked. Another thread checks the pages while the store is in use
- * (`page-check-thread.ts`). Until the check is complete, pages are verified before they are read (`page-guard.ts`). An
- * open read transaction prevents lmdb from overwriting pages of the state that the file had when it was opened.
+ * Opens a data file before all of its pages have been checked. Another thread checks the pages while the store is in
+ * use (`page-check-thread.ts`). Until the check is complete, pages are verified before they are read (`page-guard.ts`).
+ * An open read transaction prevents lmdb from overwriting pages of the state that the file had when it was opened.
  */
 import { closeSync, openSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
@@ -20,7 +20,7 @@ const threadProgram = {
   bundled: 'page-check-thread.cjs',
 }
 
-/** A read transaction that stays open, so that lmdb does not overwrite the pages that the transaction can see. */
+/** A read transaction that stays open, so that lmdb does not overwrite the pages that this transaction can read. */
 interface ReadTransaction {
   done(): void
 }
@@ -47,7 +47,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * The last transaction in the file when it was opened. lmdb cannot reuse pages that have been freed since then.
+   * The last transaction in the file when the file was opened. lmdb cannot reuse pages that have been freed since then.
    * Undefined after the check is complete.
    */
   get pinned(): number | undefined {
@@ -60,8 +60,8 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * Converts an error about a damaged page to an error whose message tells the operator what to do. Returns other
-   * errors unchanged.
+   * Converts an error about a damaged page to an error whose message recommends a remedy. Returns other errors
+   * unchanged.
    */
   explain(error: unknown): unknown {
     if (!(error instanceof Damage)) return error

@@ -3,7 +3,7 @@
  * While the thread is busy with two batches, additional commits accumulate, so batches are larger on slower disks. No
  * commit resolves before `onCommitted` has received it.
  *
- * If there is no room for a commit, the commit is retried: first in a smaller batch, then after dropping half of the
+ * If there is no space for a commit, the commit is retried: first in a smaller batch, then after dropping half of the
  * old revisions, and finally after dropping all of them.
  */
 import type { Clock } from '../../../base/time/clock.ts'
@@ -26,8 +26,8 @@ import type { Connection } from './connection.ts'
 
 interface Pending {
   /**
-   * Number of attempts that failed for lack of space. After the first failure, counts only attempts in which no other
-   * write succeeded.
+   * Number of attempts that have failed for lack of space. After the first failure, only attempts in which no other
+   * write succeeded are counted.
    */
   refusals: number
   readonly write: Write
@@ -46,7 +46,7 @@ export interface CommitListeners {
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** How many of the old revisions to drop before each retry of a write that did not fit on the disk. */
+/** The share of old revisions to drop before each retry of a write that did not fit on the disk. */
 const remedies = ['none', 'half', 'all'] as const
 /** Maximum size of a batch that retries writes that did not fit on the disk. */
 const fewWrites = 64
@@ -60,7 +60,9 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes that did not fit on the disk. They are retried before new writes, in small batches, deletes first. */
+  /**
+   * Writes that did not fit on the disk. They are retried before new writes, in small batches that start with deletes.
+   */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -177,8 +179,8 @@ export class Commits {
   }
 
   /**
-   * Handles writes that did not fit on the disk. With `progress`, other writes of the batch succeeded, so a smaller
-   * batch is tried before space is freed.
+   * Handles writes that did not fit on the disk. `progress` means that other writes of the batch succeeded, so that a
+   * smaller batch is tried before space is freed.
    */
   #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
     for (const pending of refused) {
@@ -215,7 +217,7 @@ export class Commits {
   }
 }
 
-/** Maximum value size in bytes. lmdb accepts any size, but this limit bounds the memory for a batch. */
+/** Maximum size of a value in bytes. lmdb accepts any size, but this limit bounds the memory for a batch. */
 const maxValueBytes = 8 * 1024 * 1024
 
 export function assertSize({ value }: Write): void {
@@ -228,7 +230,7 @@ export function dueTime({ lifetimeSeconds }: Write, clock: Clock): number {
   return lifetimeSeconds === undefined ? 0 : clock.now() + 1000 * lifetimeSeconds
 }
 
-/** Adds a time to every change so that revisions can be looked up by time. Writers provide the text of a note. */
+/** Adds an empty note with the current time to a write that has no note, so that revisions can be looked up by time. */
 export function withTime(write: Write, clock: Clock): Write {
   return write.note === undefined ? { ...write, note: { time: clock.now(), text: nothing } } : write
 }

@@ -12,7 +12,7 @@ const tableNames = ['current', 'history', 'log', 'expiry', 'meta'] as const
 /** Number of records to copy per transaction. */
 const batch = 1000
 
-/** Size of the file in bytes, before and after it was compacted. */
+/** Sizes of the file in bytes, before and after the compaction. */
 export interface FileSizes {
   readonly before: number
   readonly after: number

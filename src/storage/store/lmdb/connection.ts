@@ -25,7 +25,8 @@ export interface Listeners {
   /** Called for every failure after which the store can no longer write. */
   onFailed(error: StoreError): void
   /**
-   * Called after a reply has been handled if the reply says that revisions before the given one can no longer be read.
+   * Called after a reply has been handled, if the reply reports that revisions before the given revision can no longer
+   * be read.
    */
   onCut(revision: Revision): void
   /**
@@ -154,7 +155,8 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
-    // Reads the last messages of the thread. A closed port has already delivered its messages, so it is not read again.
+    // Reads the last messages of the thread. A closed port has already delivered its messages, so there is nothing left
+    // to read.
     if (!this.#portClosed)
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)

@@ -1,13 +1,14 @@
 /**
- * Locks a data directory. Only one process at a time has the lock. The lock ends with that process, regardless of how
- * the process exits.
+ * Locks a data directory. Only one process at a time can have the lock. The lock ends when that process ends,
+ * regardless of how the process exits.
  *
- * The lock is on the file `claim` in the directory, and the kernel associates it with the file. It therefore works for
- * all processes that can access the directory, regardless of containers and namespaces. Node.js does not offer such
- * locks, but the SQLite inside Node.js does: an exclusive transaction on an empty database that is never written.
+ * The lock is on the file `claim` in the directory, and the kernel associates it with the file. The lock therefore
+ * works for all processes that can access the directory, regardless of containers and namespaces. Node.js does not
+ * offer such locks, but the SQLite inside Node.js does: an exclusive transaction on an empty database that is never
+ * written.
  *
- * Machines that share a directory over a network detect each other's locks only if the file system supports it.
- * Otherwise the store's thread detects a second writer when it finds a revision that it did not write.
+ * Machines that share a directory over a network detect each other's locks only if the file system supports this.
+ * Otherwise, the store's thread detects a second writer when it finds a revision that it did not write.
  */
 
 import { open } from 'node:fs/promises'
@@ -33,8 +34,8 @@ export async function lockDirectory(directory: string): Promise<() => void> {
 }
 
 /**
- * Creates the lock file, accessible only by its owner. An existing file is not opened: closing it again would release
- * the locks that this process has on it.
+ * Creates the lock file, accessible only by its owner. An existing file is not opened, because closing it again would
+ * release the locks that this process has on the file.
  */
 async function create(path: string): Promise<void> {
   try {

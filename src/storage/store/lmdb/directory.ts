@@ -1,6 +1,6 @@
 /**
  * Checks the data directory before lmdb opens it. The directory must be private to its owner and have free space, and
- * the file must be as long as its metadata specifies. Otherwise lmdb would crash the process.
+ * the data file must be as long as its metadata specifies. Otherwise, lmdb would crash the process.
  */
 import { type Stats, statSync } from 'node:fs'
 import { constants, open, readdir, rm, stat, statfs } from 'node:fs/promises'
@@ -22,9 +22,9 @@ export function dataFileSize(directory: string): number {
 }
 
 /**
- * Returns a function that checks whether the path still refers to the same file as at the time of the call. The
- * returned function throws StoreError if the file was removed, moved or replaced, because data written to it would be
- * missing at the next start.
+ * Returns a function that checks whether the path still refers to the same file as when `placeCheck` was called. The
+ * returned function throws StoreError if the file was removed, moved or replaced, because data written to the open file
+ * would then be missing at the next start.
  */
 export function placeCheck(path: string): () => void {
   const { dev, ino } = statSync(path)
@@ -67,7 +67,8 @@ export async function makeDirectory(directory: string): Promise<void> {
 /**
  * Throws StoreError if the directory belonged to a cluster and its data file is missing. A server creates its
  * certificates after its data file. If there are certificates but no data file, the file was deleted or moved, or the
- * directory was used with etcd. To users and controllers, a new empty cluster would look as if all data had been lost.
+ * directory was used with etcd. If the server started with a new, empty cluster, all data would appear to users and
+ * controllers to have been lost.
  */
 export async function assertDataFileNotLost(directory: string): Promise<void> {
   if (dataFileSize(directory) > 0) return
@@ -82,8 +83,8 @@ export async function assertDataFileNotLost(directory: string): Promise<void> {
 }
 
 /**
- * Checks a locked directory. Returns a warning if an existing store has almost no space left. Such a store can still be
- * read, and keys can be deleted.
+ * Checks a locked directory. Returns a warning if an existing store has almost no space left. Such a store still
+ * supports reads and deletes.
  */
 export async function checkDirectory(directory: string): Promise<string | undefined> {
   const exists = await checkFile(join(directory, 'data.mdb'))
@@ -133,9 +134,9 @@ async function layOutLockFile(path: string, scarce: string): Promise<void> {
 const lockFileBytes = 8192
 
 /**
- * Rejects a file that does not belong to lmdb. Extends a truncated file to its recorded length: reading past the end of
- * a mapped file crashes the process, whereas reading zeros is an error that can be reported. Returns false for a new
- * file, which is absent or empty.
+ * Rejects a file that does not belong to lmdb. Extends a truncated file to its recorded length, because reading past
+ * the end of a mapped file would crash the process. Reading zeros results in an error that can be reported. Returns
+ * false if the file is new, that is, absent or empty.
  */
 async function checkFile(path: string): Promise<boolean> {
   const { size } = await stat(path).catch(absent)

@@ -1,16 +1,16 @@
 /**
  * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a data write fails,
  * because it formats the error into a buffer that is too short. lmdb must therefore never encounter a failing disk.
- * This module extends the file before lmdb writes to it, while a full disk is still an ordinary error. Before each
- * transaction, it also writes a page after the used pages, to detect a file system that rejects all writes (shut down,
- * read-only, over quota). lmdb has its own count of pages and ignores the additional pages. The only remaining case is
- * a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
+ * This module extends the file before lmdb writes to it. If the disk is full, the result is then an ordinary error.
+ * Before each transaction, it also writes a page after the used pages, to detect a file system that rejects all writes
+ * (shut down, read-only, over quota). lmdb has its own count of pages and ignores the additional pages. The only
+ * remaining case is a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
  *
  * If the file cannot grow, a transaction can use the free pages inside the file, provided that they are certain to
  * suffice (`free-list.ts`). The last pages of the file are reserved for transactions that free pages. Such a
  * transaction uses few of them. Two transactions later, the pages that it freed can be used.
  *
- * `begin` must be called before each transaction and `take` for each of its writes. Only the write that lacks space is
+ * `begin` must be called before each transaction and `take` for each of its writes. Only a write that lacks space is
  * rejected.
  */
 
@@ -34,9 +34,12 @@ export interface Need {
 
 /** Number of pages that every transaction, even a small one, allocates for lmdb's own trees. */
 const overheadPages = 32
-/** Number of pages that a change touches on the way to its records in all tables. */
+/** Number of pages on the paths to the records of a change, in all tables. */
 const pagesPerChange = 12
-/** Number of pages that a change without a log record touches. Such a change affects only the table `current`. */
+/**
+ * Number of pages on the paths to the records of a change without a log record. Such a change affects only the table
+ * `current`.
+ */
 const pagesPerRemoval = 6
 /** Number of additional pages for each reserved key. Reserved keys share most of their pages with other keys. */
 const pagesPerClaim = 4
@@ -109,7 +112,7 @@ export class DiskReservation {
     this.#size = wholePages(this.#file)
   }
 
-  /** Starts a transaction. Throws an error if the file cannot be written at all. */
+  /** Starts a transaction. Throws an error if no data at all can be written to the file. */
   begin(): void {
     this.#used = usedPages(this.#tables)
     this.#tryPage()
@@ -119,8 +122,8 @@ export class DiskReservation {
   }
 
   /**
-   * Whether the transaction can allocate the given number of additional pages. With `frees`, the transaction can use
-   * part of the reserve.
+   * Whether the transaction can allocate the given number of additional pages. If `frees` is set, the transaction can
+   * use part of the reserve.
    */
   take(need: Need, { frees }: { frees: boolean }): boolean {
     const pages = this.#pages + need.pages
@@ -155,7 +158,7 @@ export class DiskReservation {
     return pages <= inside + ordinary && behind >= pagesToSaveList(this.#free)
   }
 
-  /** Tests whether the file can be written, by writing its last page unless lmdb already uses that page. */
+  /** Tests whether the file can be written, by writing to its last page unless lmdb already uses that page. */
   #tryPage(): void {
     if (this.#size <= this.#used) return
     const error = this.#write(this.#size - 1, 1)
@@ -172,8 +175,8 @@ export class DiskReservation {
   }
 
   /**
-   * Writes zeros to pages. Returns an error if there is no room, even if part of the data was written. Any other error
-   * is thrown and prevents all further writes.
+   * Writes zeros to pages. Returns an error if there is not enough space, even if part of the data was written. Any
+   * other error is thrown and prevents all further writes.
    */
   #write(page: number, count: number): Error | undefined {
     const position = page * pageSize

@@ -4,8 +4,8 @@
  * at that revision, which is protected from compaction (`history-window.ts`).
  *
  * There are two implementations: the store of the only thread that uses the file (`store.ts`), and the stores of
- * several threads (`worker-store.ts`). They differ in how they determine the newest revision, how changes reach the log
- * tail, and how they close.
+ * several threads (`worker-store.ts`). The implementations differ in how they determine the newest revision, how
+ * changes reach the log tail, and how they close.
  */
 import type { OnCapacity } from '../fullness.ts'
 import { assertKey, assertWrite } from '../key.ts'
@@ -104,7 +104,7 @@ export abstract class EmbeddedStore implements Store {
 
   /** Returns the newest revision in the file. */
   protected abstract newest(): Revision
-  /** Handles the changes that this store committed. */
+  /** Handles the changes that this store has committed. */
   protected abstract onCommitted(changes: readonly Change[]): void
   /** Stops the periodic work of the store, such as compaction. */
   protected abstract stopUpkeep(): void
@@ -138,8 +138,8 @@ export abstract class EmbeddedStore implements Store {
       if (error instanceof RevisionGone) return again()
       throw error
     }
-    // If a delete on a full disk truncates the history window, the list fails. Retry it while this store's commits
-    // wait. Deletions of expired keys continue.
+    // If a delete on a full disk truncates the history window, the list fails. Retry the list while this store's
+    // commits wait. Deletions of expired keys continue.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }

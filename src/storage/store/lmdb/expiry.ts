@@ -1,4 +1,4 @@
-/** Asks the store's thread every second to delete expired keys, step by step. */
+/** Requests the deletion of expired keys from the store's thread every second, step by step. */
 
 import { readChanges } from '../packed-changes.ts'
 import type { Change, StoreError } from '../store.ts'

@@ -17,12 +17,12 @@ export class Followers {
   readonly #pins = new Map<MessagePort, Pins>()
   #shared: SharedRevisions | undefined
 
-  /** Whether any store of another thread is connected. */
+  /** Whether a store of another thread is connected. */
   get any(): boolean {
     return this.#pins.size > 0
   }
 
-  /** The oldest revision that a store in another thread is reading, or Infinity. */
+  /** The oldest revision that a store in another thread is reading, or Infinity if no store is reading. */
   get oldestPin(): Revision {
     return Math.min(...this.#pins.values().flatMap((pins) => pins.keys()))
   }

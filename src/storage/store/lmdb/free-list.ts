@@ -1,7 +1,7 @@
 /**
  * The free pages inside the data file. lmdb does not expose its list of free pages, so this module reads the list from
- * the file. A value larger than a page needs consecutive pages, so knowing the total number of free pages is not
- * enough. `usable` returns the number of pages that can certainly be allocated.
+ * the file. A value larger than a page needs consecutive pages, so the total number of free pages is not sufficient
+ * information. `usable` returns the number of pages that can certainly be allocated.
  */
 import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 
@@ -24,8 +24,9 @@ export class FreeList {
 
   /**
    * Returns the number of pages that can certainly be allocated, in any order, in pieces of at most `maxRun`
-   * consecutive pages. A run of free pages counts as its length minus `maxRun - 1`. A piece reduces the sum by at most
-   * its length. While the sum is positive, some run is long enough for another piece.
+   * consecutive pages. Each run of free pages contributes its length minus `maxRun - 1` to a sum. Allocating a piece
+   * reduces the sum by at most the length of the piece. While the sum is positive, some run is long enough for another
+   * piece.
    */
   usable(maxRun: number): number {
     const cachedSum = this.#usable.get(maxRun)
@@ -38,10 +39,10 @@ export class FreeList {
 }
 
 /**
- * Returns the pages that the next transaction can use: all listed pages except those freed by the last transaction,
- * which still belong to the previous state. `pinned` is the oldest transaction whose state is still being read. Pages
- * freed since then cannot be used either. Returns an empty list if lmdb would not load the whole list. Must be called
- * between transactions.
+ * Returns the pages that the next transaction can use. These are all listed pages except those that the last
+ * transaction freed, because the latter still belong to the previous state. `pinned` is the oldest transaction whose
+ * state is still being read. Pages freed since then cannot be used either. Returns an empty list if lmdb would not load
+ * the whole list. Must be called between transactions.
  */
 export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINITY): FreeList {
   const meta = readMeta(descriptor)

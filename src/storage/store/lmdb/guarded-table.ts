@@ -1,6 +1,6 @@
 /**
- * A table whose pages are verified before lmdb reads them, until the check of the whole file is complete
- * (`page-guard.ts`). A range is verified leaf by leaf, just before the iteration reaches the leaf.
+ * A table whose pages are verified before lmdb reads them. The verification ends when the check of the whole file is
+ * complete (`page-guard.ts`). A range is verified leaf by leaf, just before the iteration reaches the leaf.
  */
 import type { Database } from 'lmdb'
 import type { Bytes } from '../store.ts'
@@ -40,7 +40,10 @@ export interface Guarding {
   guard: PageGuard | undefined
 }
 
-/** Casts lmdb's table to the interface above. lmdb declares narrower types than it accepts and returns. */
+/**
+ * Casts lmdb's table to the interface above, because lmdb declares narrower types than those that it actually accepts
+ * and returns.
+ */
 export function plainTable(table: Database<Buffer, Bytes>): Table {
   return table as unknown as Table
 }
@@ -90,7 +93,7 @@ function* verifiedRange<T>(guard: PageGuard, table: string, { options, records, 
   const { start, reverse = false } = options
   const first = start && asBuffer(start)
   let verified = reverse && first === undefined ? guard.reachEnd(table) : guard.reach(table, first)
-  // lmdb's iterator reads no page before its first step, so each leaf can be verified just in time.
+  // lmdb's iterator reads no page before its first step, so each leaf can be verified just before it is read.
   for (const item of records) {
     const key = asBuffer(keyOf(item))
     const limit = reverse ? verified.previous : verified.next

@@ -2,10 +2,10 @@
  * Manages the history window of the embedded store. Changes are retained for at least `historyMs`, counted from the
  * last restart. Then they are compacted in steps, up to the oldest revision that is still being read.
  *
- * On a full disk, the window shrinks, because new writes matter more than old revisions. The store drops part of the
- * window to make room for writes. If there is no room for the log record of a delete, the delete truncates the window
- * even while readers use it. Watches are not affected as long as the in-memory log tail contains the changes since
- * their revision.
+ * If the disk is full, the window shrinks, because new writes are more important than old revisions. The store drops
+ * part of the window to free space for writes. If there is no space for the log record of a delete, the delete
+ * truncates the window even while readers use it. Watches are not affected as long as the in-memory log tail contains
+ * the changes since their revision.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import type { LogTail } from '../log-tail.ts'
@@ -92,7 +92,7 @@ export class HistoryWindow {
   }
 
   /**
-   * Whether it is time to check the journal for outdated changes. Changes become outdated even if nothing is written.
+   * Whether the journal is due for a check for outdated changes. Changes become outdated even if nothing is written.
    */
   #isJournalDue(): boolean {
     const { retention, clock } = this.#options
@@ -112,7 +112,7 @@ export class HistoryWindow {
     await this.#forget(this.#oldest)
   }
 
-  /** Drops old revisions to make room. Returns false if there are no old revisions. Never rejects. */
+  /** Drops old revisions to free space. Returns false if there are no old revisions. Never rejects. */
   async giveUp(part: 'half' | 'all'): Promise<boolean> {
     this.#learn()
     const { revision } = this.#options.tail
@@ -198,7 +198,7 @@ export class HistoryWindow {
   }
 
   /**
-   * Throws RevisionGone if the given revision can no longer be read. Must be called after every read, because
+   * Throws RevisionGone if the given revision can no longer be read. Must be called after every read, because a
    * compaction may have started before the revision was pinned.
    */
   assertReadable(revision: Revision): void {

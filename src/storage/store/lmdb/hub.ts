@@ -1,7 +1,7 @@
 /**
- * The owner of a data directory whose store only other threads use. The hub locks the directory, starts the thread that
- * owns the file, and creates a port to that thread for each of the other threads (`worker-store.ts`). Compaction and
- * expiry run in the hub, once for all threads.
+ * The owner of a data directory whose store is used only by other threads. The hub locks the directory, starts the
+ * thread that owns the file, and creates a port to that thread for each of the other threads (`worker-store.ts`).
+ * Compaction and expiry run in the hub, once for all threads.
  */
 import { MessageChannel } from 'node:worker_threads'
 import { SharedRevisions } from '../shared-revisions.ts'
@@ -71,7 +71,7 @@ export class StoreHub {
         get revision() {
           return shared.revision
         },
-        // The hub has no log tail to trim. The stores of the worker threads have their own.
+        // The hub has no log tail to trim. The stores of the worker threads have their own log tails.
         forget: () => {},
       },
     })
@@ -79,7 +79,7 @@ export class StoreHub {
   }
 
   /**
-   * Creates a port that another thread can use. The port is transferred to that thread and closes when the thread ends.
+   * Creates a message port for another thread. The port is transferred to that thread and closes when the thread ends.
    */
   async connect(): Promise<StorePort> {
     if (this.#closing) throw new StoreError('the store is closed')

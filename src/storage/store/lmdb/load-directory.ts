@@ -1,6 +1,6 @@
 /**
- * Loads entries into an empty directory of the embedded store, in the calling process. No server uses the directory in
- * the meantime. Entries keep their revisions. The log is not loaded, so no revision before the load can be read.
+ * Loads entries into an empty directory of the embedded store, in the calling process. No server can use the directory
+ * in the meantime. Entries keep their revisions. The log is not loaded, so no revision before the load can be read.
  */
 import { join } from 'node:path'
 import { assertKey } from '../key.ts'
@@ -111,7 +111,7 @@ class DirectoryLoading implements StoreLoader {
   }
 
   /**
-   * Removes some of the entries that an interrupted load of other data left behind. Returns false if there are no such
+   * Removes some of the entries that an interrupted load of other data has left. Returns false if there are no such
    * entries.
    */
   #clear(table: Tables['current']): boolean {

@@ -1,4 +1,4 @@
-/** Records when each revision was reached, so that the history window can be bounded by time. */
+/** Records when each revision was reached, so that the history window can be limited by age. */
 import type { Revision } from '../store.ts'
 
 export class TimeMarks {

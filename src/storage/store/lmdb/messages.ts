@@ -65,7 +65,7 @@ export interface OpenRequest {
   readonly backgroundCheck: BackgroundCheckOptions | undefined
 }
 
-/** Connects the store of another thread, with its port and the memory of the SharedRevisions. */
+/** Connects the store of another thread, using its port and the memory of the SharedRevisions. */
 export interface AttachRequest {
   readonly type: 'attach'
   readonly id: number
@@ -76,7 +76,9 @@ export interface AttachRequest {
 /** The oldest state that can still be read, at the start of the history window or of the journal. */
 export type Reach = 'history' | 'journal'
 
-/** Pins a revision while it is being read, or unpins it. The reply says whether the revision can be read. */
+/**
+ * Pins a revision while it is being read, or unpins it afterward. The reply reports whether the revision can be read.
+ */
 export interface PinRequest {
   readonly type: 'pin' | 'unpin'
   readonly id: number
@@ -88,7 +90,9 @@ export interface CompactRequest {
   readonly type: 'compact'
   readonly id: number
   readonly oldest: Revision
-  /** Changes are deleted up to this revision. It is lower than `oldest` while a reader still uses older revisions. */
+  /**
+   * Changes are deleted up to this revision, which is lower than `oldest` while a reader still uses older revisions.
+   */
   readonly upTo: Revision
   /** The retention limits of the journal. Undefined if there is no journal. */
   readonly journal: JournalBounds | undefined
@@ -155,24 +159,22 @@ export interface Broadcast {
 
 export interface Failure {
   /**
-   * The kind of a write failure. `full` means that there is no room, but the store continues. `failed` means that the
-   * disk rejected a write or a sync, and that the store can no longer write. `damaged` means that the data file is
-   * damaged, and that the store can no longer write.
+   * The kind of a write failure. `full` means that there is no space, but that the store can still write when there is
+   * space again. `failed` means that the disk rejected a write or a sync, and that the store can no longer write.
+   * `damaged` means that the data file is damaged, and that the store can no longer write.
    */
   readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
   /** Whether the failed request may have taken effect. */
   readonly ambiguous: boolean
-  /**
-   * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond anymore.
-   */
+  /** Whether the thread stops permanently after this message (`damaged-memory.ts`) and will not respond anymore. */
   readonly last?: boolean
 }
 
 /**
  * The reply to a request. `result` is an ArrayBuffer or one of the reply types above, depending on the request. The
- * reply to `open` has id 0. `cut` is set if keys were deleted without a log record for lack of space: no revision
- * before `cut` can be read.
+ * reply to `open` has the ID 0. `cut` is set if keys were deleted without a log record for lack of space. In that case,
+ * no revision before `cut` can be read.
  */
 export type Reply =
   | { readonly id: number; readonly result: unknown; readonly cut?: Revision | undefined }

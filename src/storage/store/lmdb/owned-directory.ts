@@ -1,7 +1,7 @@
 /**
  * A data directory with the resources of its owner: its lock, the thread that opens its file, and periodic compaction
- * and expiry. A directory belongs to a single store (`store.ts`) or to the hub for the stores of multiple threads
- * (`hub.ts`).
+ * and expiry. A directory belongs to a single store (`store.ts`) or to the hub that serves the stores of several
+ * threads (`hub.ts`).
  */
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Retention, StoreError } from '../store.ts'
@@ -33,7 +33,7 @@ export interface OwnedDirectoryOptions {
   readonly clock?: StoreClock
   /** Called when compaction or expiry fails. Both are retried. By default, the error becomes a process warning. */
   readonly onUpkeepError?: (error: Error) => void
-  /** Called for problems that need attention while the store continues to work, such as a full disk. */
+  /** Called for problems that need attention but do not stop the store, such as a full disk. */
   readonly onWarning?: (message: string) => void
   /**
    * Called once, when the store can no longer write because the disk rejected a write or a sync, or because the thread
@@ -69,8 +69,8 @@ export async function openOwnedDirectory(
 
 const defaultHistoryMs = 5 * 60 * 1000
 /**
- * Number of time records per retention period. Changes may be retained longer than `historyMs` by one interval between
- * these records.
+ * Number of time records per retention period. Changes may be retained for longer than `historyMs`, by up to one
+ * interval between these records.
  */
 const marksPerHistory = 20
 

@@ -1,6 +1,6 @@
 /**
- * The thread that checks all pages of the data file while the server runs (`page-check.ts`). It sends one message: the
- * damage that it found, or undefined. It does not use lmdb.
+ * The thread that checks all pages of the data file while the server runs (`page-check.ts`). The thread sends one
+ * message, which describes the damage or is undefined if there is none. The thread does not use lmdb.
  */
 import { closeSync, openSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -8,7 +8,7 @@ import { PageCheck } from './page-check.ts'
 import type { Meta } from './page-file.ts'
 import { Damage } from './page-records.ts'
 
-/** The data that the checking thread receives: the pages of one state of a file. */
+/** The data that is passed to the checking thread: the file, and the pages of one state of the file. */
 export interface CheckedState {
   readonly path: string
   readonly meta: Meta

@@ -1,15 +1,15 @@
 /**
- * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return
- * wrong data. The check reports an error instead.
+ * Checks every used page of the data file. lmdb trusts its pages, so a damaged page would crash the process or result
+ * in wrong data. The check reports an error instead.
  *
  * The check verifies everything that lmdb relies on: page numbers, page types, record offsets, key order, and the
  * counts of each tree. It also verifies that no page is used twice, and that no used page is listed as free, because
  * lmdb would overwrite such a page. Values are not checked because they have their own checksums.
  *
- * The branch pages, one or two percent of the file, are read first. They show which tree each leaf belongs to. Then the
- * file is read once from start to end, so the duration does not depend on how the pages of a tree are scattered. The
- * check needs eight bytes of memory per page. The file may change during the check as long as the pages of the checked
- * state are not overwritten (`page-guard.ts`).
+ * The branch pages, which are one or two percent of the file, are read first. They show to which tree each leaf
+ * belongs. Then the file is read once from start to end, so the duration does not depend on how widely the pages of a
+ * tree are scattered. The check needs eight bytes of memory per page. The file may change during the check as long as
+ * the pages of the checked state are not overwritten (`page-guard.ts`).
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
@@ -53,7 +53,7 @@ export function checkPages(path: string): void {
   }
 }
 
-/** Calls `read` and converts an error about damage to an error for the operator. */
+/** Calls `read` and converts an error about damage to an error whose message is meant for operators. */
 export function reportDamage<T>(path: string, read: () => T): T {
   try {
     return read()
@@ -96,12 +96,13 @@ export class PageCheck {
   readonly #facts: Uint8Array
   readonly #uses: Uint8Array
   /**
-   * The parent of each page, by page number. A branch or leaf records its parent page (0 for a root) and its index
-   * there. The first page of a long record contains the record's number of pages instead.
+   * The parent of each page, by page number. The entry of a branch or leaf contains its parent page (0 for a root) and
+   * its index in the parent. The entry for the first page of a long record contains the record's number of pages
+   * instead.
    */
   readonly #parents: Uint32Array
   readonly #indexes: Uint16Array
-  /** The table that each branch or leaf belongs to, by page number. */
+  /** The table to which each branch or leaf belongs, by page number. */
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
@@ -272,8 +273,8 @@ export class PageCheck {
   }
 
   /**
-   * Marks the pages of a long record as used. Returns false if they have not been read yet, in which case the record
-   * must be checked later.
+   * Marks the pages of a long record as used. Returns false if the pages have not been read yet, in which case the
+   * record must be checked later.
    */
   #takeLong({ page, count }: LongRecord): boolean {
     this.#claim(page, count, uses.long)
@@ -283,7 +284,9 @@ export class PageCheck {
     return isRead
   }
 
-  /** Records how many pages the long record at this page has, because a later leaf may refer to it. */
+  /**
+   * Records how many pages the long record at this page has, because a leaf that is read later may refer to the record.
+   */
   #noteLong(page: number, bytes: Buffer): void {
     if (wide(bytes, 0) === page && wide(bytes, 8) <= this.#meta.transaction)
       this.#parents[page] = longRecordPages(bytes) ?? 0

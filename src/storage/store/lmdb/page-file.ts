@@ -55,7 +55,7 @@ export function readTree(bytes: Buffer, at: number): Tree {
   }
 }
 
-/** Reads an eight-byte number. Numbers above 2^53 are inexact, but no valid file contains them. */
+/** Reads an eight-byte number. Numbers above 2^53 are inexact, but no valid file contains such numbers. */
 export function wide(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
 }
@@ -63,7 +63,8 @@ export function wide(bytes: Buffer, at: number): number {
 /**
  * Returns the newest meta page. Transactions with even numbers write the first meta page and transactions with odd
  * numbers write the second, so one page is always exactly one transaction older than the other. If this is not the
- * case, the newest page is lost and the older page describes an outdated state, so the result is undefined.
+ * case, the newest meta page is lost and the remaining page describes an outdated state. The function then returns
+ * undefined.
  */
 export function readMeta(descriptor: number): Meta | undefined {
   const first = readAt(descriptor, 0, Buffer.allocUnsafe(metaBytes))

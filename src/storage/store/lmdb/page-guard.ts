@@ -3,10 +3,10 @@
  * follows a reference in a damaged page (docs/decisions/0062-start.md).
  *
  * Like lmdb, `reach` follows the path from the root to a key. It verifies every page of the opened state on that path,
- * and the two neighboring leaves. Pages written since then are not verified, because they were derived from verified
- * pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller has an open
- * read transaction. The page number therefore distinguishes new pages from old pages: pages that were free or beyond
- * the end of the file at the start are new, and all other pages are old.
+ * and the two neighboring leaves. Pages that were written after the file was opened are not verified, because they were
+ * derived from verified pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because
+ * the caller has an open read transaction. The page number therefore distinguishes new pages from old pages: pages that
+ * were free or beyond the end of the file at the start are new, and all other pages are old.
  */
 
 import { checkMeta, PageCheck, pageFacts } from './page-check.ts'
@@ -33,9 +33,9 @@ import {
  * of the table.
  */
 export interface VerifiedRange {
-  /** The key just before the range. More pages must be verified before the iteration reads it. */
+  /** The key just before the range. More pages must be verified before an iteration reads this key. */
   readonly previous: Buffer | undefined
-  /** The key just after the range. More pages must be verified before the iteration reads it. */
+  /** The key just after the range. More pages must be verified before an iteration reads this key. */
   readonly next: Buffer | undefined
 }
 
@@ -44,7 +44,8 @@ interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
   /**
-   * Whether the page already existed when the file was opened. Such a page refers only to pages that also existed then.
+   * Whether the page already existed when the file was opened. Such a page refers only to other pages that already
+   * existed then.
    */
   readonly isOld: boolean
   readonly index: number
@@ -203,7 +204,7 @@ export class PageGuard {
   #verifyLeaf(table: string, position: Position): void {
     const { page, bounds } = position
     const isOld = this.#assertUse(position)
-    // Skip the long records of a new leaf. They were verified with the old leaf that first referred to them.
+    // Skip the long records of a new leaf. They were verified together with the old leaf that first referred to them.
     if (!isOld || this.facts[page] === pageFacts.verified) return
     const bytes = this.#read(page)
     assertHeader(bytes, page, this.meta.transaction)
@@ -223,7 +224,7 @@ export class PageGuard {
   }
 
   /**
-   * Throws Damage unless a page is used as expected. Returns whether the page already existed when the file was opened.
+   * Throws Damage if a page is not used as expected. Returns whether the page already existed when the file was opened.
    */
   #assertUse({ page, isBelowOld }: Position): boolean {
     const isOld = this.#isOld(page)

@@ -1,7 +1,7 @@
 /**
  * Verifies single pages of the data file: the layout, the records, and the order of the keys. The checks cover
  * everything that lmdb relies on when it searches a page. A page that passes the checks cannot crash lmdb or lead it to
- * a wrong record, provided that the pages it refers to pass as well.
+ * a wrong record, provided that all pages to which it refers also pass the checks.
  */
 import { childOf, type Meta, pageHeader, type Tree, wide } from './page-file.ts'
 
@@ -28,13 +28,15 @@ export interface Leaf {
   readonly size: number
 }
 
-/** A value that is too large for a leaf and has its own consecutive pages. */
+/** A value that is too large for a leaf and is stored in consecutive pages of its own. */
 export interface LongRecord {
   readonly page: number
   readonly count: number
 }
 
-/** The key bounds of a page: its keys are at least `low` and below `high`. Undefined means no bound. */
+/**
+ * The key bounds of a page. Its keys are greater than or equal to `low` and less than `high`. Undefined means no bound.
+ */
 export interface KeyBounds {
   readonly low: Buffer | undefined
   readonly high: Buffer | undefined
@@ -53,8 +55,8 @@ export interface PagePlace {
 }
 
 /**
- * Verifies the header of a page. It must contain the page's own number, and the number of a transaction that is not
- * newer than the checked state.
+ * Verifies the header of a page. The header must contain the page's own number, and the number of a transaction that is
+ * not newer than the checked state.
  */
 export function assertHeader(bytes: Buffer, page: number, transaction: number): void {
   assertSound(wide(bytes, 0) === page, () => `page ${page} has unexpected content`)
@@ -182,7 +184,7 @@ export function longRecordPages(bytes: Buffer): number | undefined {
   return bytes.readUInt16LE(18) === overflowPage ? bytes.readUInt32LE(20) : undefined
 }
 
-/** Verifies that the pages and records counted in a traversal match the counts in the tree's record. */
+/** Verifies that the numbers of pages and records found in a traversal match the counts in the tree's record. */
 export function assertCounts(table: string, tree: Tree, counts: TreeCounts): void {
   for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
     assertSound(

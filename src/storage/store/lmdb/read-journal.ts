@@ -1,7 +1,7 @@
 /**
- * Reads the journal in the store's thread. The log serves as the journal: for each change it contains the note and the
- * replaced value, until compaction deletes the record. To find the changes to one key, the code reads `current` and
- * `history`, which has a record for each replaced version.
+ * Reads the journal in the store's thread. The log serves as the journal: for each change, it contains the note and the
+ * replaced value until compaction deletes the log record. To find the changes to one key, the code reads `current` and
+ * `history`. The latter has a record for each replaced version.
  */
 
 import { Packer } from '../pack.ts'
@@ -99,7 +99,7 @@ function firstAfter({ log }: Tables, revision: Revision): Revision | undefined {
 }
 
 /**
- * Returns the newest revision at a given time, with a binary search. Returns undefined if the time is before the oldest
+ * Finds the newest revision at a given time with a binary search. Returns undefined if the time is before the oldest
  * retained change.
  */
 export function revisionAt(tables: Tables, state: State, time: number): Revision | undefined {

@@ -1,10 +1,10 @@
 /**
- * Reads in the store's thread: list slices, counts and log slices. Every slice is bounded so that commits can run
- * between slices. All slices of a list show exactly the state at the list's revision.
+ * Reads in the store's thread: list slices, counts and log slices. The size of every slice is limited, so that commits
+ * can run between slices. Together, the slices of a list contain exactly the state at the list's revision.
  *
- * The state at revision R consists of two parts: the entries of `current` that were written up to R, and the versions
- * in `history` that were written up to R and replaced later. Both tables are traversed in key order, with one lookup
- * per key regardless of the number of versions.
+ * The state at revision R consists of two parts: the entries of `current` that were written at or before R, and the
+ * versions in `history` that were written at or before R and replaced later. Both tables are traversed in key order,
+ * with one lookup per key regardless of the number of versions.
  */
 
 import { Packer } from '../pack.ts'
@@ -48,8 +48,8 @@ export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
 }
 
 /**
- * Returns the value of a `current` record. Returns no bytes if the record is damaged, because no reader accepts an
- * empty value.
+ * Returns the value of a `current` record. If the record is damaged, returns an empty value, because no reader accepts
+ * an empty value.
  */
 function soundValue(key: Bytes, record: Lent): Buffer {
   return isSound(key, record) ? record.subarray(8) : record.subarray(0, 0)
@@ -96,7 +96,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   return { entries: packer.finish(), resume: undefined }
 }
 
-/** Counts the keys in a range at a revision: either all keys in one step, or those of one slice. */
+/** Counts the keys in a range at a revision, either all keys in one step or only the keys of one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
   // lmdb's fast count reads all pages of the range at once. Use it only after all pages have been checked.
   if (!tables.isGuarded() && newest - range.revision <= maxUndone)
@@ -223,7 +223,7 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
   return { entries, bytes, resume: undefined }
 }
 
-/** Returns the version of a key that was written up to revision `at` and replaced later. */
+/** Returns the version of a key that was written at or before revision `at` and replaced later. */
 function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): FoundEntry | undefined {
   const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
   for (const { key: version, value } of tables.history.getRange(newestFirst)) {

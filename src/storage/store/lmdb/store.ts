@@ -2,9 +2,9 @@
  * The embedded store: one LMDB file in a data directory that belongs to this process alone.
  *
  * A separate thread owns the file, and the code in this module never opens it. This module maintains the log tail,
- * which contains the newest changes for watches. No other process writes, so the tail's revision is the store's
- * revision. Lifetimes use the wall clock, which also runs while the server is down. Every second, the thread deletes
- * expired keys.
+ * which contains the newest changes for watches. No other process writes to the file, so the tail's revision is the
+ * store's revision. Lifetimes are measured with the wall clock, which also advances while the server is down. Every
+ * second, the thread deletes expired keys.
  */
 import type { OnCapacity } from '../fullness.ts'
 import type { Change, Revision } from '../store.ts'

@@ -13,14 +13,14 @@
  *
  * Revisions are eight bytes, big-endian, so that they sort as bytes. Keys contain no NUL, so the versions of a key are
  * adjacent in `history` and in the order of `current`. Replaced values are stored in the log, which grows sequentially.
- * If they were sorted by key, each value would cost a page. The store does not interpret values: their readers verify
- * them. The store verifies only the fields that it adds itself. A check is a two-byte checksum in the bytes that the
- * six-byte revision next to it leaves free. A check of 0 marks records from before checks existed (format 1, which is
- * still readable).
+ * If they were sorted by key, each value would cost a page. The store does not interpret values, so the readers of the
+ * values verify them. The store verifies only the fields that it adds itself. A check is a two-byte checksum in the
+ * bytes that the six-byte revision next to it leaves free. A check of 0 marks records that were written before checks
+ * existed (format 1, which is still readable).
  *
  * A record of `expiry` is valid only while its key still has the recorded revision. A commit that replaces or removes a
- * lifetime therefore need not find the old record. A directory without that table gets an empty one. A program that
- * does not know the table ignores it, and nothing expires in the meantime.
+ * lifetime therefore need not find the old record. If a directory has no such table, an empty table is created. A
+ * program that does not know the table ignores it, and no keys expire while that program uses the file.
  */
 import { crc32 } from 'node:zlib'
 import { open, type RootDatabase } from 'lmdb'
@@ -49,7 +49,7 @@ export interface Tables {
 }
 
 export interface State {
-  /** The format version that the file contains. The first commit upgrades it to the current format. */
+  /** The format version in the file. The first commit upgrades the file to the current format. */
   readonly format: number
   readonly revision: Revision
   /** The start of the history window. */
@@ -75,7 +75,9 @@ export interface OpenGuarding extends Guarding {
   onOpen(root: Tables['root']): void
 }
 
-/** Opens the file and creates the tables if it is new. Rejects a file that has a newer format or is unfinished. */
+/**
+ * Opens the file, and creates the tables if the file is new. Rejects a file that has a newer format or is unfinished.
+ */
 export function openTables(directory: string, guarding?: OpenGuarding): Tables {
   const tables = openUnfinished(directory, guarding)
   if (tables.meta.get(unfinishedKey) !== undefined)
@@ -83,14 +85,17 @@ export function openTables(directory: string, guarding?: OpenGuarding): Tables {
   return tables
 }
 
-/** Opens the file like `openTables`, but accepts an unfinished file, for the code that completes it. */
+/**
+ * Opens the file like `openTables`, but also accepts an unfinished file. For use by the code that completes such a
+ * file.
+ */
 export function openUnfinished(directory: string, guarding?: OpenGuarding): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
-    // `noSubdir` is false because otherwise lmdb would treat a directory with a dot in its name as the data file.
+    // `noSubdir` is false. Otherwise, lmdb would treat a directory with a dot in its name as the data file.
     noSubdir: false,
-    // Overlapping syncs are disabled because readers could otherwise read a commit before it is durable, or even if its
-    // sync failed.
+    // Overlapping syncs are disabled. Otherwise, readers could read a commit before it is durable, or even if its sync
+    // failed.
     overlappingSync: false,
     keyEncoding: 'binary',
     maxDbs: 8,
@@ -133,7 +138,10 @@ function readFormat(meta: Tables['meta']): number | undefined {
   return bytes?.readUInt32BE(0)
 }
 
-/** Records the current format in the file. Older programs, which do not know checksums, can then no longer open it. */
+/**
+ * Records the current format in the file. Older programs, which do not know checksums, can then no longer open the
+ * file.
+ */
 export function writeFormat(meta: Tables['meta']): void {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(formatVersion)
@@ -233,7 +241,9 @@ export function versionKey(key: Bytes, revision: Revision): Buffer {
   return bytes
 }
 
-/** Encodes the key of a record in `expiry`. Times are milliseconds since 1970, in eight bytes like revisions. */
+/**
+ * Encodes the key of a record in `expiry`. Times are in milliseconds since 1970 and have eight bytes, like revisions.
+ */
 export function dueKey(due: number, revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(16)
   writeRevision(bytes, due, 0)
@@ -322,14 +332,14 @@ function logCheck(revision: Revision, bytes: Buffer): number {
   return checkOf(bytes.subarray(2, endOfNote(bytes)), revision)
 }
 
-/** Reads a single revision from `meta`. Returns 0 if it is absent. */
+/** Reads a single revision from `meta`. Returns 0 if the revision is absent. */
 export function readMark(meta: Tables['meta'], key: Buffer): Revision {
   const bytes = meta.get(key)
   return bytes?.length === 8 ? readRevision(bytes, 0) : 0
 }
 
 /**
- * Key of the oldest readable revision. Nothing before it can be read, because later changes were made without a log
+ * Key of the oldest readable revision. Earlier revisions cannot be read, because changes were made without a log
  * record.
  */
 export const cutKey = Buffer.from('cut')

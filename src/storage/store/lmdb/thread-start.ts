@@ -1,6 +1,6 @@
 /**
- * Starts the store's thread. The thread can be started in advance, while the caller loads other modules, because the
- * thread needs time to load its own modules and needs the file name only afterwards.
+ * Starts the store's thread. The thread can be started in advance, while the caller loads other modules. The thread
+ * needs time to load its own modules, and needs the file name only afterward.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { startThread } from '../../../base/files/program-files.ts'
@@ -11,7 +11,10 @@ const threadProgram = { importer: import.meta.url, source: './thread.ts', bundle
 
 export interface Thread {
   readonly port: MessagePort
-  /** Resolves when the thread has ended, to the error that ended it or to undefined. */
+  /**
+   * Resolves when the thread has ended. The result is the error that ended the thread, or undefined if there was no
+   * error.
+   */
   readonly ended: Promise<unknown>
   /**
    * Treats the thread as ended, with the given cause. Used for a thread that has blocked itself forever
@@ -74,13 +77,13 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** One flag per starting thread, which becomes 1 when the thread has loaded its modules. */
+/** One flag per starting thread. The flag becomes 1 when the thread has loaded its modules. */
 const loading = new Set<Int32Array>()
 const maxLoadMs = 10_000
 
 /**
- * Blocks until all threads have loaded their modules. Loading lmdb's native module cannot be interrupted: the whole
- * process would abort. A process that exits for any reason therefore waits until the modules are loaded.
+ * Blocks until all threads have loaded their modules. A process that exits for any reason must wait until then, because
+ * interrupting the load of lmdb's native module would abort the whole process.
  */
 function waitUntilLoaded(): void {
   for (const loaded of loading) Atomics.wait(loaded, 0, 0, maxLoadMs)

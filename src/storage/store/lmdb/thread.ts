@@ -1,8 +1,8 @@
 /**
- * The store's thread, the only thread that uses the LMDB file. It processes all waiting messages together. The commits
- * among them form one transaction with one sync. The thread acknowledges them when the transaction is durable. Between
- * two groups of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor
- * reads starve.
+ * The store's thread, which is the only thread that uses the LMDB file. The thread processes all waiting messages
+ * together. The commits among these messages form one transaction with one sync. The thread acknowledges the commits
+ * when the transaction is durable. Between two groups of commits, at most one slice of a read or one step of expiry or
+ * compaction runs, so neither commits nor reads starve.
  *
  * The stores of other threads have their own ports. The thread processes messages from all ports at the same time, and
  * all commits join the same transaction.
@@ -95,7 +95,7 @@ class StoreThread {
   }
 
   /**
-   * Called when all pages have been checked. `damage` describes the first fault, or is undefined if the file is intact.
+   * Called when all pages have been checked. `damage` describes the first fault. It is undefined if the file is intact.
    */
   #checked(damage: unknown): void {
     if (damage !== undefined) this.#failure(damage, true)
@@ -194,7 +194,7 @@ class StoreThread {
     } catch (error) {
       this.#refuse(recipientOf(pending), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
-      // Closes the read transaction, because it would prevent lmdb from reusing old pages.
+      // Close the read transaction. Otherwise, it would prevent lmdb from reusing old pages.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
     }
   }
@@ -333,7 +333,7 @@ function openState(directory: string, check: BackgroundCheck | undefined) {
   return { tables, state, floor: floorOf(tables, state) }
 }
 
-/** The port to send a reply to, and the ID of the request that it answers. */
+/** The port for a reply, and the ID of the request to which the reply belongs. */
 interface Recipient {
   readonly port: MessagePort
   readonly id: number
@@ -352,7 +352,7 @@ function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The request ID of a reply to all stores. No request uses it. */
+/** The request ID of a reply to all stores. No request uses this ID. */
 const toAll = -1
 
 function recipientOf({ port, request }: PendingRequest<AnyRequest>): Recipient {
@@ -374,8 +374,8 @@ function isFinal({ kind }: Failure): boolean {
 const failedCodes = [5, -30795]
 
 /**
- * Converts an error to a failure. If lmdb could not write, the failure is final regardless of its cause. For example, a
- * sync that failed for lack of space has lost pages: the next sync would succeed, but the pages would still be missing.
+ * Converts an error to a failure. If lmdb could not write, the failure is final regardless of its cause. For example,
+ * if a sync fails for lack of space, pages are lost. The next sync would succeed, but the pages would still be missing.
  */
 function toFailure(error: unknown, writing: boolean): Failure {
   const message = messageOf(error)

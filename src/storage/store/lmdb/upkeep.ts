@@ -27,7 +27,7 @@ import {
 } from './tables.ts'
 import { type Applied, apply, checkSoleWriter, type Place, takeRoom } from './write.ts'
 
-/** An entry of the table `expiry` whose time has come. */
+/** An entry of the table `expiry` whose expiry time has passed. */
 export interface Due {
   readonly record: Buffer
   readonly key: Buffer
@@ -38,7 +38,7 @@ export interface Due {
  */
 const expiryStep = { records: 50, bytes: 1024 * 1024 }
 
-/** Returns the first entries of the table `expiry` whose time has come. */
+/** Returns the first entries of the table `expiry` whose expiry time has passed. */
 export function readDue({ expiry, current }: Tables, now: number): Due[] {
   const due: Due[] = []
   for (const { key, value } of expiry.getRange({ end: revisionKey(now + 1), limit: expiryStep.records })) {
@@ -54,7 +54,7 @@ export function readDue({ expiry, current }: Tables, now: number): Due[] {
 
 /**
  * Deletes keys that are due, each at the next revision, unless they were written again in the meantime. Deletes as many
- * keys as space allows. Throws StoreFull if there is no room to delete the first key.
+ * keys as space allows. Throws StoreFull if there is not enough space to delete the first key.
  */
 export function expireStep(
   tables: Tables,
@@ -75,7 +75,7 @@ export function expireStep(
   })
 }
 
-/** Deletes one expired key. Returns false if there is no room. */
+/** Deletes one expired key. Returns false if there is not enough space. */
 function expireOne(place: Place, { record, key }: Due, { changes, now }: { changes: Packer; now: number }): boolean {
   const { tables } = place
   const currentRecord = tables.current.get(key)
@@ -110,7 +110,9 @@ const recordsAtATime = 64
 
 export interface Compaction {
   readonly oldest: Revision
-  /** Changes are deleted up to this revision. It is lower than `oldest` while a reader still uses older revisions. */
+  /**
+   * Changes are deleted up to this revision, which is lower than `oldest` while a reader still uses older revisions.
+   */
   readonly upTo: Revision
   readonly budgetMs: number
   readonly room: DiskReservation
@@ -119,11 +121,11 @@ export interface Compaction {
 }
 
 /**
- * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as long as there is room.
- * Deletes log records up to `upTo` and the versions that they replaced. Changes that the journal retains stay in the
- * log, without the values that the journal excludes. `more` means that another step is needed. Throws StoreFull if
- * there is no room to delete a single record. Always writes the state: pages become reusable two transactions after
- * they were freed, so another step makes the pages of the previous step usable.
+ * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as long as there is enough
+ * space. Deletes log records up to `upTo` and the versions that they replaced. Changes that the journal retains stay in
+ * the log, without the values that the journal excludes. `more` means that another step is needed. Throws StoreFull if
+ * there is not enough space to delete a single record. Always writes the state. Pages become reusable two transactions
+ * after they were freed, so another step makes the pages of the previous step usable.
  */
 export function compactStep(
   tables: Tables,
@@ -156,8 +158,8 @@ export function compactStep(
 }
 
 /**
- * Returns the size of the log, including the newest changes. The size is based on whole pages, because a record above
- * about one kilobyte has its own pages.
+ * Returns the size of the log, including the newest changes. The size is based on whole pages, because a record larger
+ * than about one kilobyte has its own pages.
  */
 function logSize({ log }: Tables): { bytes: number; average: number } {
   const { treeLeafPageCount, overflowPages, pageSize, entryCount } = log.getStats() as {
@@ -222,8 +224,8 @@ function oldestRecords(tables: Tables, upTo: Revision): FoundRecord[] {
 }
 
 /**
- * Deletes a log record and the version that it replaced. Returns false if there is no room. A damaged record does not
- * reveal which version it replaced, so the entry of that version in `history` remains.
+ * Deletes a log record and the version that it replaced. Returns false if there is not enough space. A damaged record
+ * does not reveal which version it replaced, so the entry of that version in `history` remains.
  */
 function forget({ log, history }: Tables, { revision, record }: FoundRecord, room: DiskReservation): boolean {
   if (!room.take(needOfRemoval(), { frees: true })) return false

@@ -1,7 +1,7 @@
 /**
- * The embedded store in a thread that does not own the file. It provides the same guarantees as `store.ts`, over a port
- * to the owner. There can be more than one such store, each with its own port. `hub.ts` creates the ports and owns the
- * directory.
+ * The embedded store in a thread that does not own the file. This store provides the same guarantees as `store.ts`,
+ * over a port to the owner. There can be several such stores, each with its own port. `hub.ts` creates the ports and
+ * owns the directory.
  *
  * The owner broadcasts every change of any store. This store appends the change to its log tail before a reply can
  * include it. A gap in the revisions ends the store. Another thread may have acknowledged a change that this thread has
@@ -67,7 +67,7 @@ export class WorkerStore extends EmbeddedStore {
     return this.#shared.revision
   }
 
-  /** Does nothing, because the changes have arrived as a broadcast. */
+  /** Does nothing, because the changes have already arrived as a broadcast. */
   protected onCommitted(): void {}
 
   /** Does nothing, because compaction and expiry run in the thread that owns the file. */

@@ -1,9 +1,9 @@
 /**
  * Writes in the store's thread: a group of commits in one transaction with one sync. Each commit of a group is a
- * separate compare-and-set. The group as a whole either becomes durable or does not happen.
+ * separate compare-and-set. The group either becomes durable as a whole or does not happen.
  *
- * A delete must succeed on a full disk, because deletes make room. If there is no room for the log record, which
- * contains the deleted value, the delete leaves no record. The history window then starts at the revision of the delete
+ * A delete must succeed even on a full disk, because deletes free space. If there is no space for the log record, which
+ * contains the deleted value, no log record is written. The history window then starts at the revision of the delete
  * (`oldest` of the state).
  */
 
@@ -131,8 +131,8 @@ interface ChangeSize {
 }
 
 /**
- * Reserves disk space for a change. Returns whether there is room for a log record of the change, or undefined if there
- * is no room for the change at all.
+ * Reserves disk space for a change. Returns whether there is space for a log record of the change, or undefined if
+ * there is no space for the change at all.
  */
 export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'

@@ -1,11 +1,11 @@
 /**
  * The journal of a store on etcd: changes with their notes, stored next to the store and shared by all servers.
- * archive.ts writes the journal, retention.ts bounds it, reader.ts reads it, and layout.ts and encoding.ts define its
- * keys and values.
+ * archive.ts writes the journal, retention.ts limits its age and size, reader.ts reads it, and layout.ts and
+ * encoding.ts define its keys and values.
  *
- * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
- * or earlier if there are many. If another server has moved the archive position since the last check, this server
- * leaves the changes to the other server.
+ * Every server checks once per second whether there are changes to archive. A server archives changes after a few
+ * seconds, or earlier if there are many. If another server has moved the archive position since the last check, this
+ * server leaves the changes to the other server.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
