@@ -250,10 +250,10 @@ test('invalid Exec and PortForward objects are rejected', () => {
   for (const [object, message] of [
     [forward({}), /spec\.forwards\[0\]\.target is not an object/],
     [forward({ target: { address: 'a', port: 0 } }), /target\.port is not between 1 and 65535/],
-    [forward({ target: { address: '', port: 1 } }), /target\.address is not a host name/],
+    [forward({ target: { address: '', port: 1 } }), /target\.address is not a valid host name/],
     [forward({ ports: ['80'], target: { address: 'a', port: 1 } }), /ports is not a non-negative number/],
     [route({ code: 1.5 }), /httpRoutes\[0\]\.code is not a whole number/],
-    [route({ headers: [{ name: 'a b' }] }), /headers\[0\]\.name is not a header name/],
+    [route({ headers: [{ name: 'a b' }] }), /headers\[0\]\.name is not a valid header name/],
     [route({ headers: [{ name: 'a', value: 'b\r\nc: d' }] }), /headers\[0\]\.value contains invalid characters/],
     [route({ headers: [{ name: 'Content-Length', value: '9' }] }), /a header that the server sets itself/],
   ] as const)

@@ -281,7 +281,7 @@ test('the Supported condition of a Stage object explains what is not supported, 
     `apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: ${name}}\nspec: ${spec}`
   const all = (next: string) => `{resourceRef: {kind: Pod}, selector: {}, next: ${next}}`
   const rows: readonly (readonly [string, RegExp])[] = [
-    ['{resourceRef: {apiGroup: apps, kind: Deployment}}', /apiGroup is neither v1 nor a group with its version/],
+    ['{resourceRef: {apiGroup: apps, kind: Deployment}}', /apiGroup must be v1 or a group with its version/],
     [
       "{resourceRef: {kind: Pod}, selector: {matchExpressions: [{key: '.a | length', operator: Exists}]}}",
       /".a \| length" is not supported/,

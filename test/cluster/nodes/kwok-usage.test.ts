@@ -178,9 +178,9 @@ test('invalid usage expressions are rejected', () => {
   ] as const)
     assert.throws(() => compileUsage(expression), { name: 'StageError', message }, expression)
   for (const [expression, message] of [
-    ['"text"', /neither a quantity nor a non-negative number/],
-    ['-1', /neither a quantity nor a non-negative number/],
-    ['1.0 / 0.0', /neither a quantity nor a non-negative number/],
+    ['"text"', /must return a quantity or a non-negative number/],
+    ['-1', /must return a quantity or a non-negative number/],
+    ['1.0 / 0.0', /must return a quantity or a non-negative number/],
     ['Quantity("x")', /quantities must match/],
     [`${'[1,2,3,4,5,6,7,8,9].all(a, '.repeat(4)}true${')'.repeat(4)} ? 1 : 2`, /cost limit exceeded/],
   ] as const)

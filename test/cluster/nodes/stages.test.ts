@@ -93,8 +93,8 @@ test('selectors in a Stage match pods', () => {
 
 test('unsupported fields of a Stage are reported by name', () => {
   for (const [spec, message] of [
-    [{ resourceRef: { apiGroup: 'apps', kind: 'Deployment' } }, /apiGroup is neither v1 nor a group with its version/],
-    [{ resourceRef: { kind: 'config/maps' } }, /kind is not the name of a kind/],
+    [{ resourceRef: { apiGroup: 'apps', kind: 'Deployment' } }, /apiGroup must be v1 or a group with its version/],
+    [{ resourceRef: { kind: 'config/maps' } }, /kind is not a valid kind name/],
     [{ resourceRef: { kind: 'Service' }, next: { step: 'Start' } }, /supported only in stages for pods/],
     [{ resourceRef: { kind: 'Node' }, next: { delete: true } }, /stages for nodes support only/],
     [{ next: { patches: [{ template: '', subresource: '../x' }] } }, /"\.\.\/x" is not the name of a subresource/],
@@ -267,7 +267,7 @@ test('files with Stages are parsed, and errors name the file', () => {
   )
   assert.deepEqual(stages[0]!.next.patches[0]!.template({ x: 'Running' }, {}), { phase: 'Running' })
   for (const [text, message] of [
-    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: the file contains the kind Pod in v1 instead of Stage/],
+    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: the file contains an object of the kind Pod in v1 instead of Stage/],
     [JSON.stringify(stage({ next: { statusTemplate: '{{ fly }}' } }, 'two')), /stages\.yaml: stage "two": .*"fly"/],
     ['a: [', /stages\.yaml: /],
   ] as const) {

@@ -46,7 +46,7 @@ export const portRules: RuleType<PortService> = {
 function readTarget(value: Json | undefined, where: string): PortService {
   const { address, port } = fields(value, where, ['address', 'port'])
   const host = text(address, `${where}.address`)
-  if (host === '' || host.length > maxHostLength) throw new StageError(`${where}.address is not a host name`)
+  if (host === '' || host.length > maxHostLength) throw new StageError(`${where}.address is not a valid host name`)
   const number = wholeNumber(port, `${where}.port`)
   if (number < 1 || number > maxPort) throw new StageError(`${where}.port is not between 1 and ${maxPort}`)
   return { type: 'target', host, port: number }
@@ -73,7 +73,7 @@ function readHeader(value: Json, where: string): HttpRoute['headers'][number] {
   const header = fields(value, where, ['name', 'value'])
   const name = text(header.name, `${where}.name`)
   const content = header.value === undefined ? '' : text(header.value, `${where}.value`)
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new StageError(`${where}.name is not a header name`)
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new StageError(`${where}.name is not a valid header name`)
   if (framing.has(name.toLowerCase())) throw new StageError(`${where}.name is a header that the server sets itself`)
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(content)) throw new StageError(`${where}.value contains invalid characters`)
   return { name, value: content }

@@ -31,7 +31,7 @@ export function compileUsage(text: string): UsageExpression {
     })
     const amount = amountOf(value)
     if (amount === undefined || !(amount >= 0 && Number.isFinite(amount)))
-      throw new StageError('the expression returned neither a quantity nor a non-negative number')
+      throw new StageError('the expression must return a quantity or a non-negative number')
     return amount
   }
 }

@@ -57,7 +57,7 @@ function assertStage(value: Json): Json {
   const { apiVersion, kind } = isObject(value) ? value : {}
   if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith(kwokApiVersion))
     throw new StageError(
-      `the file contains the kind ${String(kind)} in ${String(apiVersion)} instead of Stage in ${kwokApiVersion}`,
+      `the file contains an object of the kind ${String(kind)} in ${String(apiVersion)} instead of Stage in ${kwokApiVersion}`,
     )
   return value
 }

@@ -73,9 +73,9 @@ function readResource(value: Json | undefined): StageResource {
   const { apiGroup, kind } = fields(value, 'spec.resourceRef', ['apiGroup', 'kind'])
   const apiVersion = text(apiGroup || 'v1', 'spec.resourceRef.apiGroup')
   if (!apiVersionPattern.test(apiVersion))
-    throw new StageError('spec.resourceRef.apiGroup is neither v1 nor a group with its version, such as apps/v1')
+    throw new StageError('spec.resourceRef.apiGroup must be v1 or a group with its version, such as apps/v1')
   const name = text(kind, 'spec.resourceRef.kind')
-  if (!kindPattern.test(name)) throw new StageError('spec.resourceRef.kind is not the name of a kind')
+  if (!kindPattern.test(name)) throw new StageError('spec.resourceRef.kind is not a valid kind name')
   return { apiVersion, kind: name }
 }
 
