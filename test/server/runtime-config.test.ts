@@ -88,7 +88,7 @@ for (const [flag, expected] of [
   ['--feature-gates=ApiListChunking=true', /did you mean APIListChunking\?/],
   ['--feature-gates=APIListChunking=yes', /"yes" is neither true nor false/],
   ['--logging-format=xml', /"xml" is not one of text, json/],
-  ['-v=loud', /"loud" is not a log level/],
+  ['-v=loud', /"loud" is not a valid log level/],
 ] as const)
   test(`the server does not start with ${flag}`, async () => {
     const { code, errors } = await startFailing({ after }, [flag])

@@ -55,7 +55,7 @@ test('acknowledged writes survive when workers, the store thread or other thread
   await t.test('if the store thread exits, the server logs a reason and exits', async () => {
     const acknowledged = await endStore(fragile, () => end('hub'))
     assert.equal(fragile.process.exitCode, 1)
-    assert.equal(countOf(fragile.output(), /the store is no longer writable, stopping the server/g), 1)
+    assert.equal(countOf(fragile.output(), /the store is no longer writable; stopping the server/g), 1)
     await fragile.restart()
     await assertAllThere(fragile, acknowledged)
   })

@@ -40,7 +40,7 @@ export function openFlowControl(
   const seats = () => limits.readOnly + limits.mutating
   if (seats() === 0)
     throw new UsageError(
-      'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight above 0, or --enable-priority-and-fairness=false',
+      'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight to a value above 0, or set --enable-priority-and-fairness=false',
     )
   const configuration = new FlowConfiguration(lookup, {
     seats,

@@ -48,7 +48,9 @@ export async function adoptAuthority(dataDir: string, { key, value }: Entry): Pr
   const pair = JSON.parse(Buffer.from(value).toString()) as CertifiedKey
   const storedPair = await readPair(place)
   if (storedPair !== undefined && (storedPair.certificate !== pair.certificate || storedPair.key !== pair.key))
-    throw new BackupError(`${place} contains a CA other than the one in the backup: move that CA away first`)
+    throw new BackupError(
+      `${place} contains a CA that differs from the CA in the backup: move the existing CA to another directory first`,
+    )
   await adoptCa(place, pair)
 }
 

@@ -29,7 +29,7 @@ export async function migrate(options: MigrateOptions, terminal: Terminal): Prom
     throw new UsageError('--from-kubernetes requires --from-etcd-servers')
   if (!options.fromKubernetes && options.emulatedVersion !== undefined)
     throw new UsageError(
-      '--emulated-version requires --from-kubernetes: any other copy keeps the version recorded in the store',
+      '--emulated-version requires --from-kubernetes: without it, the copy keeps the version recorded in the source',
     )
   await using source = options.fromKubernetes
     ? await ofKubernetes(from, options.emulatedVersion ?? oldestVersion)

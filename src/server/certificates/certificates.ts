@@ -263,7 +263,7 @@ async function writeConfig(file: string, text: string): Promise<void> {
     await replaceFile(file, text, 0o600)
   } catch (error) {
     throw new UsageError(
-      `--admin-kubeconfig: cannot write ${file}: ${messageOf(error)}; use another file, or --admin-kubeconfig= to write none`,
+      `--admin-kubeconfig: cannot write ${file}: ${messageOf(error)}; specify another file, or set --admin-kubeconfig= to write no file`,
       { cause: error },
     )
   }

@@ -85,7 +85,7 @@ export function readAuthorities(flag: string, file: string): X509Certificate[] {
     // TLS follows a chain to its root and does not trust an intermediate certificate on its own.
     if (!certificates.some((other) => certificate.checkIssued(other)))
       throw new UsageError(
-        `--${flag}: certificate ${index + 1} in ${file} is signed by a CA that is not in the file: add that CA`,
+        `--${flag}: certificate ${index + 1} in ${file} is signed by a CA that is not in the file: add the certificate of that CA`,
       )
   }
   return certificates

@@ -12,7 +12,7 @@ const readCount = (value: string): number => {
 const readRate = (value: string): number => {
   const rate = Number(value)
   if (value.trim() === '' || !(rate > 0) || rate > 1e6)
-    throw new UsageError(`${JSON.stringify(value)} is not a number above 0`)
+    throw new UsageError(`${JSON.stringify(value)} is not a positive number`)
   return rate
 }
 
@@ -169,7 +169,7 @@ function truncation<S extends 'log' | 'webhook'>(sink: S) {
       value: 'BOOL',
       default: 'false',
       read: readBoolean,
-      help: 'drop the bodies of audit events that are too large',
+      help: 'drop the request and response bodies from audit events that are too large',
     }),
     [`audit${name}TruncateMaxEventSize`]: count(
       `audit-${sink}-truncate-max-event-size`,

@@ -155,7 +155,7 @@ export const authenticationFlags = {
 function readHeaderNames(value: string): string[] {
   return list(value).map((name) => {
     if (!isToken(name))
-      throw new UsageError(`${JSON.stringify(name)} is not a header name: use a name such as X-Remote-User`)
+      throw new UsageError(`${JSON.stringify(name)} is not a valid header name: use a name such as X-Remote-User`)
     return name.toLowerCase()
   })
 }

@@ -45,14 +45,14 @@ export const authorizationFlags = {
     value: 'TIME',
     default: '5m',
     read: readTime,
-    help: 'time to cache responses of the authorization webhook that allow a request; 0s disables caching',
+    help: 'time to cache authorization webhook responses that allow a request; 0s disables caching',
   }),
   authorizationWebhookCacheUnauthorizedTtl: flag({
     name: 'authorization-webhook-cache-unauthorized-ttl',
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'time to cache responses of the authorization webhook that do not allow a request; 0s disables caching',
+    help: 'time to cache authorization webhook responses that do not allow a request; 0s disables caching',
   }),
 }
 

@@ -47,14 +47,14 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '12500',
     read: readCount,
-    help: 'maximum number of terminated pods to keep; the oldest terminated pods in excess are deleted; 0 keeps all terminated pods',
+    help: 'maximum number of terminated pods to keep; when there are more, the oldest are deleted; 0 keeps all terminated pods',
   }),
   legacyTokenCleanUpPeriod: flag({
     name: 'legacy-service-account-token-clean-up-period',
     value: 'TIME',
     default: '8760h',
     read: readTime,
-    help: 'time after which an unused service account token Secret is marked as invalid, and then deleted after the same time again',
+    help: 'time after which an unused service account token Secret is marked as invalid; after the same time again, the Secret is deleted',
   }),
   nodeMonitorGracePeriod: flag({
     name: 'node-monitor-grace-period',
@@ -75,7 +75,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'maximum number of unready nodes per second from which pods are evicted, separately for each zone',
+    help: 'maximum number of unready nodes per second from which pods are evicted, applied to each zone separately',
   }),
   secondaryNodeEvictionRate: flag({
     name: 'secondary-node-eviction-rate',

@@ -9,7 +9,7 @@ export const loggingFlags = {
     value: 'N',
     default: '0',
     read: readVerbosity,
-    help: 'log verbosity, from 0 to 99; from 1, the server logs added and retired workers, and from 3 every request',
+    help: 'log verbosity, from 0 to 99; at 1 and above, the server also logs added and retired workers, and at 3 and above, every request',
   }),
   loggingFormat: flag({
     name: 'logging-format',
@@ -21,6 +21,6 @@ export const loggingFlags = {
 }
 
 function readVerbosity(value: string): number {
-  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a log level: use 0 to 99`)
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a valid log level: use 0 to 99`)
   return Number(value)
 }

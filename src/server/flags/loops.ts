@@ -67,7 +67,7 @@ export const upLoopFlags = {
     value: 'WHEN',
     default: 'auto',
     read: oneOf(['auto', 'true', 'false']),
-    help: 'print a link that signs the administrator in to the web console; the link works once, within 10 minutes; auto prints the link only to a terminal',
+    help: 'print a link that signs the administrator in to the web console; the link works only once and expires after 10 minutes; auto prints the link only to a terminal',
   }),
   clusterInfoServer: flag({
     name: 'cluster-info-server',

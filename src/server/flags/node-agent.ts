@@ -100,7 +100,7 @@ function readLabels(value: string): { readonly [key: string]: string } {
   const pairs = list(value).map((entry) => {
     const [key = '', text, ...more] = entry.split('=')
     if (key === '' || text === undefined || more.length > 0)
-      throw new UsageError(`${JSON.stringify(entry)} is not a label: use key=value`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a valid label: use KEY=VALUE`)
     return [key, text] as const
   })
   return Object.fromEntries(pairs)
@@ -110,7 +110,7 @@ function readTaints(value: string): Taint[] {
   return list(value).map((entry) => {
     const match = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(entry)
     if (match === null)
-      throw new UsageError(`${JSON.stringify(entry)} is not a taint: use a taint such as key=value:NoSchedule`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a valid taint: use a taint such as key=value:NoSchedule`)
     return { key: match[1]!, ...(match[2] ? { value: match[2] } : {}), effect: match[3]! }
   })
 }

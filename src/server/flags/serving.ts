@@ -96,7 +96,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time to continue serving requests after a stop signal, while /readyz already fails',
+    help: 'time to continue serving requests after a stop signal; during this time, /readyz fails',
   }),
   shutdownGrace: flag({
     name: 'shutdown-grace-period',
@@ -117,7 +117,7 @@ export const servingFlags = {
     value: 'N',
     default: '0',
     read: readMaxConnections,
-    help: 'maximum number of open connections, a few of them reserved for system:masters; 0 means 80% of the open-file limit',
+    help: 'maximum number of open connections, including a few reserved for system:masters; 0 means 80% of the open-file limit',
   }),
   maxConnectionsPerUser: flag({
     name: 'max-connections-per-user',
@@ -201,7 +201,9 @@ function readDirectives(value: string): string {
   const directives = list(value)
   const wrong = directives.find((each) => !/^(max-age=\d{1,10}|includeSubDomains|preload)$/.test(each))
   if (wrong !== undefined)
-    throw new UsageError(`${JSON.stringify(wrong)} is not max-age=SECONDS, includeSubDomains or preload`)
+    throw new UsageError(
+      `${JSON.stringify(wrong)} is not a valid directive: use max-age=SECONDS, includeSubDomains or preload`,
+    )
   if (directives.length > 0 && !directives.some((each) => each.startsWith('max-age=')))
     throw new UsageError('max-age=SECONDS is missing: browsers ignore the header without it')
   return directives.join('; ')

@@ -23,7 +23,7 @@ export const installFlags = {
     name: 'dir',
     value: 'DIR',
     read: text,
-    help: 'directory to install to; defaults to a directory for the version in ~/.local/share/orch/envtest',
+    help: 'installation directory; defaults to a directory in ~/.local/share/orch/envtest named after the version',
   }),
 } satisfies Flags
 

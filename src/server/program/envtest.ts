@@ -91,7 +91,9 @@ async function runEtcd(args: readonly string[]): Promise<undefined> {
   const { listenClientUrls } = parseFlags(etcdFlags, args)
   const [address = ''] = listenClientUrls.split(',')
   if (!URL.canParse(address) || new URL(address).protocol !== 'http:')
-    throw new UsageError(`--listen-client-urls: ${JSON.stringify(address)} is not a URL such as http://127.0.0.1:2379`)
+    throw new UsageError(
+      `--listen-client-urls: ${JSON.stringify(address)} is not a valid URL: use a URL such as http://127.0.0.1:2379`,
+    )
   const { hostname, port } = new URL(address)
   const server = createServer((request, response) => {
     const isHealth = request.url === '/health'

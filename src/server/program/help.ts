@@ -80,7 +80,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
     form: 'config defaults | check FILE [flags]',
     summary: 'print or check a configuration file for the --config flag',
     about:
-      'The file has a field for every flag of orch up or orch apiserver, and - stands for standard input. See docs/operate/configuration.md.',
+      'The file has a field for every flag of orch up and orch apiserver. To read standard input, use - as FILE. See docs/operate/configuration.md.',
     flagGroups: async () => ({ Config: (await import('./config-command.ts')).configFlags }),
   },
   status: {

@@ -275,7 +275,7 @@ function stopWhenFailed(
   void failed.then((error) => {
     if (error instanceof StoreDamaged) log.error(error.message)
     else
-      log.error('the store is no longer writable, stopping the server; check the disk, then restart', {
+      log.error('the store is no longer writable; stopping the server; check the disk before you restart it', {
         error: error.message,
       })
     return endAfterFailure(stop, line.options.shutdownGrace)

@@ -50,7 +50,7 @@ export async function settleEmulatedVersion(store: Store, flags: VersionFlags): 
     const result = await store.commit({ key: emulatedVersionKey, expected, value: Buffer.from(version) })
     if (result.outcome === 'committed') return version
   }
-  throw new UsageError('other servers keep changing the Kubernetes version of the store; try again')
+  throw new UsageError('other servers keep changing the Kubernetes version recorded in the store; try again')
 }
 
 /** Returns the Kubernetes version that the store records, or the oldest version if it records none. */

@@ -116,7 +116,7 @@ export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig
 function checkHeader(text: string, { id }: Token): void {
   const header = parsed(() => parseJson(Buffer.from(text, 'base64url').toString()) as Json)
   if (!isObject(header) || header.alg !== 'HS256' || Object.hasOwn(header, 'crit'))
-    throw new JoinError('the cluster-info signature is not HS256')
+    throw new JoinError('the cluster-info signature does not use HS256')
   if (header.kid !== id) throw new JoinError('the cluster-info signature belongs to another token')
 }
 
@@ -194,6 +194,6 @@ function pinned(authorities: readonly X509Certificate[], pins: readonly string[]
   const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
   const shownPins = authorities.slice(0, maxShownPins).map(pinOf)
   if (trusted.length === 0)
-    throw new JoinError(`the cluster CA is ${shownPins.join(' or ')}, which does not match --ca-cert-hash`)
+    throw new JoinError(`the hash of the cluster CA is ${shownPins.join(' or ')}, which does not match --ca-cert-hash`)
   return trusted.map((each) => each.toString())
 }

@@ -87,7 +87,9 @@ function readServer(value: string): string {
 /** Parses a token. The error message does not repeat an invalid token, because it may be a valid token with a typo. */
 function readToken(value: string): string {
   if (value !== '' && !tokenForm.test(value))
-    throw new UsageError('a token must have the form abcdef.0123456789abcdef: 6 and 16 characters from a-z and 0-9')
+    throw new UsageError(
+      'a token must have the form abcdef.0123456789abcdef: 6 characters, a dot and 16 characters, all from a-z and 0-9',
+    )
   return value
 }
 

@@ -279,7 +279,7 @@ test('a proxy flag is rejected if another required proxy flag is missing', { tim
     ),
     [[authority], /--requestheader-client-ca-file requires --requestheader-username-headers/],
     [[authority, usual[1]!], /--requestheader-client-ca-file requires --requestheader-username-headers/],
-    [[authority, '--requestheader-username-headers=X-Remote-User,a b'], /"a b" is not a header name/],
+    [[authority, '--requestheader-username-headers=X-Remote-User,a b'], /"a b" is not a valid header name/],
     [['--requestheader-client-ca-file=/dev/null', usual[0]!], /--requestheader-client-ca-file: cannot read/],
   ]
   for (const [flags, fault] of rows) {

@@ -23,7 +23,7 @@ export const resourceVersionFlag = flag({
   name: 'resource-version',
   value: 'VERSION',
   read: text,
-  help: 'expected resourceVersion of the object; the command fails if the object has a different one; only for a single named object',
+  help: 'expected resourceVersion of the object; the command fails if the actual version differs; valid only for a single named object',
 })
 
 export interface Change {

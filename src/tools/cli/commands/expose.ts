@@ -85,7 +85,7 @@ const flags = {
     value: 'service/v1|service/v2',
     default: 'service/v2',
     read: oneOf(['service/v1', 'service/v2']),
-    help: 'name of the generator, for compatibility with kubectl; service/v1 names a single port "default"',
+    help: 'name of the generator, for compatibility with kubectl; with service/v1, a single port is named "default"',
   }),
   ...creationFlags,
   record: recordFlag,

@@ -118,7 +118,8 @@ export const connectionFlags = {
 /** Parses a duration and returns milliseconds. A bare number means seconds, as in kubectl. */
 export function readTime(value: string): number {
   const ms = parseDuration(/^\d{1,9}$/.test(value) ? `${value}s` : value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration such as 5s or 1m30s`)
+  if (ms === undefined)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid duration: use a duration such as 5s or 1m30s`)
   return ms
 }
 
@@ -131,7 +132,7 @@ function readRequestTimeout(value: string): number {
 }
 
 function readLevel(value: string): number {
-  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a log level from 0 to 10`)
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a valid log level: use 0 to 10`)
   return Number(value)
 }
 
@@ -139,6 +140,6 @@ function readLevel(value: string): number {
 function readServer(value: string): string {
   const address = value === '' || /^\w+:\/\//.test(value) ? value : `https://${value}`
   if (address !== '' && !(URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol)))
-    throw new UsageError(`${JSON.stringify(value)} is not a URL such as https://127.0.0.1:6443`)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid URL: use a URL such as https://127.0.0.1:6443`)
   return address
 }

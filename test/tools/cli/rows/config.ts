@@ -84,7 +84,7 @@ export const configuring: Part = {
     r('config delete-context', `emptied ${own}`, { stdout: /^deleted context emptied from / }),
     r('config delete-cluster', `emptied ${own}`, { stdout: /^deleted cluster emptied from / }),
     r('config set-cluster', `behind --proxy-url=nowhere ${own}`, {
-      stderr: 'error: --proxy-url: "nowhere" is not a URL such as http://127.0.0.1:3128\n',
+      stderr: 'error: --proxy-url: "nowhere" is not a valid URL: use a URL such as http://127.0.0.1:3128\n',
       code: 1,
     }),
     r(
@@ -110,7 +110,7 @@ export const configuring: Part = {
     r('config get-users', own, { stdout: 'NAME\nu\n' }),
     r('config set', `contexts.one.namespace third ${own}`, { stdout: 'Property "contexts.one.namespace" set.\n' }),
     r('config set', `clusters.c.color red ${own}`, {
-      stderr: 'error: clusters.c.color is not a field: use clusters.NAME.FIELD\n',
+      stderr: 'error: clusters.c.color is not a valid field: use clusters.NAME.FIELD\n',
       code: 1,
     }),
     r('config unset', `contexts.one.namespace ${own}`, { stdout: 'Property "contexts.one.namespace" unset.\n' }),

@@ -39,11 +39,11 @@ export const pods: Part = {
     }),
     r('logs', 'idle a --limit-bytes=-1', { stderr: 'error: --limit-bytes must be greater than 0\n', code: 1 }),
     r('logs', 'idle a --since=5x', {
-      stderr: 'error: --since: "5x" is not a duration such as 5s or 1m30s\n',
+      stderr: 'error: --since: "5x" is not a valid duration: use a duration such as 5s or 1m30s\n',
       code: 1,
     }),
     r('logs', 'idle a --since-time=yesterday', {
-      stderr: 'error: --since-time: "yesterday" is not a time such as TIME\n',
+      stderr: 'error: --since-time: "yesterday" is not a valid time: use a time such as TIME\n',
       code: 1,
     }),
     r('logs', '', { stderr: 'error: expected POD or TYPE/NAME, or a selector (-l)\n', code: 1 }),

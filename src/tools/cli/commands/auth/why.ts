@@ -40,7 +40,7 @@ type Options = OptionsOf<typeof flags>
 export const whyCommand = defineCommand({
   name: 'auth why',
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
-  about: `Explain why an action is allowed or denied. Shows the rules that come closest to matching, and the narrowest rule that would allow the action.
+  about: `Explain why an action is allowed or denied. Show the rules that come closest to matching, and the narrowest rule that would allow the action.
 
 Users who may create accessexplanations also see the roles and bindings. All other users see only their own rules.`,
   examples: [

@@ -52,7 +52,7 @@ export const setPropertyCommand = defineCommand({
     if (path === 'current-context') await setCurrentContext(files, value)
     else {
       const { sort, name, field } = readPath(path)
-      if (field === '') throw new UsageError(`${path} is not a field: use ${sort}s.NAME.FIELD`)
+      if (field === '') throw new UsageError(`${path} is not a valid field: use ${sort}s.NAME.FIELD`)
       await setEntry(files, { sort, name, fields: { [field]: readValue(field, value, options) } })
     }
     context.out(`Property "${escapeLine(path)}" set.\n`)

@@ -49,6 +49,6 @@ export const setClusterCommand = defineCommand({
 
 function readProxy(value: string): string {
   if (value !== '' && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
-    throw new UsageError(`${JSON.stringify(value)} is not a URL such as http://127.0.0.1:3128`)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid URL: use a URL such as http://127.0.0.1:3128`)
   return value
 }

@@ -15,7 +15,7 @@ export const createConfigMapCommand = defineGenerator({
   flags: {
     ...dataFlags,
     appendHash: appendHashFlag,
-    immutable: toggle({ name: 'immutable', help: 'make the ConfigMap immutable: its data can never change' }),
+    immutable: toggle({ name: 'immutable', help: 'make the ConfigMap immutable, so that its data can never change' }),
   },
   type: kinds.ConfigMap,
   make: (options, { context }) => {

@@ -15,7 +15,7 @@ export const dataFlags = {
     name: 'from-file',
     value: '[KEY=]FILE',
     read: text,
-    help: 'file to store under its name or the given key, or a directory of files to store',
+    help: 'file to store, or directory whose files to store; KEY defaults to the name of the file',
   }),
   fromEnvFile: repeated({
     name: 'from-env-file',

@@ -65,7 +65,7 @@ export function ruleForPaths(options: RuleOptions, paths: readonly string[]): ob
     if (path === '*') continue
     if (!path.startsWith('/')) throw new UsageError(`--non-resource-url ${JSON.stringify(path)} must start with /`)
     if (path.slice(0, -1).includes('*'))
-      throw new UsageError(`--non-resource-url ${JSON.stringify(path)} may have * only at its end`)
+      throw new UsageError(`--non-resource-url ${JSON.stringify(path)} may contain * only at the end`)
   }
   return { verbs, nonResourceURLs: paths }
 }

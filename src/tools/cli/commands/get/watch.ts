@@ -25,7 +25,7 @@ export async function watchTarget(getting: Getting, targets: readonly Target[]):
   const [target, ...others] = targets
   if (others.length > 0 && getting.options.filename.length > 0)
     throw new UsageError(
-      `watch is only supported on individual resources and resource collections: the files have ${targets.length}`,
+      `watch is only supported on individual resources and resource collections: the files contain ${targets.length}`,
     )
   if (others.some(({ type }) => type !== target!.type))
     throw new UsageError('you may only specify a single resource type')

@@ -61,7 +61,9 @@ export async function runMarks(
   const [subjects, marks] = start < 0 ? [words, []] : [words.slice(0, start), words.slice(start)]
   const requestedMarks = readMarks(marks, sort)
   if (requestedMarks.size === 0 && !options.list)
-    throw new UsageError(`at least one ${sort.noun} update is required: key=value, or key- to remove it`)
+    throw new UsageError(
+      `at least one ${sort.noun} update is required: use key=value to set a ${sort.noun}, or key- to remove one`,
+    )
   if (options.list) refuseListedForm(options)
   if (options.local)
     return await changeLocally(context, options, {

@@ -29,7 +29,7 @@ const flags = {
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'name of the new container or, with --copy-to, of the container to change; default: a generated name',
+    help: 'name of the new container; with --copy-to, name of the container to change; default: a generated name',
   }),
   target: flag({
     name: 'target',

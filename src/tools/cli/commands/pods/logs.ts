@@ -124,7 +124,7 @@ function readWhole(value: string): number {
 
 function readMoment(value: string): string {
   if (value === '' || normalTime(value, false) !== undefined) return value
-  throw new UsageError(`${JSON.stringify(value)} is not a time such as 2024-01-02T15:04:05Z`)
+  throw new UsageError(`${JSON.stringify(value)} is not a valid time: use a time such as 2024-01-02T15:04:05Z`)
 }
 
 function check(options: Options, words: readonly string[]): void {

@@ -114,7 +114,10 @@ function readChange(words: readonly string[]): EnvChange {
     const equals = word.indexOf('=')
     if (equals > 0) set.push({ name: word.slice(0, equals), value: word.slice(equals + 1) })
     else if (equals < 0 && word.length > 1 && word.endsWith('-')) remove.push(word.slice(0, -1))
-    else throw new UsageError(`${JSON.stringify(word)} is not a variable: use NAME=VALUE, or NAME- to remove it`)
+    else
+      throw new UsageError(
+        `${JSON.stringify(word)} is not a valid variable assignment: use NAME=VALUE to set a variable, or NAME- to remove one`,
+      )
   }
   const both = set.find(({ name }) => remove.includes(name))
   if (both !== undefined) throw new UsageError(`cannot both set and remove the variable ${JSON.stringify(both.name)}`)
