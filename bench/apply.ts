@@ -1,6 +1,6 @@
 /**
- * Measures the cost of an apply compared with a plain PUT. Covers only the processing of the object, without transport
- * and store. Prints microseconds per operation and the ratio to the PUT. Run it with `bin/node bench/apply.ts`.
+ * Measures the cost of an apply compared with a plain PUT. Covers only the processing of the object, not the transport
+ * or the store. Prints microseconds per operation and the ratio to the PUT. Run it with `bin/node bench/apply.ts`.
  */
 import { parseJson, stringifyJson } from '../src/api/codec/json.ts'
 import type { Json, JsonObject } from '../src/api/json/json.ts'

@@ -46,8 +46,8 @@ export class Client {
   }
 
   /**
-   * Calls `onEvents` for each chunk, with the size of the chunk and the number of events that it completes. Resolves
-   * when the response begins.
+   * Calls `onEvents` for each chunk, with the size of the chunk and the number of events that end in it. Resolves when
+   * the response begins.
    */
   async watch(
     path: string,

@@ -88,7 +88,7 @@ function kubeApiserver(): Tool['start'] {
   }
 }
 
-/** Starts a server in the foreground that writes `admin.kubeconfig` into its directory. */
+/** Starts, in the foreground, a server that writes `admin.kubeconfig` into its directory. */
 async function program(directory: string, command: string, args: readonly string[]): Promise<Running> {
   const child = spawn(command, args, { cwd: directory, stdio: 'ignore' })
   return { connect: fromFile(join(directory, 'admin.kubeconfig')), processes: [child.pid!], stop: () => end(child) }
@@ -137,7 +137,7 @@ async function createObjects(client: Client): Promise<void> {
   await Promise.all(Array.from({ length: clients }, work))
 }
 
-/** Returns the proportional set size of processes and their descendants in bytes. */
+/** Returns the proportional set size, in bytes, of processes and their descendants. */
 function memoryOf(processes: readonly number[]): number {
   const parents = new Map(
     readdirSync('/proc')

@@ -1,6 +1,6 @@
 /**
- * Starts 50 informers and prints, as JSON, the number of requests, the number of bytes, the time and the CPU time until
- * all of them have received the objects:
+ * Starts 50 informers. When all of them have received the objects, prints the number of requests and bytes, the elapsed
+ * time and the CPU time as JSON:
  *
  *     informers-program.ts SERVER true|false
  *

@@ -3,13 +3,13 @@
  * minutes. All bare limits are measured in the same run, so that the ratios are valid on any machine. Requires Linux,
  * wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list,
+ *   --only TEXT      only the groups of rows whose names contain TEXT: get, access, tokens, certificates, list,
  *                    streaming-lists, writes, admission, policies, webhooks, custom, custom-definitions, stores, patch,
  *                    start, memory, watch, fan-out, protobuf, label, stalls, overload, everything, history, collection,
  *                    orchctl, testing, client, cluster, scale, workers, kube-apiserver, growth
  *   --json FILE      also write the figures to a file
  *   --plot FILE      plot the rows of `growth` (SVG)
- *   --cpu-prof DIR   our server writes CPU profiles there, which makes it slower
+ *   --cpu-prof DIR   write CPU profiles of the server to DIR, which slows down the server
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -61,7 +61,7 @@ export class Bench {
     return directory
   }
 
-  /** Like `fill`, but creates the directory only once per run and number of objects. */
+  /** Like `fill`, but creates only one directory per run for each number of objects. */
   filled(count: number): Promise<string> {
     let directory = this.#filled.get(count)
     if (directory === undefined) {

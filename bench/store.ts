@@ -1,8 +1,8 @@
 /**
- * Measures durable commits to the embedded store by one client and by 64 clients, compared with a bare loop of lmdb
- * transactions that have the same batch sizes, in the same run. Also measures the cost of compaction for a writer.
- * Prints ratios, which are comparable across machines. Run it with `bin/node bench/store.ts [seconds]`. Other
- * benchmarks call `benchStore`.
+ * Measures durable commits to the embedded store by one client and by 64 clients, compared in the same run with a bare
+ * loop of lmdb transactions that have the same batch sizes. Also measures the cost of compaction for a writer. Prints
+ * ratios, which are comparable across machines. Run it with `bin/node bench/store.ts [seconds]`. Other benchmarks call
+ * `benchStore`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -4,10 +4,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 export interface Cpu {
-  /** Seconds of CPU time of all threads. */
+  /** CPU time of all threads in seconds. */
   readonly total: number
   /**
-   * Seconds of CPU time of the event-loop thread. The event loop is saturated if it uses one second of CPU time per
+   * CPU time of the event-loop thread in seconds. The event loop is saturated if it uses one second of CPU time per
    * second.
    */
   readonly main: number
@@ -21,7 +21,7 @@ export function cpuOf(pid: number): Cpu {
   return { total: user! + system!, main: mainUser! + mainSystem! }
 }
 
-/** Name and seconds of CPU time of a thread. */
+/** Name of a thread, and its CPU time in seconds. */
 export interface ThreadCpu {
   readonly name: string
   readonly seconds: number
@@ -43,12 +43,12 @@ export function cpuOfThreads(pid: number): Map<string, ThreadCpu> {
   )
 }
 
-/** Returns the seconds of CPU time of this process and of its exited children. */
+/** Returns the CPU time, in seconds, of this process and its exited children. */
 export function cpuOfGenerators(): number {
   return statTimes('/proc/self/stat').reduce((sum, time) => sum + time, 0)
 }
 
-/** Returns the seconds of CPU time of the whole machine since it started. */
+/** Returns the CPU time, in seconds, that the whole machine has used since it started. */
 export function cpuOfMachine(): number {
   const line = readFileSync('/proc/stat', 'utf8').split('\n')[0]!
   const [user, nice, system, , , irq, softirq, steal] = line.trim().split(/\s+/).slice(1).map(Number)

@@ -1,8 +1,8 @@
 /**
  * Checks that every function, class and constant that src/ exports is imported by another file in src/, the tests, the
  * benchmarks or the scripts. A type may be exported even if no other file imports it, because it may occur in the
- * signature of another export. Also checks that every export that another folder imports, including types, has a doc
- * comment. Reads the sources as text rather than as a syntax tree. A file that is imported as a whole or at run time
+ * signature of another export. Also checks that every export, including types, has a doc comment if another folder
+ * imports it. Reads the sources as text rather than as a syntax tree. A file that is imported as a whole or at run time
  * counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'

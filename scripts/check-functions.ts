@@ -4,7 +4,7 @@
  * below must also be lowered. `--list` prints every function that counts.
  *
  * The script reads text rather than a syntax tree: it blanks out strings, comments and regular expressions, and then
- * finds the declarations of functions with a pattern. This method is accurate enough for counting.
+ * uses a pattern to find function declarations. This method is accurate enough for counting.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -19,7 +19,7 @@ const done = new Set<string>()
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
-/** Indexes of each folder's group and layer. */
+/** Index of each folder's group, and of its layer within the group. */
 const places = new Map<string, readonly [number, number]>()
 for (const [group, { name, layers }] of groups.entries()) {
   if (layers.length === 0) places.set(name, [group, 0])

@@ -27,7 +27,7 @@ function changesOf(states: readonly string[]): string {
 }
 
 /**
- * Each of these names sets all gates of a stage. Every version has them, although the table omits them for some
+ * Each of these names sets all gates of a stage. Every version has these names, although the table omits them for some
  * versions.
  */
 const stages = ['AllAlpha', 'AllBeta']

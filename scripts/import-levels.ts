@@ -46,5 +46,5 @@ const head = ['flag', 'type', ...flagVersions.map((file) => file.replace('.tsv',
 const sorted = [...rows.values()].sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
 writeFileSync(join(target, 'flags.tsv'), `${[head, ...sorted].map((row) => row.join('\t')).join('\n')}\n`)
 
-/** Roles are repeated in all versions. The window of gzip is too small to find these repetitions. */
+/** The same roles occur in every version. The gzip window is too small to find these repetitions. */
 writeFileSync(join(target, 'roles.json.br'), brotliCompressSync(JSON.stringify(documentsIn('roles'))))

@@ -67,8 +67,8 @@ export const groups: readonly Group[] = [
 const values = ['api/json', 'api/model', 'api/versions', 'api/selectors']
 
 /**
- * Folders that may import less than their layer allows: only the listed groups and folders, `base` and the folder
- * itself.
+ * Folders that may import less than their layer allows: only the listed groups and folders, `base`, and files in the
+ * same folder.
  */
 export const only: { readonly [room: string]: readonly string[] } = {
   'storage/store': ['wire'],

@@ -4,7 +4,7 @@
  *
  *   bin/node scripts/sample-texts.ts --seed=7                   30 texts of every category
  *   bin/node scripts/sample-texts.ts --seed=7 --category=logs   30 log messages
- *   bin/node scripts/sample-texts.ts --seed=7 --recordings=DIR  leave out errors whose words Kubernetes chose
+ *   bin/node scripts/sample-texts.ts --seed=7 --recordings=DIR  omit errors that repeat Kubernetes' wording
  *
  * A directory of recordings contains JSON files with Kubernetes responses, whose messages this repository repeats
  * verbatim. The same seed draws the same texts as long as the sources do not change.

@@ -1,7 +1,7 @@
 /**
- * Measures the cost of authorization: a GET by a user with one binding on a server with 10,000 bindings, compared with
- * a server with 10, and the startup time with 10,000 bindings. The index is keyed by user name, so the number of
- * bindings should not matter.
+ * Measures the cost of authorization: a GET by a user with one binding, on a server with 10,000 bindings compared with
+ * a server with 10 bindings. Also measures the startup time with 10,000 bindings. The index is keyed by user name, so
+ * the number of bindings should not matter.
  */
 
 import type { Lookup, ObjectName } from '../../src/api/model/lookup.ts'

@@ -54,7 +54,10 @@ export const admissionRows = {
   },
 }
 
-/** Creates service accounts, which no control loop creates in this benchmark, and a quota that is never exhausted. */
+/**
+ * Creates service accounts, because no control loop creates them in this benchmark, and a quota that is never
+ * exhausted.
+ */
 async function prepare(client: Client): Promise<void> {
   const post = (path: string, object: object) => client.send('POST', path, JSON.stringify(object))
   await post('/api/v1/namespaces', { metadata: { name: 'counted' } })

@@ -14,7 +14,8 @@ const other = '@kubernetes/client-node@2.0.1'
 const rounds = 5
 
 /**
- * Time and CPU time per list in milliseconds. `firstMs` is for the first list of a process, the others for later lists.
+ * Time and CPU time per list in milliseconds. `firstMs` is the time of the first list in a process. The other values
+ * are for later lists.
  */
 interface Lists {
   readonly ms: number

@@ -1,7 +1,7 @@
 /**
- * Measures the delivery of the same event to 300 watchers, each with an HTTP/1.1 connection, from one writer and from
- * 16 concurrent writers. Compares the delivery with a bare server that writes the same bytes to the same number of
- * connections. The number of bytes that h2load received proves that no watcher missed events.
+ * Measures the delivery of events to 300 watchers, each with its own HTTP/1.1 connection. The events come from one
+ * writer or from 16 concurrent writers. Compares the delivery with a bare server that writes the same bytes to the same
+ * number of connections. The number of bytes that h2load received proves that no watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'

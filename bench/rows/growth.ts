@@ -1,5 +1,5 @@
 /**
- * With 1,000 to 300,000 stored objects, measures the cost of a write, a page of 500 objects and a watch event. None of
+ * Measures the cost of a write, a page of 500 objects and a watch event with 1,000 to 300,000 stored objects. None of
  * these costs should grow.
  */
 import { Client } from '../client.ts'
@@ -17,7 +17,7 @@ interface Costs {
   /** Microseconds of CPU time per request. */
   readonly write: number
   readonly page: number
-  /** Microseconds from sending a write until one watcher receives its event, on an otherwise idle server. */
+  /** Microseconds from sending a write until one watcher receives the event, on an otherwise idle server. */
   readonly event: number
 }
 

@@ -1,7 +1,7 @@
 /**
  * Measures the cost of object history: the CPU time of creating and updating 1 kB objects, compared with a server
- * without history. Also measures the size of the data file after several times as many updates as the history retains,
- * which shows that the size is bounded.
+ * without history. Also measures the size of the data file after many more updates than the history retains, which
+ * shows that the size is bounded.
  */
 import { join } from 'node:path'
 import { dataFileSize } from '../../src/storage/store/lmdb/directory.ts'

@@ -1,5 +1,5 @@
 /**
- * Measures a LIST of the 10 objects with a given label out of 100,000, compared with the rate of GETs of one object.
+ * Measures the rate of LISTs that select 10 of 100,000 objects by label, compared with the rate of GETs of one object.
  */
 import { compare, compared, http1, limitOf } from '../load.ts'
 import { collection, pathOf } from '../objects.ts'

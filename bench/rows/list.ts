@@ -1,6 +1,6 @@
 /**
  * Measures LISTs of 10,000 and of 500 objects, compared with streaming the same bytes in chunks of 64 KiB. Also
- * measures the memory that one list takes.
+ * measures the memory that one list uses.
  */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'

@@ -67,7 +67,7 @@ export async function costRow(
 
 const floodSeconds = 8
 /**
- * Time in milliseconds that the flooding client has to open its connections before the measurement begins. The
+ * Time in milliseconds for the flooding client to open its connections before the measurement begins, because the
  * measurement must not include handshakes.
  */
 const handshakesMs = 3000

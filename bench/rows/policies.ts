@@ -46,7 +46,7 @@ export const policyRows = {
       const [side, without] = [await start(), await start()]
       await install(side, policies)
       // Both servers create the same ConfigMaps before the measurement. Otherwise, V8 would still be compiling the code
-      // for creates in one of them, and the compilation would cost more than the policies.
+      // for creates on one of them, and the compilation would cost more than the policies.
       for (const each of [side, without]) await fill(each, warmUpCreates)
       await setTimeout(restMs)
       rows.push(await row(name, bound, { side, drive: drive() }, { side: without, drive: drive() }))

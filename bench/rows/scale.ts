@@ -1,9 +1,10 @@
 /**
  * Measures a large simulated cluster in one process: first 5,000 nodes until all are ready, then 10,000 pods without an
  * owner, and then 10,000 pods of a Deployment. All pods are created, run and deleted. The first two targets are the
- * same as for KWOK, which binds its pods to a node without a scheduler. Here, the scheduler chooses among all nodes.
- * `ORCH_SCALE=nodes,pods` changes the numbers, and `ORCH_SCALE_ONLY=targets` leaves out the Deployment, which has no
- * target. The rates depend on the machine. The CPU time of each thread is comparable across machines.
+ * same as those of KWOK, which binds its pods to a node without a scheduler. In this benchmark, the scheduler chooses
+ * among all nodes. `ORCH_SCALE=nodes,pods` changes the numbers, and `ORCH_SCALE_ONLY=targets` leaves out the
+ * Deployment, which has no target. The rates depend on the machine. The CPU time of each thread is comparable across
+ * machines.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'

@@ -1,7 +1,8 @@
 /**
- * Applies the same load to every store: durable creates and updates by 64 clients and reads of one object, on lmdb, on
- * a single etcd and on a cluster of three. Compares the results on etcd with raw etcd puts and reads by 64 clients over
- * one connection in the same run, and the results on lmdb with those on a single etcd. Requires `etcd` on the PATH.
+ * Applies the same load to every store: durable creates and updates by 64 clients, and reads of one object. The stores
+ * are lmdb, a single etcd member and an etcd cluster of three members. Compares the results on etcd with raw etcd puts
+ * and reads by 64 clients over one connection in the same run, and the results on lmdb with those on a single etcd
+ * member. Requires `etcd` on the PATH.
  */
 import { type Cluster, startEtcd } from '../../test/support/etcd.ts'
 import { measureRawPuts, measureRawReads } from '../etcd.ts'

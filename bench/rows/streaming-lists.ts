@@ -58,7 +58,10 @@ async function measured(bench: Bench, directory: string, path: string): Promise<
   return { ...figures, bytes: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** Resolves with the number of bytes when the list has ended or the bookmark of a streaming list has arrived. */
+/**
+ * Resolves with the number of received bytes when the list has ended or, for a streaming list, when its bookmark has
+ * arrived.
+ */
 function receiveAll({ port }: Side, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }

@@ -1,7 +1,7 @@
 /**
  * Measures the cost of a service account token: a GET with such a token, compared with a GET with a static token, on
  * the same server and with the same permissions. Also measures how long a token is still accepted after its account has
- * been deleted, even if it is used constantly.
+ * been deleted, even if the token is used constantly.
  */
 import { request } from 'node:https'
 import { Client } from '../client.ts'
@@ -41,8 +41,7 @@ export const tokenRows = {
 
 /**
  * Measures both tokens in many alternating rounds and returns the round with the median CPU time. One server handles
- * both tokens. The server must be warm before the first measurement, because otherwise the second token would appear
- * faster.
+ * both tokens. The server must be warm before the first measurement. Otherwise, the second token would appear faster.
  */
 async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
   const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))

@@ -22,7 +22,7 @@ const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
 const lifetime = 12
-/** Time in milliseconds to wait for events of the fast writer that are still in buffers. */
+/** Time in milliseconds to wait until buffered events of the fast writer have arrived. */
 const settleMs = 1500
 
 /** The server to watch, the path of the watch, and a function that writes an object. */

@@ -1,8 +1,8 @@
 /**
  * Measures `--workers`. Compares the gain from two and four event loops with that of a bare Node.js server with the
  * same number of threads. Also measures the cost of additional workers: CPU time per request, the latency of a single
- * durable create, and memory. Finally, measures more workers than there are cores, and `auto`, which starts with one
- * worker and is measured after it has had time to add others.
+ * durable create, and memory. Finally, measures a server with more workers than cores, and a server with `auto`, which
+ * starts with one worker and has time to add others before the measurement.
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'

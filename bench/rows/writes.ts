@@ -11,7 +11,7 @@ import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row } from '../table.ts'
 
 const clients = 64
-/** Number of objects among which the updates choose. */
+/** Number of objects from which the updates choose. */
 const objectCount = 2000
 const script = join(import.meta.dirname, '../writes.lua')
 
