@@ -53,7 +53,7 @@ export async function startAggregation(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  // If writing the ConfigMap fails, the loop logs the failure and retries. The server starts anyway.
+  // The server starts even if writing the ConfigMap fails, because the loop logs the failure and retries.
   if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
   // The server does not wait for the backends before it starts, because backends may respond slowly and other requests
   // do not need them.

@@ -173,8 +173,8 @@ interface ApiParts
 }
 
 /**
- * Returns the authenticators that use stored objects or are specific to this process: for service account tokens,
- * bootstrap tokens, console sessions, and any that the caller provides.
+ * Returns the authenticators that use stored objects or are specific to this process: those for service account tokens,
+ * bootstrap tokens and console sessions, and the one that the caller provides, if any.
  */
 function strategiesOf(
   options: EmulatedOptions,

@@ -48,8 +48,8 @@ const loadedLater = new Set(
 )
 
 /**
- * Whether the objects of a kind may be loaded later. This also applies to custom kinds. In a key prefix, their groups
- * end in a dot.
+ * Whether the objects of a kind may be loaded later. All custom kinds may be loaded later. Their key prefixes contain a
+ * group name that ends with a dot.
  */
 function mayLoadLater(prefix: string): boolean {
   return loadedLater.has(prefix) || prefix.includes('./')

@@ -1,6 +1,6 @@
 /**
- * Opens the port before the server is ready if `--livez-grace-period` is set. While the server starts, and for at most
- * the grace period, `/livez` succeeds, so that a supervisor does not restart a server that has to load a lot of data.
+ * Opens the port before the server is ready if `--livez-grace-period` is set. While the server is starting, `/livez`
+ * succeeds for at most the grace period, so that a supervisor does not restart a server that is loading a lot of data.
  * `/readyz` fails, and all other requests get a 503 response with Retry-After. Once the server is ready, it handles all
  * requests on the port.
  */

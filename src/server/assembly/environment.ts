@@ -1,6 +1,6 @@
 /**
- * Defines what a caller provides to an API server besides its options: a log, a clock and, in tests, replacements for
- * other parts.
+ * Defines what a caller provides to an API server in addition to the options: a log, a clock and, in tests,
+ * replacements for other parts.
  */
 import type { Kind } from '../../api/schema/kind.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'

@@ -96,7 +96,7 @@ async function openPipeline(
 
 /** Moves a worker's clients to the other workers. Clients reconnect when their connection ends. */
 export interface ClientMoving {
-  /** Ends each connection with this probability as soon as its running requests are complete. */
+  /** Ends each connection, with this probability, as soon as its running requests are complete. */
   moveClients(chance: number): void
   /**
    * Stops listening. Ends watches immediately, and other connections once their requests are complete. Resolves when no

@@ -7,7 +7,7 @@
  * `close` ends running requests and waits for them for a limited time, so that no request uses the store afterwards.
  *
  * Control loops may send hundreds of requests and read hundreds of events in a single turn of the event loop. Requests
- * and response chunks therefore wait until a turn has free time, which gives network clients priority.
+ * and response chunks therefore wait for a turn with free time, so that network clients have priority.
  */
 import { Readable } from 'node:stream'
 import { authenticated, type User } from '../../api/model/user.ts'

@@ -1,4 +1,7 @@
-/** Opens the listener as configured by flags. If that fails, explains the system error and how to fix it. */
+/**
+ * Opens the listener as configured by flags. If the listener cannot be opened, explains the system error and how to fix
+ * it.
+ */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -24,7 +27,7 @@ export interface ListenerParts {
    * Shared memory and a channel that workers use to count and evict connections. Undefined if there is only one worker.
    */
   readonly counting?: WorkerConnections | undefined
-  /** How to share the port. Undefined if this server has the port to itself. */
+  /** How to share the port. Undefined if no other worker uses the port. */
   readonly portSharing?: PortSharing | undefined
 }
 

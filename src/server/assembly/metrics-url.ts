@@ -23,7 +23,7 @@ export interface MetricsUrlParts {
   readonly vendor: Vendor
   readonly clock: TimerClock
   readonly log: Log
-  /** Called with the metrics from each successful request, and whenever old metrics are removed. */
+  /** Called with the metrics from each successful request, and with empty metrics when old metrics are removed. */
   readonly replace: (metrics: MetricsFile) => void
 }
 

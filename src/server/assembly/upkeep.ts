@@ -88,7 +88,7 @@ export async function startOwnService(
     : []
   const running = startLoops([ownServiceLoop(parts), ...cidrs], loopRecords)
   opened.defer(() => running.stop())
-  // If the write fails, the loop logs the failure and retries. The server starts anyway.
+  // The server starts even if the write fails, because the loop logs the failure and retries.
   await running.firstPass.catch(() => {})
 }
 

@@ -98,8 +98,8 @@ export function openWays(
 const flag = 'kubelet-certificate-authority'
 
 /**
- * Returns a function that returns the CA certificates in the file. They are reloaded when the file changes. The
- * function returns undefined if no file is configured.
+ * Returns a function that returns the CA certificates in the file, or undefined if no file is configured. The
+ * certificates are reloaded when the file changes.
  */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined

@@ -1,7 +1,7 @@
 /**
  * Implements `orch backup`, `restore`, `check` and `migrate`, which operate on a whole store. Each command reports
- * progress on standard error and results on standard output. The commands never overwrite data. An incompletely loaded
- * store cannot be opened.
+ * progress on standard error and results on standard output. The commands never overwrite data. A store that was loaded
+ * only partially cannot be opened.
  */
 import { version } from '../../api/model/version.ts'
 import { oldestVersion } from '../../api/versions/emulated-version.ts'

@@ -1,6 +1,6 @@
 /**
- * Determines the lifetimes of entries such as Events when they are loaded into a store. When an entry is loaded, its
- * full lifetime starts over.
+ * Determines the lifetimes of entries such as Events when they are loaded into a store. The full lifetime of an entry
+ * starts again when the entry is loaded.
  */
 
 import { allKinds } from '../../api/kinds/all.ts'

@@ -12,7 +12,8 @@ import type { StorePlace } from '../flags/backup.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
 /**
- * History retention in milliseconds. It exceeds the run time of any command, because commands must not compact history.
+ * History retention in milliseconds. The retention exceeds the run time of any command, because commands must not
+ * compact the history.
  */
 const historyMs = 24 * 3_600_000
 const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }

@@ -1,6 +1,6 @@
 /**
- * Shows the progress of long operations on standard error: as one line that is updated in place on a terminal, and as a
- * new line every few seconds elsewhere.
+ * Shows the progress of long operations on standard error: on a terminal as one line that is updated in place, and
+ * otherwise as a new line every few seconds.
  */
 
 /** Writes the results, progress and warnings of a command. */

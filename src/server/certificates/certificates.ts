@@ -41,8 +41,8 @@ export interface Certificates {
   writeAdminConfig(server: string): Promise<void>
   /**
    * Renews self-signed certificates before they expire, and reloads changed files. `onRenewed` applies the new
-   * certificates. Returns a function that stops the renewal. Once the promise that this function returns has resolved,
-   * no more files are written.
+   * certificates. Returns a function that stops the renewal. That function returns a promise, and no files are written
+   * after the promise has resolved.
    */
   keepFresh(
     server: string,
@@ -215,7 +215,7 @@ const maxAddresses = 64
 
 /**
  * Returns the addresses that clients can use to reach the bind address. If the server listens on all addresses, these
- * are all addresses of the machine, except link-local addresses, because clients would also need a zone to use those.
+ * are all addresses of the machine. Link-local addresses are excluded, because clients can use them only with a zone.
  */
 function boundAddresses(bindAddress: string): string[] {
   if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]
@@ -228,8 +228,7 @@ function boundAddresses(bindAddress: string): string[] {
 }
 
 /**
- * Validates the names in flags. This must happen while the flag that each name comes from is still known, so that the
- * error can name the flag.
+ * Validates the names in `--tls-san` before they are combined with other names, so that the error can name the flag.
  */
 function checkNames(tlsSan: readonly string[]): void {
   try {
@@ -248,8 +247,8 @@ function unique(items: readonly string[]): string[] {
 }
 
 /**
- * Returns the cluster name of the kubeconfig. Each profile has its own name, because servers of both profiles may run
- * on one host.
+ * Returns the name of the cluster in the kubeconfig. Each profile has its own name, because servers of both profiles
+ * may run on one host.
  */
 function clusterName({ profile }: ServerOptions): string {
   return profile === 'orch' ? 'orch' : `orch-${profile}`

@@ -70,7 +70,7 @@ export class ClientAuthorities {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Reads a file of CAs. Throws UsageError if the file is invalid. */
+/** Reads a file that contains CAs. Throws UsageError if the file is invalid. */
 export function readAuthorities(flag: string, file: string): X509Certificate[] {
   const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
   if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} contains no PEM certificate`)

@@ -2,9 +2,10 @@
  * Secrets shared by all servers on one store, so that the servers form a cluster without exchanging files: the CA, the
  * service account key and the continue-token key. The first server creates the secrets with a compare-and-set, and all
  * other servers use them. The secrets are stored next to the objects (`meta/...`), where no API request can reach them.
- * Anyone with read access to the store can read them, like any Secret. They are encrypted if Secrets are encrypted.
+ * Like Secrets, they are readable by anyone who can read the store, unless Secrets are encrypted. In that case, these
+ * secrets are also encrypted.
  *
- * The CA of an embedded store is not shared. It exists only in files in the data directory.
+ * With an embedded store, the CA is not shared and exists only in files in the data directory.
  */
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'

@@ -155,8 +155,8 @@ function everySigner({ signingAuthority: { certificate, key } }: ApiServer): Sig
 }
 
 /**
- * User of the informers that all loops share. Its role may read all objects, but write only service accounts and their
- * Secrets.
+ * User of the informers that all loops share. Its role can read all objects, but can write only service accounts and
+ * their Secrets.
  */
 export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
 

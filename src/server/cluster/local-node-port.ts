@@ -1,7 +1,8 @@
 /**
  * The port of the simulated nodes in this process. All nodes share one port, which listens only on the loopback
  * address. When a client first connects to a node, the serving certificate signer in this process creates the node's
- * certificate. The server can connect to the nodes once the returned promise has resolved and until the port is closed.
+ * certificate. The server can connect to the nodes from the time the returned promise resolves until the port is
+ * closed.
  */
 
 import { superusers, type User } from '../../api/model/user.ts'

@@ -148,7 +148,7 @@ type GivenLimits = { readonly [limit in keyof AuditLogLimits]?: number | undefin
   readonly emulatedVersion: EmulatedVersion
 }
 
-/** Returns the limits set by flags. The defaults of all other limits depend on the Kubernetes version. */
+/** Returns the limits that flags set. All other limits have defaults that depend on the Kubernetes version. */
 export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbackup }: GivenLimits): AuditLogLimits {
   const isLimited = isAtLeast(emulatedVersion, '1.36')
   return {

@@ -29,7 +29,7 @@ export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
 const maxBytes = 1024 * 1024
 /** Maximum number of invalid fields to report. */
 const maxFaults = 20
-/** Flags that have no field in the file because they select the file. */
+/** Flags that have no field in the file, because they specify the file itself. */
 const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
 
 /**
@@ -172,8 +172,9 @@ class ConfigurationReader {
 }
 
 /**
- * Converts the value of a field to the values that the flag would have on a command line. A list becomes several values
- * of a repeatable flag, or one comma-separated value of any other flag. An object becomes a list of `key=value` pairs.
+ * Converts the value of a field to the values that a user would pass to the flag on a command line. A list becomes
+ * several values of a repeatable flag, or one comma-separated value of any other flag. An object becomes a list of
+ * `key=value` pairs.
  */
 function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
   if (Array.isArray(value)) {

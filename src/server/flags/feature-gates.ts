@@ -22,8 +22,8 @@ import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
 /**
- * Gates that this server's code checks, with the effect of enabling them. Gates that control fields are declared with
- * those fields instead.
+ * Gates that this server's code checks, with the effect of enabling each of them. Gates that control fields are
+ * declared with these fields instead.
  */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
   APIListChunking: 'clients can request lists in pages with limit and continue',

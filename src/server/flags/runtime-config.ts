@@ -51,7 +51,7 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
 }
 
 /**
- * Returns those names in the configuration that are alpha versions of a known group. Each Kubernetes version has
+ * Returns the names in the configuration that refer to alpha versions of known groups. Each Kubernetes version has
  * different alpha versions. The server implements none of them, so it accepts the names but does not serve the
  * versions.
  */

@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** Modes that need a file. The flag for the file must be set if and only if the mode is selected. */
+/** Modes that require a file. The flag that specifies the file must be set if and only if the mode is selected. */
 const files = [
   {
     mode: 'ABAC',

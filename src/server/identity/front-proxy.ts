@@ -1,7 +1,8 @@
 /**
  * The identity that this server presents to aggregated API servers: a client certificate, and the CAs, header names and
- * common names that backends need to verify it. If no flag specifies a certificate, a self-signed certificate is stored
- * in `pki/front-proxy` in the data directory, shared by all servers on one store, and renewed before it expires.
+ * common names that backends need to verify it. If no flag specifies a certificate, the server uses a self-signed
+ * certificate in `pki/front-proxy` in the data directory. All servers on one store share its CA, and the certificate is
+ * renewed before it expires.
  */
 import { join } from 'node:path'
 import { type CertifiedKey, openAuthority, proxyName } from '../../api/pki/authority.ts'

@@ -167,7 +167,7 @@ function proxyOf(
   return { authenticator, isSecretHeader: (name) => isProxyHeader(headers, name) }
 }
 
-/** Checks that no flag needs a feature that is disabled or that the emulated version does not have. */
+/** Checks that every feature that the flags require is enabled and exists in the emulated version. */
 function checkVersionOfFlags(options: EmulatedOptions): void {
   if (options.requestheaderUidHeaders.length > 0 && !emulationFrom(options).gates.has('RemoteRequestHeaderUID'))
     throw new UsageError(
@@ -175,7 +175,7 @@ function checkVersionOfFlags(options: EmulatedOptions): void {
     )
 }
 
-/** Checks that flags that depend on each other are set together. */
+/** Checks that interdependent flags are set together. */
 function checkProxyFlags(options: ServerOptions): void {
   const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
   const others = {

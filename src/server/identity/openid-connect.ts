@@ -49,7 +49,7 @@ export function openidConnect(options: ServerOptions, parts: OpenidParts): Authe
   return idTokens((url) => (url === rules.issuer ? issuer : undefined))
 }
 
-/** Returns a function that fetches JSON. It verifies servers with the current CAs in the file. */
+/** Returns a function that fetches JSON and verifies servers with the current CAs in the file. */
 function getterBy(file: string, reloading: Reloading): (url: string) => Promise<Json> {
   const read = () => (file === '' ? undefined : readAuthorities('oidc-ca-file', file).map(String).join(''))
   if (file !== '')

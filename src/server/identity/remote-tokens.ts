@@ -53,7 +53,7 @@ async function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts):
   return (await import('./openid-connect.ts')).openidConnect(options, parts)
 }
 
-/** Checks that flags that depend on each other are set together. */
+/** Checks that interdependent flags are set together. */
 function checkOpenidFlags(options: ServerOptions): void {
   const { oidcIssuerUrl: issuer, oidcClientId: client } = options
   if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url requires --oidc-client-id')

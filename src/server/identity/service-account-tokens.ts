@@ -103,7 +103,7 @@ interface StrategyParts {
   readonly setLabels: LabelSecret
 }
 
-/** Returns the issuers of service account tokens. New tokens name the first issuer. */
+/** Returns the issuers of service account tokens. New tokens contain the first issuer. */
 export function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
   return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
 }
