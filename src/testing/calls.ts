@@ -106,8 +106,8 @@ export class Calls implements CallLog {
   }
 
   /**
-   * Whether a call has all properties of the match. Calls by the server's own loops match only if the match specifies a
-   * user.
+   * Whether a call has all properties that the match specifies. Calls by the server's own loops match only if the match
+   * specifies a user.
    */
   matches(call: Call, match: CallMatch): boolean {
     if (match.user === undefined && this.#isOwn(call.user)) return false

@@ -16,7 +16,7 @@ interface Plan {
   readonly happened: PromiseWithResolvers<Call>
 }
 
-/** The failures that a test has planned and that have not happened yet. */
+/** The failures that a test has planned but that have not happened yet. */
 export class Failures {
   readonly #calls: Calls
   readonly #plans = new Set<Plan>()

@@ -1,6 +1,6 @@
 /**
- * Waits until a server is idle, that is, until no data has been written for a while. Besides measuring time, the wait
- * also counts turns of the event loop, because time may pass without progress on a busy machine.
+ * Waits until a server is idle, that is, until no data has been written for a while. The wait measures time and also
+ * counts turns of the event loop, because time may pass without progress on a busy machine.
  */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Store } from '../storage/store/store.ts'

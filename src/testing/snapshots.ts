@@ -80,8 +80,8 @@ const expiring = allKinds
   .map(({ group, plural }) => prefixOf(group, plural))
 
 /**
- * Returns the lifetime of an entry. For an object that expires, the full lifetime starts over, because only the store
- * knows how much of it remains.
+ * Returns the lifetime of an entry. For an object that expires, the full lifetime starts again, because only the store
+ * knows the remaining time.
  */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}

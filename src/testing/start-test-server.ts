@@ -1,6 +1,6 @@
 /**
- * Starts test servers. Each consists of the parts of `orch up` on a store of its own, and of functions with which a
- * test inspects or changes the server.
+ * Starts test servers. Each test server consists of the parts of `orch up`, a store of its own, and functions that
+ * tests use to inspect or change the server.
  */
 import { join } from 'node:path'
 import { serviceAccountName } from '../api/model/user.ts'
@@ -168,7 +168,7 @@ async function runLoops(
 const loopsLaterMs = 10
 
 /**
- * Starts the loops later, so that the caller need not wait for them. Used if the initial state has already been
+ * Starts the loops later, so that the caller does not have to wait for them. Used if the initial state has already been
  * reconciled.
  */
 function runLoopsLater(server: ApiServer, { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>): void {

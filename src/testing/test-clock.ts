@@ -1,8 +1,8 @@
 /**
- * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, timers, such as
- * that of a control loop that deletes an object in an hour, fire when they are due.
+ * The clock of a test server. It follows the system clock, and a test can advance it. In both cases, each timer fires
+ * when it is due, for example the timer of a control loop that deletes an object in an hour.
  *
- * The clock never goes back. Otherwise, times that were stored or returned earlier could be in the future.
+ * The clock never goes backward. Otherwise, times that were stored or returned earlier could be in the future.
  */
 import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'

@@ -44,8 +44,8 @@ export interface TestServerOptions {
 /** Properties of a test user. */
 export interface UserOptions {
   /**
-   * Groups of the user. Members of `system:masters` may do everything. `system:authenticated` is always added. Defaults
-   * to none.
+   * Groups of the user. Members of `system:masters` have all permissions. `system:authenticated` is always added.
+   * Defaults to none.
    */
   readonly groups?: readonly string[]
   readonly uid?: string
@@ -108,9 +108,9 @@ export interface TestServer extends AsyncDisposable {
   snapshot(): Promise<Snapshot>
 
   /**
-   * Restores all objects to a snapshot, or to the state after the start, and clears calls and failures. Resource
-   * versions only increase. Watches stay open and receive the changes, so that a controller shared by several tests
-   * observes the restored state immediately. Users and the clock are not reset.
+   * Restores all objects to their state in a snapshot or, by default, right after the start. Clears calls and failures.
+   * Resource versions only increase. Watches stay open and receive the changes, so that a controller shared by several
+   * tests observes the restored state immediately. Users and the clock are not reset.
    */
   reset(to?: Snapshot): Promise<void>
 

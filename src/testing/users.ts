@@ -1,4 +1,4 @@
-/** The users of a test server. They are created when a test requests them, and authenticate with random tokens. */
+/** The users of a test server. Each user is created when a test requests it, and authenticates with a random token. */
 import { randomBytes } from 'node:crypto'
 import type { User } from '../api/model/user.ts'
 import type { Authenticator } from '../apiserver/authn/authenticator.ts'
