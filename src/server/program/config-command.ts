@@ -28,7 +28,10 @@ export const configFlags = {
 
 const maxBytes = 16 * 1024 * 1024
 
-/** Runs `orch config defaults` or `orch config check FILE` and returns the output. The file `-` stands for `input`. */
+/**
+ * Runs `orch config defaults` or `orch config check FILE` and returns the output. The file name `-` means that the file
+ * is read from `input`.
+ */
 export async function configCommand(
   args: readonly string[],
   input: AsyncIterable<Uint8Array> = process.stdin,

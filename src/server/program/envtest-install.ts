@@ -1,6 +1,7 @@
 /**
  * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. These
- * programs call the programs of this package, so the directory is small and remains valid when the package is updated.
+ * programs call the programs of this package, so the directory is small and still works after the package has been
+ * updated.
  */
 
 import { existsSync, realpathSync } from 'node:fs'

@@ -4,8 +4,8 @@
  * suites that use envtest, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a directory
  * that `orch envtest install` creates for one Kubernetes version. ORCH_EMULATED_VERSION selects a different version.
  *
- * The flags of both programs either have their usual effect or are listed here as accepted without effect. All other
- * flags are rejected. If a real etcd responds at `--etcd-servers`, the server uses it.
+ * Each flag of the two programs has its usual effect, or is listed here as accepted without effect. All other flags are
+ * rejected. If a real etcd responds at `--etcd-servers`, the server uses it.
  */
 import { createServer } from 'node:http'
 import { version } from '../../api/model/version.ts'

@@ -27,7 +27,7 @@ export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags
     ...args,
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
-    // There are no nodes by default, because controller tests expect that no other program acts on their pods.
+    // There are no nodes by default, because tests of controllers expect that no other program acts on the pods.
     ...(isGiven('nodes') || !Object.hasOwn(knownFlags, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]

@@ -16,7 +16,7 @@ export function greeting(url: string, options: ServerOptions, consoleAddress: st
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
   const isDefaultConfig = !kubectl && isFound(adminKubeconfig)
   const hint = kubectl ? '' : 'Note: kubectl and client-go require --profile=kubernetes\n'
-  // With an empty --admin-kubeconfig, the server does not write a kubeconfig, so no command would work as printed.
+  // With an empty --admin-kubeconfig, the server writes no kubeconfig, so no printed command would work.
   const attempt =
     adminKubeconfig === ''
       ? ''
@@ -26,7 +26,7 @@ ${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\
 `
 }
 
-/** Whether orchctl uses this kubeconfig by default if a user starts it in the server's working directory. */
+/** Whether orchctl, when started in the server's working directory, uses this kubeconfig by default. */
 function isFound(config: string): boolean {
   const files = usualFiles(processEnvironment())
   return config !== '' && files.length === 1 && files[0] === resolve(config)

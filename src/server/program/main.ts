@@ -87,7 +87,7 @@ async function obey(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Whether the arguments request the help for a command. The programs that `orch envtest` replaces print their own help
+ * Whether the arguments request the help for a command. The replacement programs in `orch envtest` print their own help
  * texts.
  */
 function asksForHelp(command: string, rest: readonly string[]): boolean {

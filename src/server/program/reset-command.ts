@@ -21,8 +21,8 @@ export const resetFlags = {
 
 const lockFile = 'claim'
 /**
- * Names of the files and directories that a server creates in its data directory, and in the directories `pki` and
- * `front-proxy` in it. The files in `compacting` are always the server's: it deletes them without asking.
+ * Names of the files and directories that a server creates in its data directory, including those in the subdirectories
+ * `pki` and `front-proxy`. The files in `compacting` always belong to the server, which deletes them without asking.
  */
 const ownEntries = new Set(['data.mdb', 'lock.mdb', lockFile, 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
 const temporaryFile = /\.[0-9a-f]{12}\.tmp$/
@@ -43,7 +43,7 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
     const kubeconfig = (await belongsTo(adminKubeconfig, dataDir)) ? adminKubeconfig : undefined
     const targets = kubeconfig === undefined ? dataDir : `${dataDir} and ${kubeconfig}`
     if (!yes) await confirm(`${targets} (${bytesText(await storeBytes(dataDir))} of data)`, terminal)
-    // The lock file is deleted last, because it keeps servers out of the directory.
+    // The lock file is deleted last, because it prevents servers from using the directory.
     for (const entry of entries.filter((each) => each !== lockFile))
       await rm(join(dataDir, entry), { recursive: true, force: true })
     if (kubeconfig !== undefined) await rm(kubeconfig, { force: true })
@@ -92,7 +92,8 @@ async function list(directory: string): Promise<readonly string[] | undefined> {
 }
 
 /**
- * Whether the kubeconfig trusts the CA in this data directory. If so, the kubeconfig is useless without the directory.
+ * Whether the kubeconfig trusts the CA in this data directory. If so, the kubeconfig is useless once the directory has
+ * been deleted.
  */
 async function belongsTo(kubeconfig: string, directory: string): Promise<boolean> {
   if (kubeconfig === '') return false
@@ -120,7 +121,7 @@ async function confirm(targets: string, { isInteractive, ask }: ResetTerminal): 
   if (answer.trim() !== 'yes') throw new UsageError('nothing was deleted')
 }
 
-/** Returns a terminal on the standard streams of this process. */
+/** Returns a terminal that uses the standard streams of this process. */
 export function processTerminal(): ResetTerminal {
   return {
     isInteractive: process.stdin.isTTY === true,

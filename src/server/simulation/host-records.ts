@@ -25,7 +25,10 @@ export class HostRecords {
     else this.#setRight(message)
   }
 
-  /** Clears the state of the thread's loops after the thread has ended: empty queues and no missing permissions. */
+  /**
+   * Resets the state of the thread's loops after the thread has ended: the queues are empty, and no permissions are
+   * missing.
+   */
   clear(): void {
     for (const { state } of this.#queues.values()) Object.assign(state, { depth: 0, underWaySeconds: [] })
     for (const [loop, key] of this.#refused.values()) this.#records.missingRights.has(loop, key)

@@ -96,7 +96,7 @@ export type FromThread =
   | { readonly type: 'listening'; readonly port: number }
   /** Requests the serving certificate of a node to which a client is connecting. */
   | { readonly type: 'certificate'; readonly node: string }
-  /** Asks the server for the address of a forwarded port's host. The thread chooses `id`. */
+  /** Asks the server for the address of the host to which a port is forwarded. The thread chooses `id`. */
   | { readonly type: 'resolve'; readonly id: number; readonly host: string; readonly port: number }
   /** The thread cannot continue and is about to exit. */
   | { readonly type: 'failed'; readonly why: string }

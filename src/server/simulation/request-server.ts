@@ -1,7 +1,7 @@
 /**
- * Serves requests that the simulation thread sends as messages. The API server's whole pipeline handles each request,
- * as it would handle a request from the agent of one of the thread's nodes. The thread cannot act as another user. At
- * most `windowBytes` of a response are in transit to the thread, even if the thread reads slowly.
+ * Serves requests that the simulation thread sends as messages. The API server's whole pipeline handles each request as
+ * if it came from the agent of one of the thread's nodes. The thread cannot act as another user. At most `windowBytes`
+ * of a response are in transit to the thread, even if the thread reads slowly.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { Transport } from '../../client/requests/transport.ts'

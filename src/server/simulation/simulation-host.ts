@@ -75,7 +75,7 @@ export interface SimulationParts {
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
-/** How long the thread may take to stop gracefully, in milliseconds. */
+/** Maximum time in milliseconds for the thread to stop gracefully. */
 const stopMs = 5_000
 const mib = 2 ** 20
 /** Heap size in MiB for a simulation with few pods, and the increment per node for its pods. */
@@ -282,7 +282,8 @@ class SimulationHost {
   }
 
   /**
-   * Resolves the host of a forwarded port in the server's thread, because only this thread knows the allowed addresses.
+   * Resolves the host to which a port is forwarded. This happens in the server's thread, because only this thread knows
+   * the allowed addresses.
    */
   async #resolve({ thread }: Life, { id, host, port }: Extract<FromThread, { type: 'resolve' }>): Promise<void> {
     const outcome = await this.#server.addresses.resolve(host, port).then(

@@ -197,7 +197,7 @@ class SimulationThread {
     return await pendingCertificate.promise
   }
 
-  /** Asks the server for the address of a host, because only the server knows which addresses are allowed. */
+  /** Asks the server for the address of a host, because only the server knows the allowed addresses. */
   async #resolveAddress(host: string, port: number): Promise<string> {
     const id = ++this.#lastLookup
     const outcome = await new Promise<ResolvedHost>((resolve) => {
@@ -254,7 +254,7 @@ async function readStages({ stageTexts }: SimulationData): Promise<readonly Stag
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
 }
 
-// Lower the priority of this thread, because requests are more urgent than simulated containers.
+// Lower the priority of this thread, because API requests are more urgent than simulated containers.
 lowerThreadPriority()
 const data = workerData as SimulationData
 setInterval(() => Atomics.add(data.heartbeat, 0, 1), heartbeatMs).unref()

@@ -65,7 +65,7 @@ export class StageAuthors {
     return await transport
   }
 
-  /** Throws if no Stage has this author. */
+  /** Throws an error if no Stage has this author. */
   async #find(author: string): Promise<Transport> {
     const { client, vendor, transport } = this.#parts
     const key = stageAuthorKey(vendor)

@@ -1,8 +1,8 @@
 /**
  * The transport of the thread, which sends requests to the API server as messages. The server passes each request
- * through its pipeline as a node agent, which is authorized like any other user (`request-server.ts`). The transport
- * satisfies the contract of `client/requests/transport.ts`: the server sends a response only as fast as the client
- * reads it, and a client that stops reading or aborts ends the request.
+ * through its pipeline on behalf of a node agent, which is authorized like any other user (`request-server.ts`). The
+ * transport satisfies the contract of `client/requests/transport.ts`: the server sends a response only as fast as the
+ * client reads it, and a client that stops reading or aborts ends the request.
  */
 import {
   type Transport,

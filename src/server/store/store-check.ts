@@ -8,7 +8,7 @@ import type { Caches } from '../../storage/cache/caches.ts'
 import type { Unreadable } from '../../storage/cache/unreadable.ts'
 import type { Store } from '../../storage/store/store.ts'
 
-/** Timeout of the check in milliseconds. Few readiness probes wait any longer. */
+/** Timeout of the check in milliseconds. Few readiness probes wait longer than this. */
 const patienceMs = 1_000
 
 /** Checks the store. `failure` contains the reason if the store has failed permanently. */

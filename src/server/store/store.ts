@@ -81,8 +81,8 @@ interface StoreDependencies {
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Always compact the history. Even without the flag, there may be a history, because other servers on the same etcd
-  // may record one.
+  // Always compact the history. A history may exist even without the flag, because other servers on the same etcd may
+  // record one.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)

@@ -25,7 +25,7 @@ const pageEntries = 500
 
 /**
  * Reads all stored objects and counts those with parts that do not exist in the older version. Objects that the server
- * itself creates and maintains do not count, because the server recreates them for each version.
+ * itself creates and maintains are not counted, because the server recreates them for each version.
  */
 export async function countAffected(
   store: Store,

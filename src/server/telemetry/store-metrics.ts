@@ -106,7 +106,7 @@ export class StoreMetrics {
       const size = this.#readSize?.()
       this.#bytes = typeof size === 'object' ? await size : size
     } catch {
-      // Drop the size, because the store does not respond and the last value may be wrong.
+      // Discard the size, because the store does not respond and the last value may be wrong.
       this.#bytes = undefined
     }
   }

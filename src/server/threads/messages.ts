@@ -21,7 +21,7 @@ export interface WorkerData {
   readonly flags: readonly string[]
   /** Port on which all workers listen. */
   readonly port: number
-  /** Whether this worker starts alone and others may follow. If so, it checks whether the port is free. */
+  /** Whether this worker starts alone, before any others. If so, it checks whether the port is free. */
   readonly isFirst: boolean
   readonly store: StoreAccess
   /** Name of the BroadcastChannel of this server's workers. It is unique within the process. */

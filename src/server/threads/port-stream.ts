@@ -15,7 +15,7 @@ type Part =
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined
-  /** Whether this end has not yet acknowledged the chunk that it received last. */
+  /** Whether this end has yet to acknowledge the last chunk that it received. */
   #owesTaken = false
 
   constructor(port: MessagePort) {

@@ -48,7 +48,7 @@ export interface SharedLimits {
 }
 
 /**
- * Returns a function that returns the current number of workers. Some limits are divided among them. With
+ * Returns a function that returns the current number of workers, among which some limits are divided. With
  * `--workers=auto`, the number can change.
  */
 export function countWorkers(worker: WorkerContext | undefined): () => number {
@@ -61,8 +61,8 @@ export type StoreAccess =
   | { readonly type: 'etcd'; readonly access: ChangePort }
 
 /**
- * Whether this server performs the duties that exist once per process. The first worker performs them or, if there are
- * no workers, the server itself.
+ * Whether this server performs the duties that exist once per process. The first worker performs these duties. Without
+ * workers, the server itself performs them.
  */
 export function hasDuties(worker: WorkerContext | undefined): boolean {
   return worker === undefined || worker.index === 0

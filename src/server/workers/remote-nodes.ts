@@ -1,7 +1,7 @@
 /**
  * The simulated nodes of all workers, as seen by one worker. Each worker sends the names of its own nodes to the other
- * workers. It reaches the node agents of other workers through the agents' port, and pod ports through the worker that
- * runs the pod.
+ * workers. A worker connects to the node agents of other workers through the agents' port, and to pod ports through the
+ * worker that runs the pod.
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'

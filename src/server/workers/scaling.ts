@@ -1,6 +1,6 @@
 /**
  * Determines when `--workers=auto` adds or retires a worker, and when a busy worker moves clients to other workers. The
- * decisions depend only on the loads of the workers, measured at regular intervals (ticks).
+ * decisions depend only on the loads of the workers, which are measured at regular intervals (ticks).
  */
 
 /**
@@ -11,7 +11,7 @@ export interface ScalingThresholds {
   readonly maxWorkers: number
   /** Number of consecutive ticks with busy event loops before a worker is added. */
   readonly busyTicks: number
-  /** Number of consecutive ticks before a worker that is not needed is retired. */
+  /** Number of consecutive ticks with low load before a worker is retired. */
   readonly restTicks: number
   /** Minimum number of ticks between two moves of clients. The number doubles after each move without effect. */
   readonly moveTicks: number
@@ -42,7 +42,7 @@ export class Scaling {
     this.#thresholds = thresholds
   }
 
-  /** Returns the action after a tick with these loads, each from 0 to 1. */
+  /** Returns the action to take after a tick in which the workers had the given loads, each from 0 to 1. */
   decide(loads: readonly number[]): ScalingAction | undefined {
     const { maxWorkers, busyTicks, restTicks } = this.#thresholds
     const { length: workers } = loads

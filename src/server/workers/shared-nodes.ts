@@ -30,7 +30,7 @@ export class SharedNodes {
 
   #connect(message: Extract<NodeMessage, { type: 'connect' }>): void {
     const runs = this.#nodes.entries().find(([, nodes]) => nodes.some(({ name }) => name === message.node))
-    // Close the port, so that the client's connection fails, because no worker runs the node.
+    // No worker runs the node, so close the port to make the client's connection fail.
     if (runs === undefined) message.port.close()
     else runs[0].postMessage(message, [message.port])
   }

@@ -26,7 +26,7 @@ export function defaultScaling(): TeamScaling {
   return { maxWorkers: availableParallelism(), tickMs: 1_000, busyTicks: 5, restTicks: 180, moveTicks: 5 }
 }
 
-/** Number of ticks to wait before another attempt if a worker could not start. */
+/** Number of ticks to wait before another attempt after a worker failed to start. */
 const failureTicks = 60
 
 /** The first worker, and the dependencies for creating more workers. */

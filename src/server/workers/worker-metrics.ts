@@ -1,6 +1,6 @@
 /**
  * The metrics of all workers in one response. The worker that received the request sends its own metrics and requests
- * the metrics of all other workers. For a worker that does not respond in time, its last values are used. The counters
+ * the metrics of all other workers. If a worker does not respond in time, its last known values are used. The counters
  * of workers that have exited remain in the sum, so that counters never decrease.
  */
 import { exposePage } from '../../base/telemetry/exposition.ts'

@@ -19,7 +19,7 @@ import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import { RemoteNodes } from './remote-nodes.ts'
 
-/** How long a worker that has stopped listening waits for the other workers, in milliseconds. */
+/** Maximum time in milliseconds for which a worker that has stopped listening waits for the other workers. */
 const closedMs = 2_500
 
 /** Message ID for metrics that the worker sends on its own initiative. Requests never have this ID. */
@@ -104,7 +104,7 @@ export class WorkerServer {
     running?.server.moving.moveClients(chance)
   }
 
-  /** Stops once the last connection has ended, even if its requests take a long time. */
+  /** Stops once the last connection has ended, however long its requests take. */
   async #retire(): Promise<void> {
     const running = await this.#starting
     await running?.server.moving.leave()

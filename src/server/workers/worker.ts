@@ -10,9 +10,9 @@ import type { ToWorker, WorkerData } from '../threads/messages.ts'
 import { WorkerServer } from './worker-server.ts'
 
 /**
- * Time in milliseconds for which a worker keeps running without its store. If the store has failed for all workers, the
- * supervisor ends the process earlier and reports the reason. If only this worker has lost the store, another worker
- * replaces it.
+ * Time in milliseconds for which a worker continues to run without its store. If the store has failed for all workers,
+ * the supervisor ends the process earlier and reports the reason. If only this worker has lost the store, another
+ * worker replaces it.
  */
 const lostMs = 5_000
 
