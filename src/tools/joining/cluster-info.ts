@@ -5,8 +5,8 @@
  * CA. The two responses must be equal.
  *
  * The signature must use HS256 with the token as the key. Any other algorithm, an embedded payload, an entry for
- * another token or a modified text is rejected. The part of the token that was used as the key reveals the profile of
- * the cluster.
+ * another token or a modified text is rejected. Each profile uses a different part of the token as the key, so the
+ * matching key reveals the profile of the cluster.
  */
 
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'

@@ -1,7 +1,7 @@
 /**
  * Requests a client certificate for a node agent. Creates a CertificateSigningRequest with the token and waits until
- * the request is signed, or throws an error that explains why it was not signed. The private key leaves this process
- * only in the file that the caller writes.
+ * the request is signed. If the request is not signed, throws an error that explains the reason. The private key leaves
+ * this process only in the file that the caller writes.
  */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
@@ -51,7 +51,7 @@ export async function nodeCertificate(
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string
-  /** Whether the certificate is for authenticating to the API server or for serving. */
+  /** Purpose of the certificate: to authenticate to the API server, or to serve clients. */
   readonly use: 'client' | 'serving'
   /** DNS names and IP addresses for a serving certificate. */
   readonly names?: AlternativeNames

@@ -18,7 +18,7 @@ export type Written = Subject & Manifest
 export interface OrderedWork {
   /** Writes one object. Returns the text to print. */
   readonly act: (subject: Written, index: number) => Promise<string>
-  /** Participle, such as `applied`, for the progress display. */
+  /** Past participle of the operation, such as `applied`, for the progress display. */
   readonly done: string
   /** Whether the writes are persistent. If not, the command does not wait for definitions. */
   readonly lasting: boolean

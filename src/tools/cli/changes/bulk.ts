@@ -12,13 +12,13 @@ export interface BulkWork<T> {
   /** Returns the type of an item. Adjacent items of the same type are processed concurrently. */
   readonly sortOf: (item: T) => unknown
   /**
-   * Returns the name of an item. Items with the same type and name are processed one after another. If undefined, no
-   * two items have the same name.
+   * Returns the name of an item. Items with the same type and name are processed one after another. Undefined if no two
+   * items have the same name.
    */
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
-  /** Participle, such as `applied`, for the progress display. */
+  /** Past participle of the operation, such as `applied`, for the progress display. */
   readonly done: string
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reports what blocks a deletion while `orchctl delete` waits: first after a short delay, and then whenever the reason
- * changes. If the server cannot explain deletions or this user may not request explanations, reports the finalizers of
- * the object.
+ * changes. If the server cannot explain deletions, or if this user may not request explanations, reports the finalizers
+ * of the object.
  */
 
 import type { DeletionExplanation } from '../../../api/kinds/ops/deletion-explanation.ts'

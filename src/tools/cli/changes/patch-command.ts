@@ -29,7 +29,7 @@ export const resourceVersionFlag = flag({
 export interface Change {
   /** The patch to send. Undefined if the object needs no change. */
   readonly patch: Patch | undefined
-  /** Participle, such as `labeled`, for the report line. */
+  /** Past participle of the operation, such as `labeled`, for the report line. */
   readonly done: string
   /** The object after the change, for a client-side dry run. */
   readonly next: ApiObject
@@ -78,7 +78,7 @@ export async function changeSubjects(
   })
 }
 
-/** Returns the patch with a resourceVersion as precondition. */
+/** Returns the patch with a resourceVersion as a precondition. */
 function atVersion(patch: Patch, resourceVersion: string): Patch {
   if ('json' in patch)
     return { json: [{ op: 'test', path: '/metadata/resourceVersion', value: resourceVersion }, ...patch.json] }
@@ -109,7 +109,7 @@ type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filenam
 
 /** Returns the object in its current state on the server. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
-  // An object that was found by a list request is recent enough.
+  // An object from a list request is recent enough, so it is not read again.
   if (object !== undefined && origin === undefined) return object
   try {
     return await session.client.get(type, name, { signal: session.context.signal })

@@ -1,6 +1,6 @@
 /**
  * Waits for a condition of one object: checks its current state, then every change, until the condition is met or the
- * timeout expires. If the watch ends because the server restarted or the version expired, the wait starts over.
+ * timeout expires. If the watch ends because the server restarted or the version expired, the wait starts again.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

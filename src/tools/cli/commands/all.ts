@@ -1,7 +1,7 @@
 /**
  * The list of commands. Each command is loaded when it is called, so that unused commands cost nothing. A command is
- * one file in this folder, or a subfolder if the command is long. Related commands have the same first word, such as
- * the commands of `orchctl config`.
+ * one file in this folder, or a subfolder if the command is long. Related commands, such as those of `orchctl config`,
+ * have the same first word.
  */
 import { configCommands } from './config/all.ts'
 import { createCommands } from './create/all.ts'

@@ -24,7 +24,7 @@ const flags = {
 
 interface Verdict {
   readonly condition: 'Approved' | 'Denied'
-  /** Participle, such as `approved`, for the report line. */
+  /** Past participle of the operation, such as `approved`, for the report line. */
   readonly done: string
   readonly reason: string
 }

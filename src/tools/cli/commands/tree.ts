@@ -74,7 +74,7 @@ async function allObjects(
       )
     }),
   )
-  // UIDs seen so far, because the same object may be served in several API groups.
+  // UIDs that have already been processed, because the same object may be served in several API groups.
   const seenUids = new Set<string>()
   const objects = objectsByType.flat().filter(({ object }) => {
     const uid = object.metadata.uid ?? ''

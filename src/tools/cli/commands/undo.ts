@@ -86,8 +86,8 @@ async function findChange(session: Session, subject: PastSubject, revision: stri
 }
 
 /**
- * Whether the change is more than a status report. Without --revision, the command skips status reports, including
- * annotations that control loops write along with them.
+ * Whether the change is more than a status report. Without --revision, the command skips status reports, including the
+ * annotations that control loops write together with the status.
  */
 function isByItself({ deleted = false, subresource, changes = [] }: HistoryRevision): boolean {
   return deleted || (subresource !== 'status' && changes.some((change) => !isStatus(change)))

@@ -49,8 +49,8 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
 }
 
 /**
- * Suggests the type with this name in another group, or one with a similar name. A similar name differs by one typo if
- * the word is short, and by at most two if it is long.
+ * Suggests the type with this name in another group, or a type with a similar name. A name is similar to a short word
+ * if it differs by one typo, and to a long word if it differs by at most two typos.
  */
 function hint(types: readonly DiscoveredType[], word: string): string {
   const matchingElsewhere = matchType(types, word)

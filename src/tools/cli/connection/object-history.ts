@@ -21,7 +21,7 @@ export function stepsOf({ steps = [] }: FieldChange): PathElement[] {
   return steps.map(({ member, named }) => (named === undefined ? { member: member ?? '' } : { named }))
 }
 
-/** An object whose history is requested. It need not exist anymore. */
+/** An object whose history is requested. The object may have been deleted. */
 export interface PastSubject {
   readonly type: DiscoveredType
   readonly name: string

@@ -1,7 +1,7 @@
 /**
  * Implements `-v`, which shows requests and responses. Level 6 shows each request with its duration, 7 adds headers, 8
- * adds truncated bodies, and 9 shows whole bodies and curl commands. Credentials in headers are hidden, and so are
- * bodies that contain secrets or tokens.
+ * adds truncated bodies, and 9 shows whole bodies and curl commands. Credentials in headers are hidden. Bodies that
+ * contain secrets or tokens are hidden completely.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/requests/transport.ts'

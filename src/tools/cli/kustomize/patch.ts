@@ -113,7 +113,7 @@ async function mergeInto(
   }
 }
 
-/** A patch may refer to an object by one of its earlier names. It does not rename the object. */
+/** A patch may refer to an object by one of its earlier names. The patch does not rename the object. */
 function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObject {
   const patchMetadata = own(patch, 'metadata')
   const { name: _, namespace: _1, ...others } = isObject(patchMetadata) ? patchMetadata : {}

@@ -16,8 +16,8 @@ export interface Variable {
 }
 
 /**
- * Replaces the variables that all kustomizations define. Runs last, because variables may refer to names that change
- * during the build.
+ * Replaces the variables that any of the kustomizations define. Runs last, because variables may refer to names that
+ * change during the build.
  */
 export function fillVariables(resources: readonly Resource[], variables: readonly Variable[]): void {
   const values = new Map<string, string>()

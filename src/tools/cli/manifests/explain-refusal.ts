@@ -1,6 +1,6 @@
 /**
- * Explains why the server rejected an object from a file. Lists each cause with the line of the affected field and, for
- * conflicts, the fields' owners and possible solutions.
+ * Explains why the server rejected an object from a file. Lists each cause with the line of the affected field. For
+ * conflicts, also lists the owners of the fields and possible solutions.
  */
 import type { StatusError } from '../../../client/requests/status-error.ts'
 import { statusSentence } from '../program/status-sentence.ts'
@@ -24,7 +24,7 @@ export function explainRefusal({ origin, doing, subject }: ManifestError, error:
   return [sentence, ...lines].join('\n')
 }
 
-/** Field name in the server's error if the result of a patch is invalid. */
+/** Field name that the server's error contains if the result of a patch is invalid. */
 const wholePatch = 'patch'
 
 /** Extracts field names from an error message about unknown fields or a field of the wrong type. */

@@ -9,8 +9,8 @@ import { type States, threeWayPatch } from './three-way.ts'
 
 /** Returns a patch that makes the live object match the file, or undefined if it already does. */
 export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
-  // If comparing the objects without the schema finds no difference, comparing them with the schema would not either.
-  // This avoids loading the schema in the common case of an unchanged object.
+  // If a comparison of the objects without the schema finds no difference, a comparison with the schema would find none
+  // either. This avoids loading the schema in the common case of an unchanged object.
   const plain = threeWayPatch(states)
   if (isEmpty(plain)) return undefined
   const schema = await schemaOf(type, vendor)

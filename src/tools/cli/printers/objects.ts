@@ -21,7 +21,7 @@ export async function printDocument(value: Json, format: DocumentFormat): Promis
   return stringifyYaml(value)
 }
 
-/** Combines objects of any kinds into a List. Only clients create this kind. */
+/** Combines objects of any kinds into a List, a kind that only clients create. */
 export function listOf(objects: readonly ApiObject[]): Json {
   return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects.map(asJson) }
 }

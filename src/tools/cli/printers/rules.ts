@@ -67,7 +67,7 @@ function addTo(rows: Map<string, Row>, row: Row): void {
   else existing.verbs.push(...row.verbs)
 }
 
-/** Returns the Go representation of a rule, by which kubectl sorts rules. */
+/** Returns the Go representation of a rule. kubectl sorts rules by this text. */
 function orderOf({ verbs, group, resource, name, path }: Row): string {
   const [groups, resources] = path.length === 0 ? [list([group]), list([resource])] : ['[]', '[]']
   return `Verbs:${list(verbs)},APIGroups:${groups},Resources:${resources},ResourceNames:${list(name)},NonResourceURLs:${list(path)},`

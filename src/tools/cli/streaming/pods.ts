@@ -1,8 +1,8 @@
 /**
- * Selects the pod and container for a command. The pod is specified as `POD` or as the `TYPE/NAME` of an object with
- * pods, and the container with `-c`. Without `-c`, the default-container annotation of the pod determines the
- * container. Without that annotation, the first container is selected. If there are several containers, the selected
- * container is reported.
+ * Selects the pod and the container for a command. The pod is specified as `POD`, or as the `TYPE/NAME` of an object
+ * with pods. The container is specified with `-c`. Without `-c`, the default-container annotation of the pod determines
+ * the container. Without that annotation, the first container is selected. If there are several containers, the
+ * selected container is reported.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

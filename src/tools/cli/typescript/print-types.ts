@@ -135,8 +135,8 @@ export class TypePrinter {
   }
 
   /**
-   * Chooses the name of a definition. Shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`. If that name is taken, tries
-   * `CorePodSpec`, then `CorePodSpecV1`, and then adds a number.
+   * Chooses the name of a definition. For example, shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`. If that name is
+   * taken, tries `CorePodSpec`, then `CorePodSpecV1`, and then adds a number.
    */
   #choose(definition: string): string {
     const [last = '', version = '', group = ''] = definition.split('.').reverse()

@@ -77,7 +77,7 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
 }
 
 /**
- * Warns about unknown verbs. Without the warning, users with all permissions would simply get the answer "yes" for a
+ * Warns about unknown verbs. Without the warning, a user with all permissions would simply get the answer "yes" for a
  * misspelled verb.
  */
 function warnOfVerb({ context }: Session, verb: string, knownVerbs: readonly string[]): void {

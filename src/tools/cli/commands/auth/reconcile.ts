@@ -122,7 +122,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
-      // The namespace may exist by now, because a concurrent write created it for another object.
+      // The namespace may exist by now, because a concurrent write may have created it for another object.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()

@@ -66,8 +66,8 @@ Users who may create accessexplanations also see the roles and bindings. All oth
 })
 
 /**
- * Explains an action to a user who may not create an `AccessExplanation`. Uses only the reviews that every user may
- * create and the user's own rules.
+ * Explains an action to a user who may not create an `AccessExplanation`. Uses only the user's own rules and the
+ * reviews that every user may create.
  */
 async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
   const attributes = attributesOf(question)

@@ -1,4 +1,4 @@
-/** Reads the kubeconfig for `orchctl config`, from the same places as all other commands. */
+/** Reads the kubeconfig for `orchctl config` from the same files as all other commands. */
 import { parserFor } from '../../../../client/node/config-parser.ts'
 import { type ConfigContexts, readContexts } from '../../../../client/node/kubeconfig.ts'
 import { configFiles } from '../../connection/connect.ts'

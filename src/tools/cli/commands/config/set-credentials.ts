@@ -139,7 +139,7 @@ function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof fl
   return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }
 
-/** Returns the path field and the data field of a file, because setting one of them removes the other. */
+/** Returns the path field and the data field for a file, because setting one of them removes the other. */
 function forms(field: string, file: string | undefined): string[] {
   return file ? [field, `${field}-data`] : []
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds that have their own description, with the short name of their group. Secret values are never shown. To add
- * a kind, write a function in the file of related kinds and add a line here.
+ * The kinds that have descriptions of their own, with the short names of their groups. Secret values are never shown.
+ * To add a kind, write a function in the file of related kinds and add a line here.
  */
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'

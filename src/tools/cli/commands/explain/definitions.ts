@@ -26,7 +26,7 @@ export class Definitions {
     return undefined
   }
 
-  /** Resolves references. Attributes next to a reference override the attributes of the referenced schema. */
+  /** Resolves references. Attributes next to a reference override those of the referenced schema. */
   resolved(schema: JsonObject): JsonObject {
     const parts = own(schema, 'allOf')
     const inner = Array.isArray(parts) && parts.length === 1 && isObject(parts[0]!) ? parts[0] : schema
@@ -72,7 +72,7 @@ export class Definitions {
     const values = own(whole, 'additionalProperties')
     if (isObject(values)) return `map[string]${this.typeName(values)}`
     if (own(whole, 'properties') !== undefined) return 'Object'
-    // kubectl shows an object whose fields are not specified as a map.
+    // Show an object without specified fields as a map, as kubectl does.
     if (type === 'object') return 'map[string]'
     return typeof type === 'string' ? type : own(whole, 'anyOf') || own(whole, 'oneOf') ? 'string' : ''
   }

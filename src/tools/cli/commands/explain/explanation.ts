@@ -71,7 +71,7 @@ function listed(definitions: Definitions, schema: JsonObject): string {
 
 const deepest = 40
 
-/** Lists all fields recursively. Does not expand a type within itself, so that the recursion ends. */
+/** Lists all fields recursively. Does not expand a type inside itself, so that the recursion ends. */
 function tree(definitions: Definitions, schema: JsonObject, outer: readonly JsonObject[]): string {
   const element = definitions.element(schema)
   if (outer.length > deepest || outer.some((other) => own(other, 'properties') === own(element, 'properties')))

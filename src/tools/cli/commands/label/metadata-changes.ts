@@ -39,7 +39,7 @@ export interface MarkSort {
   readonly noun: string
   /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
-  /** Participle, such as `labeled`, for the report line. */
+  /** Past participle of the operation, such as `labeled`, for the report line. */
   readonly done: string
   /** Returns the error message for a key that already has a different value. */
   readonly taken: (what: string) => string

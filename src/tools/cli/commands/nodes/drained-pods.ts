@@ -75,7 +75,7 @@ async function verdictOn(session: Session, pod: DrainedPod, choice: Choice): Pro
       return { evict: false, refusal: 'cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)' }
     return { evict: false, warning: 'ignoring DaemonSet-managed Pods' }
   }
-  // No controller would recreate the pod, so evicting the pod requires --force.
+  // Evicting this pod requires --force, because no controller would recreate it.
   const isManaged = owner !== undefined && owner.kind !== 'DaemonSet'
   if (!isManaged && !choice.force)
     return { evict: false, refusal: `cannot delete ${unmanaged} (use --force to override)` }

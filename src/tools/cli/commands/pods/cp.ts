@@ -114,8 +114,8 @@ async function upload(session: Session, { from, to, options }: Copying & { from:
 }
 
 /**
- * Wraps a command so that it reads exactly the bytes of the archive. Otherwise, `tar` would wait for more input if
- * standard input cannot be closed.
+ * Wraps a command so that it reads exactly the bytes of the archive. Otherwise, `tar` would wait for more input,
+ * because standard input cannot always be closed.
  */
 function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
   const size = items.reduce((sum, item) => sum + item.head.length + item.size + padding(item.size).length, 0)
@@ -179,8 +179,8 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
 }
 
 /**
- * Copies files from a pod. If the connection breaks, retries as often as requested and overwrites the files that have
- * already been written.
+ * Copies files from a pod. If the connection breaks, retries up to the requested number of times and overwrites the
+ * files that have already been written.
  */
 async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
   for (let remainingRetries = copying.options.retries; ; remainingRetries--) {

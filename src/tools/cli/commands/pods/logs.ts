@@ -218,7 +218,7 @@ async function write({ out, drained }: Session['context'], data: string | Uint8A
   await drained()
 }
 
-/** Maximum line length in bytes. Longer lines are passed on in parts. */
+/** Maximum line length in bytes. Longer lines are printed in parts. */
 const maxLine = 1024 * 1024
 
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -166,14 +166,17 @@ async function forward(session: Session, socket: Socket, { pod, remote }: { pod:
 async function send(socket: Socket, channels: Channels): Promise<void> {
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await channels.send(data, chunk as Buffer)
   if (channels.canEnd) await channels.end(data)
-  // The port-forward protocol cannot signal the end of input, so keep the connection open for a while in case a
+  // The port-forward protocol cannot signal the end of the input, so keep the connection open for a while in case a
   // response arrives.
   else setTimeout(() => channels.close(), lingerMs).unref()
 }
 
 const lingerMs = 30_000
 
-/** Copies data from the pod to the local connection. The first message on each channel contains only the port. */
+/**
+ * Copies data from the pod to the local connection. Skips the first two bytes on each channel, which contain the port
+ * number.
+ */
 async function receive(socket: Socket, channels: Channels): Promise<void> {
   const startedChannels = new Set<number>()
   for await (const { channel, data: bytes } of channels.messages()) {

@@ -21,7 +21,7 @@ interface Switch {
   readonly name: string
   readonly about: string
   readonly examples: readonly string[]
-  /** Participle, such as `paused`, for the report line. */
+  /** Past participle of the operation, such as `paused`, for the report line. */
   readonly done: string
   /** Returns the fields of the spec to set. Throws UsageError if the rollout is already in the requested state. */
   readonly specOf: (live: Workload, subject: Subject, session: Session) => Promise<object> | object

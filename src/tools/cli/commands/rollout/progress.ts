@@ -1,6 +1,4 @@
-/**
- * Describes the progress of a rollout with the same wording as kubectl. Which replicas are counted depends on the kind.
- */
+/** Describes the progress of a rollout in the same words as kubectl. The kind determines which replicas are counted. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { escapeLine } from '../../printers/escape.ts'

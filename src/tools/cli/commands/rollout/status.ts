@@ -61,7 +61,8 @@ async function statusOf(session: Session, subject: Subject, options: OptionsOf<t
     session.context.out(progress.text)
     return progress.done
   }
-  // The command fails immediately if the object does not exist. Deleting the object later causes a different error.
+  // If the object does not exist, the command fails immediately. If the object is deleted later, the error is
+  // different.
   const live = await liveOf(session, subject)
   if (!options.watch) return void look(live)
   await waitFor(session, subject, { until: look, timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER })

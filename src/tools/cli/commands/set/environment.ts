@@ -19,8 +19,8 @@ export function variablesOf({ env }: Container): Variable[] {
 }
 
 /**
- * Returns a container's environment after the change. Existing variables keep their positions. Throws UsageError if a
- * variable already exists and must not be overwritten.
+ * Returns the environment variables of a container after the change. Existing variables keep their positions. Throws
+ * UsageError if a variable already exists and must not be overwritten.
  */
 export function changedEnvironment(
   container: Container,

@@ -1,4 +1,4 @@
-/** Lists the environment of containers as lines that a shell can read (`set env --list`). */
+/** Lists the environment variables of containers as lines that a shell can read (`set env --list`). */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'

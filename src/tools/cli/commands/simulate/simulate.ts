@@ -13,7 +13,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import { type Session, withSession } from '../../connection/session.ts'
 import { type Command, defineCommand } from '../../program/command.ts'
 
-/** The argument that ends all simulated failures. It is used instead of the name of a failure. */
+/** The argument that ends all simulated failures. Users specify it instead of the name of a failure. */
 const recover = 'recover'
 
 const flags = {

@@ -1,10 +1,10 @@
-/** Categories of kinds, in side bar order. */
+/** Categories of kinds, in the order of the sidebar. */
 
 export const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
 
 export type Category = (typeof categories)[number]
 
-/** Plural names of the stored kinds by category, in side bar order. */
+/** Plural names of the stored kinds by category, in the order of the sidebar. */
 export const plurals: { readonly [C in Exclude<Category, 'Custom'>]: readonly string[] } = {
   Workloads: [
     ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicasets'],

@@ -1,7 +1,7 @@
 /**
  * Decodes certificate requests (PKCS#10) in the browser to show their subject, names and key. The server verified the
- * request when it was created and the page makes no decisions, so an unreadable request has no effect other than an
- * error message.
+ * request when it was created, and the page makes no decisions. An unreadable request therefore causes only an error
+ * message.
  */
 import { childrenOf, type Element, readWhole, tags } from '../../../../api/pki/der.ts'
 import type { JudgedRequest } from '../../../../api/pki/requested-names.ts'

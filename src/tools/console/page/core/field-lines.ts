@@ -17,7 +17,7 @@ export interface FieldLine {
 
 export const maxLines = 3_000
 
-/** Maximum length of a text that is quoted if necessary. Longer texts are shown without quotes. */
+/** Maximum length of a text that may be quoted. Longer texts are always shown without quotes. */
 const maxQuoted = 1_000
 
 const firstKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'data']

@@ -1,5 +1,5 @@
 /**
- * Assigns kinds to categories in the side bar. Built-in kinds are grouped by purpose rather than by API group, because
+ * Assigns kinds to categories in the sidebar. Built-in kinds are grouped by purpose rather than by API group, because
  * users look for a Deployment under workloads. All other kinds are custom resources or belong to the cluster itself.
  */
 import { type Category, categories, plurals } from './categorized-kinds.ts'

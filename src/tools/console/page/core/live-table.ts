@@ -30,7 +30,9 @@ export interface LiveTable {
   readonly columns: readonly TableColumn[]
   /** The rows. The map is modified in place, and `changes` counts the modifications. */
   readonly rows: ReadonlyMap<string, Row>
-  /** Number of objects on the server if the table contains only the first of them. Otherwise undefined. */
+  /**
+   * Number of objects on the server if the table contains only the first objects. Undefined if the table is complete.
+   */
   readonly total: number | undefined
   readonly changes: number
   readonly error: unknown

@@ -1,4 +1,4 @@
-/** Reads `/metrics` every few seconds for pages that show metrics, and keeps earlier samples for charts. */
+/** Reads `/metrics` every few seconds for pages that show metrics, and retains earlier samples for charts. */
 import { useEffect, useState } from 'preact/hooks'
 import { useConsoleContext } from './kinds.ts'
 import { Store } from './observable.ts'

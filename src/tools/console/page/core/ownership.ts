@@ -63,8 +63,8 @@ function collect(fields: JsonObject, path: Path, paths: OwnedPath[]): void {
 }
 
 /**
- * Parses a key of managed fields: `f:name` is a member, and `k:{…}` is an element that is identified by its keys. Set
- * values and indexes are not shown as fields.
+ * Parses a key of managed fields: `f:name` is a member, and `k:{…}` is an element that is identified by its keys. The
+ * values of sets and the indexes of lists are not shown as fields.
  */
 function readStep(name: string): Path[number] | undefined {
   if (name.startsWith('f:')) return { member: name.slice(2) }

@@ -18,7 +18,7 @@ interface Bar {
   readonly resource: string
   readonly used: string
   readonly hard: string
-  /** Fraction of the quota that is in use. At 1, the quota is full. Higher values are possible. */
+  /** Fraction of the quota that is in use. The value 1 means that the quota is full, and higher values are possible. */
   readonly part: number
 }
 

@@ -1,4 +1,4 @@
-/** The frame of the page, which contains the user, the side bar and the page of the current route. */
+/** The frame of the page, which contains the user, the sidebar and the page of the current route. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ConsoleContextProvider, Kinds } from '../core/kinds.ts'
 import { type Route, route } from '../core/route.ts'

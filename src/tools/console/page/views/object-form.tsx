@@ -1,6 +1,6 @@
 /**
- * Shows an object as a form that is derived from OpenAPI. Each field has its description and owners. Changes are
- * reviewed like any other edit.
+ * Shows an object as a form that is derived from OpenAPI. Each field has its description and owners. Changes made in
+ * the form are reviewed like any other edit.
  */
 import { useMemo, useState } from 'preact/hooks'
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../../api/json/json.ts'

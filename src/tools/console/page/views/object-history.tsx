@@ -99,7 +99,7 @@ export function ObjectHistory(view: ObjectView) {
   )
 }
 
-/** Returns the revisions of an object, newest first. When the object changes, reads them again. */
+/** Returns the revisions of an object, newest first. Reads the revisions again when the object changes. */
 function useRevisions(
   place: object,
   { metadata: { resourceVersion } }: ObjectView['object'],

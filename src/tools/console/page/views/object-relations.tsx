@@ -1,4 +1,4 @@
-/** A graph of an object, with its owners on the left and its dependents on the right, at all levels. */
+/** A graph of an object, with all levels of its owners on the left and of its dependents on the right. */
 import type { ApiObject, OwnerReference } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type ConsoleContext, type Kinds, type Type, useConsoleContext } from '../core/kinds.ts'

@@ -1,6 +1,6 @@
 /**
- * The YAML tab of an object. Shows the owners of each field, and contains an editor whose text becomes an edit to
- * review.
+ * The YAML tab of an object. Shows the owners of each field, and contains an editor. Changes to the text are reviewed
+ * like any other edit.
  */
 
 import { useMemo, useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-/** Shows one object, with a header and tabs. A watch keeps it up to date. */
+/** Shows one object, with a header and tabs. A watch keeps the page up to date. */
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import type { ObjectName } from '../../../../client/library/client-browser.ts'

@@ -1,4 +1,4 @@
-/** The side bar, with links to the work pages and to the served kinds by category. */
+/** The sidebar, with links to the work pages and to the served kinds by category. */
 import { useMemo } from 'preact/hooks'
 import { byCategory } from '../core/kind-categories.ts'
 import { type Type, useConsoleContext } from '../core/kinds.ts'

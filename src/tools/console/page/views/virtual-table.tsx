@@ -36,7 +36,7 @@ const rowHeights = { wide: 36, narrow: 60 }
 /**
  * Determines how a column is shown. `name` is a link to the object. `link` is such a link in another column, for tables
  * that hide the name, such as the table of Events. `age` is the time since the object's creation. `lastSeen` is an age
- * printed by the server. It grows from the arrival of the row.
+ * that the server printed, and that keeps growing after the row has arrived.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
@@ -101,7 +101,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
   )
 }
 
-/** Takes the place of rows that are not rendered because they are above or below the visible part. */
+/** Fills the space of rows that are not rendered because they are above or below the visible part. */
 function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   if (height === 0) return null
   return (
@@ -219,7 +219,7 @@ function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: s
   const sortColumn = columns.find(({ name }) => name === sort || `-${name}` === sort)
   if (sortColumn === undefined) return rows
   const sign = sort.startsWith('-') ? -1 : 1
-  // The older an object is, the earlier its time. Sorting by time is therefore the reverse of sorting by age.
+  // The older an object is, the earlier its creation time. Sorting by time is therefore the reverse of sorting by age.
   const direction = sortColumn.role === 'age' || sortColumn.role === 'lastSeen' ? -sign : sign
   return [...rows].sort((a, b) => direction * compareCells(sortValue(sortColumn, a), sortValue(sortColumn, b)))
 }
