@@ -171,7 +171,7 @@ test('orch without arguments prints an overview, and orch help COMMAND describes
   assert.match(await helpFor('flags', undefined), /--secure-port/)
   const unknown = orch('help', 'bogus')
   assert.deepEqual([unknown.status, unknown.stdout], [1, ''])
-  assert.match(unknown.stderr, /^orch: no help for "bogus": use orch help flags, or one of up, /)
+  assert.match(unknown.stderr, /^orch: no help for "bogus": use orch help flags, or orch help followed by one of up, /)
 })
 
 test('errors about missing and invalid files name the file but do not quote its contents', async (t) => {
